@@ -20,7 +20,7 @@ const main = fileOf('../server/main.ts')
 /** Data sets are kept here from run to run; it may be deleted at any time. */
 export const dataFolder = fileOf('./.data')
 /** What decides the content of a data set: another version of any of it is another data set. */
-const sources = ['server/cli/seed*.ts', 'server/db/sqlite/{files,schema}.ts', 'server/orders/fold.ts']
+const sources = ['server/cli/maintenance.ts', 'server/db/sqlite/{files,schema}.ts', 'server/orders/fold.ts']
 
 /** A SQLite database of so many orders to do with as one likes, made by the service's own `seed` the first time. */
 export async function sqliteCopy(count: number, target: string): Promise<string> {

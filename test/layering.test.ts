@@ -39,7 +39,7 @@ function sourceFile(path: string, text: string): SourceFile {
 }
 
 const files = globSync(`{${trees.join(',')}}/**/*.{ts,tsx}`, { cwd: root })
-  .filter((path) => !path.includes('node_modules'))
+  .filter((path) => !/node_modules|\/dist\//.test(path))
   .sort()
   .map((path) => sourceFile(path, readFileSync(join(root, path), 'utf8')))
 const isServer = (path: string) => path.startsWith('server/')

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -11,19 +11,28 @@ import { makeKyselyOneFile } from './one-file.ts'
 
 /**
  * Runs the suite on both engines: SQLite, and a real PostgreSQL from npm (or the server of TEST_DATABASE_URL).
- * Arguments name test files or folders; --quick leaves only the files that need no database. A file says in its first
- * line which engine it needs (`// engine: none`), or its folder does in `suite.json`; without either it runs on both. A
- * process runs some files of one folder; its output is shown when it fails.
+ * Arguments name test files or folders; --quick leaves only the files that need no database, --long runs the long form
+ * of test/faults/ and test/fuzz/. A file says in its first line which engine it needs (`// engine: none`), or its folder
+ * does in `suite.json`; without either it runs on both. A process runs some files of one folder; its output is shown
+ * when it fails.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Processes that compute at once: one a core. Long forms measure, so they run one file at a time. */
-const computeAtOnce = Number(process.env.TEST_CONCURRENCY ?? availableParallelism())
+const [isQuick, isLong] = ['--quick', '--long'].map((option) => process.argv.includes(option))
+const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+/** Processes that compute at once: one a core. Long forms measure, so they run alone. */
+const computeAtOnce = isLong ? 1 : availableParallelism()
 /** Processes in addition that mostly wait. */
-const waitAtOnce = process.env.TEST_CONCURRENCY === undefined ? 2 : 0
+const waitAtOnce = isLong ? 0 : 2
 /** A test that hangs fails, instead of holding up everything. */
-const timeoutMilliseconds = Number(process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000)
-/** Seed of what test/faults/ chooses at random. */
-const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
+const timeoutMilliseconds = isLong ? 3_600_000 : 300_000
+
+const { FAULT_SEED, FUZZ_SEED, FUZZ_RUNS, FUZZ_SECONDS } = process.env
+/** What test/faults/ and test/fuzz/ choose at random follows from these. */
+const seeds = {
+  FAULT_SEED: FAULT_SEED ?? randomBytes(4).toString('hex'),
+  FUZZ_SEED: FUZZ_SEED ?? String(randomInt(2 ** 31 - 1)),
+}
+const long = { FAULTS: 'long', FUZZ_SECONDS: FUZZ_SECONDS ?? (FUZZ_RUNS ? '' : '180') }
 
 /** Engines by their name in a declaration. A file that needs none still runs once, without TEST_DATABASE_URL. */
 const engines = {
@@ -39,8 +48,8 @@ const defaults = {
   engine: 'both' as Engine,
   /** Loading the service takes 1.1 s of a core, so files share a process. */
   filesOfAProcess: 16,
-  /** Starts first, so that no long file is left alone at the end. */
-  isLong: false,
+  /** Its files are long: none of them shall be left alone at the end. */
+  startsFirst: false,
   /** Waits for time to pass, so the cores have room for others meanwhile. */
   waits: false,
   /** On its last engine it meets the service as it ships: see `startService` in test/support/service.ts. */
@@ -61,20 +70,19 @@ interface Run {
   ships: boolean
 }
 
-const asked = process.argv.slice(2).filter((argument) => argument !== '--quick')
-const isQuick = process.argv.includes('--quick')
 const runs = planOf(chosenFiles())
-const isLong = ({ suite }: Run) => Number(suite.isLong)
+const startsFirst = ({ suite }: Run) => Number(suite.startsFirst)
 const queues = {
   waiting: runs.filter(({ suite }) => suite.waits).values(),
   computing: runs
     .filter(({ suite }) => !suite.waits)
-    .sort((one, other) => isLong(other) - isLong(one))
+    .sort((one, other) => startsFirst(other) - startsFirst(one))
     .values(),
 }
 
 const begun = performance.now()
-process.stdout.write(`# ${runs.length} processes, FAULT_SEED=${faultSeed}\n`)
+const named = Object.entries(seeds).map(([name, seed]) => `${name}=${seed}`)
+process.stdout.write(`# ${runs.length} processes, ${named.join(' ')}\n`)
 const [postgres] = await Promise.all([
   runs.some(({ engine }) => engine === 'PostgreSQL') ? startPostgres() : undefined,
   isQuick ? undefined : buildWebIfStale(),
@@ -82,7 +90,8 @@ const [postgres] = await Promise.all([
 ])
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
-  FAULT_SEED: faultSeed,
+  ...seeds,
+  ...(isLong ? long : {}),
   // A fifth of what a file of tests costs is reading and stripping the modules of the service.
   NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`,
 }

@@ -13,18 +13,77 @@ const userOptions: Record<string, OptionSpec> = {
 }
 
 const passwordNote =
-  'The password is asked for twice at a terminal, else it is the one line on standard input. It is never an argument.'
+  'You are asked for the password twice at a terminal; elsewhere it is one line on standard input. It is never an argument.'
 const passwordRule = 'A password has 15 to 256 characters and is not a common one.'
-const revocationNote =
-  'Sessions and refresh tokens end at once, access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS).'
+const cacheSetting = '(PERMISSION_CACHE_TTL_SECONDS)'
+const revocationNote = `Sessions and refresh tokens end at once, access tokens within five minutes ${cacheSetting}.`
+const tokensEndNote = `Its access tokens end within five minutes ${cacheSetting}.`
 
 const oneUser = { argumentsText: '<email or user name>', options: userOptions }
 const oneClient = { argumentsText: '<client id>' }
-const userRoles = {
-  argumentsText: '<email or user name> [<role>...]',
-  options: { ...userOptions, role: roleOption },
+
+/** The commands that users and clients have in common, with what help says differently about them. */
+const twins = {
+  user: {
+    ...oneUser,
+    noun: 'user',
+    example: 'jo@example.com',
+    disable: revocationNote,
+    enable: 'Sessions and tokens that have ended stay ended: the user signs in again.',
+    grant: 'Added roles take effect when the user next signs in or refreshes.',
+    revoke:
+      `Sessions lose the roles at once. Access tokens end within five minutes ${cacheSetting}; a refresh` +
+      ' gives one with the remaining roles.',
+  },
+  client: {
+    ...oneClient,
+    options: {},
+    noun: 'service',
+    example: 'billing',
+    disable: tokensEndNote,
+    enable: undefined,
+    grant: 'Added roles take effect with the next token.',
+    revoke: tokensEndNote,
+  },
 }
-const clientRoles = { argumentsText: '<client id> [<role>...]', options: { role: roleOption } }
+
+function twinCommands(kind: 'user' | 'client'): Record<string, CommandSpec> {
+  const { argumentsText, options, noun, example, ...notes } = twins[kind]
+  const accounts = () => import('./accounts.ts')
+  const roles = { argumentsText: `${argumentsText} [<role>...]`, options: { ...options, role: roleOption } }
+  return {
+    [`${kind} disable`]: {
+      argumentsText,
+      options,
+      summary: `lock a ${noun} out`,
+      notes: [notes.disable],
+      examples: [`${kind} disable ${example}`],
+      load: async () => (await accounts()).runSetEnabled(kind, false),
+    },
+    [`${kind} enable`]: {
+      argumentsText,
+      options,
+      summary: `let a disabled ${noun} in again`,
+      notes: notes.enable === undefined ? [] : [notes.enable],
+      examples: [`${kind} enable ${example}`],
+      load: async () => (await accounts()).runSetEnabled(kind, true),
+    },
+    [`${kind} grant`]: {
+      ...roles,
+      summary: `give a ${noun} roles`,
+      notes: [notes.grant],
+      examples: [`${kind} grant ${example} Operator`, `${kind} grant ${example} --role Operator,Viewer`],
+      load: async () => (await accounts()).runChangeRoles(kind, 'grantRoles'),
+    },
+    [`${kind} revoke`]: {
+      ...roles,
+      summary: `take roles from a ${noun}`,
+      notes: [notes.revoke],
+      examples: [`${kind} revoke ${example} Operator`],
+      load: async () => (await accounts()).runChangeRoles(kind, 'revokeRoles'),
+    },
+  }
+}
 
 const userCommands: Record<string, CommandSpec> = {
   'user add': {
@@ -34,7 +93,7 @@ const userCommands: Record<string, CommandSpec> = {
       email: { value: 'EMAIL', description: 'what the user signs in with' },
       'user-name': { value: 'NAME', description: 'shown on orders; default: the email up to its @' },
       role: roleOption,
-      invite: { description: 'without a password: `user link` lets the user set one' },
+      invite: { description: 'add without a password; `user link` lets the user set one' },
       'time-zone': {
         value: 'ZONE',
         description: 'IANA zone of the user’s audit stamps, such as Europe/Berlin',
@@ -54,25 +113,11 @@ const userCommands: Record<string, CommandSpec> = {
     examples: ['user list', 'user list --json'],
     load: async () => (await import('./users.ts')).runListUsers,
   },
-  'user disable': {
-    ...oneUser,
-    summary: 'shut a user out',
-    notes: [revocationNote],
-    examples: ['user disable jo@example.com'],
-    load: async () => (await import('./accounts.ts')).runSetEnabled('user', false),
-  },
-  'user enable': {
-    ...oneUser,
-    summary: 'let a disabled user in again',
-    notes: ['What ended with the disable stays ended: the user signs in anew.'],
-    examples: ['user enable jo@example.com'],
-    load: async () => (await import('./accounts.ts')).runSetEnabled('user', true),
-  },
   'user sign-out': {
     argumentsText: '<email or user name> | --all',
     summary: 'end all sessions and tokens of a user, or of all users',
     options: { ...userOptions, all: { description: 'every user; services keep theirs' } },
-    notes: [revocationNote, 'Whoever has the password can sign in again at once.'],
+    notes: [revocationNote, 'Anyone with the password can sign in again at once.'],
     examples: ['user sign-out jo@example.com', 'user sign-out --all'],
     load: async () => (await import('./users.ts')).runSignOut,
   },
@@ -85,30 +130,16 @@ const userCommands: Record<string, CommandSpec> = {
   },
   'user link': {
     ...oneUser,
-    summary: 'print a one-time link by which a user sets a password',
+    summary: 'print a one-time link for setting a password',
     notes: [
-      'For a new user or a forgotten password. The link works once, for 24 hours, and voids the one before. Nothing is mailed: hand it over in a way that nobody else can read.',
-      'What the user has stays until the link is used; then sessions and refresh tokens end at once, access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS).',
+      'For a new user or a forgotten password. The link works once, within 24 hours, and replaces any earlier one.' +
+        ' Nothing is mailed: send it over a channel that nobody else can read.',
+      `Sessions and tokens last until the link is used. ${revocationNote}`,
     ],
     examples: ['user link jo@example.com', 'user link jo --json'],
     load: async () => (await import('./users.ts')).runLink,
   },
-  'user grant': {
-    ...userRoles,
-    summary: 'give a user roles',
-    notes: ['An added role shows when the user next signs in or refreshes.'],
-    examples: ['user grant jo@example.com Operator', 'user grant jo --role Operator,Viewer'],
-    load: async () => (await import('./accounts.ts')).runChangeRoles('user', 'grantRoles'),
-  },
-  'user revoke': {
-    ...userRoles,
-    summary: 'take roles from a user',
-    notes: [
-      'Sessions go on without them at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS); a refresh gives one with the roles that are left.',
-    ],
-    examples: ['user revoke jo@example.com Operator'],
-    load: async () => (await import('./accounts.ts')).runChangeRoles('user', 'revokeRoles'),
-  },
+  ...twinCommands('user'),
 }
 
 const clientCommands: Record<string, CommandSpec> = {
@@ -120,7 +151,7 @@ const clientCommands: Record<string, CommandSpec> = {
       name: { value: 'NAME', description: 'what people call it' },
       'ends-at': {
         value: 'INSTANT',
-        description: 'from then on it gets no token, in UTC such as 2027-06-30T22:00:00Z',
+        description: 'when it stops getting tokens, in UTC, such as 2027-06-30T22:00:00Z',
       },
     },
     notes: ['The secret is printed once and stored as a hash: it cannot be shown again.'],
@@ -136,9 +167,9 @@ const clientCommands: Record<string, CommandSpec> = {
   'client rotate-secret': {
     ...oneClient,
     summary: 'add a second secret and print it',
-    options: { now: { description: 'end every earlier secret at once, and the tokens that they bought' } },
+    options: { now: { description: 'end every earlier secret at once, and the tokens issued for them' } },
     notes: [
-      'The newest earlier secret stays active beside it; an older one is dropped. When the service uses the new one,' +
+      'The previous secret stays active as well; any older one is dropped. Once the service uses the new one,' +
         ' `client drop-old-secret` ends the rotation. The secret of a demo client is always replaced at once.',
     ],
     examples: ['client rotate-secret billing', 'client rotate-secret billing --now'],
@@ -147,40 +178,15 @@ const clientCommands: Record<string, CommandSpec> = {
   'client drop-old-secret': {
     ...oneClient,
     summary: 'end a rotation: only the newest secret stays',
-    notes: ['Access tokens issued so far end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
+    notes: [tokensEndNote],
     examples: ['client drop-old-secret billing'],
     load: async () => (await import('./clients.ts')).runDropOldSecret,
   },
-  'client disable': {
-    ...oneClient,
-    summary: 'shut a service out',
-    notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
-    examples: ['client disable billing'],
-    load: async () => (await import('./accounts.ts')).runSetEnabled('client', false),
-  },
-  'client enable': {
-    ...oneClient,
-    summary: 'let a disabled service in again',
-    examples: ['client enable billing'],
-    load: async () => (await import('./accounts.ts')).runSetEnabled('client', true),
-  },
-  'client grant': {
-    ...clientRoles,
-    summary: 'give a service roles',
-    notes: ['An added role shows in the next token.'],
-    examples: ['client grant billing Viewer'],
-    load: async () => (await import('./accounts.ts')).runChangeRoles('client', 'grantRoles'),
-  },
-  'client revoke': {
-    ...clientRoles,
-    summary: 'take roles from a service',
-    notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
-    examples: ['client revoke billing Operator'],
-    load: async () => (await import('./accounts.ts')).runChangeRoles('client', 'revokeRoles'),
-  },
+  ...twinCommands('client'),
 }
 
-const cacheNote = 'It shows on every instance within five minutes (PERMISSION_CACHE_TTL_SECONDS).'
+const cacheNote = `Every instance applies it within five minutes ${cacheSetting}.`
+const permissionsNote = `The permissions are ${permissions.join(', ')}.`
 const rolePermission = { argumentsText: '<role> <permission>...' }
 
 const roleCommands: Record<string, CommandSpec> = {
@@ -193,7 +199,7 @@ const roleCommands: Record<string, CommandSpec> = {
   'role add': {
     argumentsText: '<role> [<permission>...]',
     summary: 'add a role',
-    notes: [`The permissions are ${permissions.join(', ')}.`],
+    notes: [permissionsNote],
     examples: ['role add Auditor Orders.Read'],
     load: async () => (await import('./roles.ts')).runAddRole,
   },
@@ -206,24 +212,24 @@ const roleCommands: Record<string, CommandSpec> = {
   'role allow': {
     ...rolePermission,
     summary: 'give a role permissions',
-    notes: [`The permissions are ${permissions.join(', ')}.`, cacheNote],
+    notes: [permissionsNote, cacheNote],
     examples: ['role allow Operator Orders.Approve'],
-    load: async () => (await import('./roles.ts')).runAllow,
+    load: async () => (await import('./roles.ts')).runChangePermissions('allowPermissions'),
   },
   'role deny': {
     ...rolePermission,
     summary: 'take permissions from a role',
     notes: [cacheNote],
     examples: ['role deny Operator Orders.Create'],
-    load: async () => (await import('./roles.ts')).runDeny,
+    load: async () => (await import('./roles.ts')).runChangePermissions('denyPermissions'),
   },
 }
 
 const policyCommands: Record<string, CommandSpec> = {
   'policy list': {
     changesNothing: true,
-    summary: 'show how many approvals an order needs, and whose',
-    notes: ['The row with the greatest total that is not above an order’s applies to it.'],
+    summary: 'show how many approvals an order needs, and from whom',
+    notes: ['The last row whose total the order reaches applies.'],
     examples: ['policy list', 'policy list --json'],
     load: async () => (await import('./policy.ts')).runListPolicy,
   },
@@ -231,10 +237,10 @@ const policyCommands: Record<string, CommandSpec> = {
     argumentsText: '<from>=<approvals>,[no-]self,[no-]services ...',
     summary: 'replace the approval policy',
     notes: [
-      'A row for each total from which on another number of approvals (1 to 5) is needed, ascending, the first from 0:' +
-        ' self lets who created an order be one of those who approve it, services lets services.' +
-        ' Every row says both, and `policy list` prints the rows as they are now.',
-      'It holds for the orders that are created from now on. Pending orders keep what held when they were created.',
+      'A row gives the number of approvals (1 to 5) for orders from a total up. Rows ascend and the first starts at 0.' +
+        ' `self` lets the creator of an order approve it, `services` lets services approve it. Every row says both;' +
+        ' `policy list` prints the current rows.',
+      'The policy applies to orders created from now on. Pending orders keep the policy of their creation.',
     ],
     examples: [
       'policy set 0=1,self,services 10000=2,no-self,no-services',
@@ -247,14 +253,13 @@ const policyCommands: Record<string, CommandSpec> = {
 const logCommands: Record<string, CommandSpec> = {
   'log verify': {
     changesNothing: true,
-    summary: 'check the log: every hash, and that it agrees with checkpoints',
+    summary: 'check every hash of the log, and that it agrees with checkpoints',
     options: {
       export: { value: 'FILE', description: 'an export to check offline; without it, the database' },
       checkpoint: {
         value: 'FILE',
         list: true,
-        description:
-          'checkpoints that were kept: a line is a JWS, an answer of the service, or of its log; repeatable',
+        description: 'kept checkpoints: each line a JWS, or JSON of the service or its log; repeatable',
       },
       jwks: {
         value: 'FILE',
@@ -262,8 +267,8 @@ const logCommands: Record<string, CommandSpec> = {
       },
     },
     notes: [
-      'The exit status is 1 when an event does not fit, and one line names the first; also when a checkpoint disagrees or' +
-        ' covers more than there is. docs/auditing.md says what this proves, and what it does not.',
+      'The exit status is 1 when an event does not fit (one line names the first), or when a checkpoint disagrees or' +
+        ' covers more than the log holds. docs/auditing.md says what this proves, and what it does not.',
     ],
     examples: [
       'log verify',
@@ -274,9 +279,9 @@ const logCommands: Record<string, CommandSpec> = {
   'log export': {
     changesNothing: true,
     argumentsText: '[<file>]',
-    summary: 'write the whole log, an event a line (JSON Lines)',
+    summary: 'write the whole log, one event a line (JSON Lines)',
     notes: [
-      'Without a file, or with -, to standard output. A file must not exist yet; only its owner may read it.',
+      'Without a file, or with -, it goes to standard output. The file must not exist yet; only its owner may read it.',
     ],
     examples: ['log export log.jsonl', 'log export | gzip > log.jsonl.gz'],
     load: async () => (await import('./log.ts')).runExportLog,
@@ -285,17 +290,17 @@ const logCommands: Record<string, CommandSpec> = {
     changesNothing: true,
     summary: 'print a signed statement of how far the log goes',
     notes: [
-      'It needs the settings of the service: SIGNING_KEY_FILES and PUBLIC_URL. Keep what it prints where the operator' +
-        ' of the service cannot reach.',
+      'It needs the settings SIGNING_KEY_FILES and PUBLIC_URL of the service. Keep what it prints out of reach of' +
+        ' those who operate the service.',
     ],
     examples: ['log checkpoint', 'log checkpoint | mail -s checkpoint auditor@example.org'],
     load: async () => (await import('./log.ts')).runLogCheckpoint,
   },
   'log erase-text': {
     argumentsText: '<sequence>',
-    summary: 'erase the text of an event, a reason or a note, for good',
+    summary: 'erase the text of an event (a reason or a note) for good',
     notes: [
-      'The event stays, with the hash of its text: the log still holds. The erasure is an event of its own.',
+      'The event stays, with the hash of its text, so the log still verifies. The erasure is logged as an event.',
     ],
     examples: ['log erase-text 1043'],
     load: async () => (await import('./log.ts')).runEraseText,
@@ -308,16 +313,16 @@ const otherCommands: Record<string, CommandSpec> = {
     summary: 'run the service',
     options: {
       dev: {
-        description: 'development: keys made per run, demo accounts, loopback only; without it: production',
+        description: 'development: new keys each run, demo accounts, loopback only; without it: production',
       },
       'allow-remote-demo': {
-        description: 'with --dev: answer other machines too, with accounts that are public',
+        description: 'with --dev: also answer other machines, although the demo accounts are public',
       },
-      'no-demo-orders': { description: 'with --dev: seed the accounts without the orders' },
+      'no-demo-orders': { description: 'with --dev: add the demo accounts without demo orders' },
     },
-    notes: ['Settings are environment variables or in .env; docs/configuration.md lists them.'],
+    notes: ['Settings are environment variables, or lines of .env; docs/configuration.md lists them.'],
     examples: ['serve --dev', 'serve'],
-    load: async () => (await import('./serve.ts')).runServe,
+    load: async () => (await import('./service.ts')).runServe,
   },
   'key generate': {
     changesNothing: true,
@@ -326,24 +331,24 @@ const otherCommands: Record<string, CommandSpec> = {
       bits: { value: 'BITS', description: 'length of the RSA key, 2048 to 8192; default 3072' },
       out: {
         value: 'FILE',
-        description: 'write a new file that only its owner may read; default: standard output',
+        description: 'write to a new file that only its owner may read; default: standard output',
       },
       antiforgery: { description: 'make a key for ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE instead' },
     },
-    notes: ['Signing time grows steeply with the length: 2048 bits sign about three times as fast as 3072.'],
+    notes: ['Longer keys sign more slowly: 2048 bits are about three times as fast as 3072.'],
     examples: ['key generate --out signing.pem', 'key generate --antiforgery --out antiforgery.key'],
-    load: async () => (await import('./keys.ts')).runGenerateKey,
+    load: async () => (await import('./service.ts')).runGenerateKey,
   },
   migrate: {
     summary: 'bring the database up to date',
-    notes: ['Every other command does this too before it starts.'],
+    notes: ['Every other command that opens the database does this first.'],
     examples: ['migrate'],
     load: async () => (await import('./maintenance.ts')).runMigrate,
   },
   backup: {
-    summary: 'copy the database, as one consistent snapshot, while the service runs',
+    summary: 'copy the database as one consistent snapshot, while the service runs',
     argumentsText: '<file>',
-    notes: ['The file must not exist yet; only its owner may read it, for it holds password hashes.'],
+    notes: ['The file must not exist yet. It holds password hashes, so only its owner may read it.'],
     examples: ['backup /var/backups/countersign.db'],
     load: async () => (await import('./maintenance.ts')).runBackup,
   },
@@ -352,33 +357,33 @@ const otherCommands: Record<string, CommandSpec> = {
     argumentsText: '--orders N',
     options: {
       orders: { value: 'N', description: 'how many' },
-      days: { value: 'DAYS', description: 'spread their creation over the last DAYS; default 365' },
-      yes: { description: 'also into a database with accounts that are not demo accounts' },
+      days: { value: 'DAYS', description: 'spread their creation over this many days; default 365' },
+      yes: { description: 'even if the database has accounts other than the demo accounts' },
     },
     notes: [
-      'They are added a thousand at a time: what an interruption leaves is a part of them, and a run after it adds all' +
-        ' of its own. They are the same every time, but for the running instant. Their createdBy' +
-        ' begins with seed: as no account does, so that the filter createdBy=seed:* tells them from real ones.',
+      'Orders are added a thousand at a time. An interrupted run leaves some of them, and the next run adds all of its' +
+        ' number again. Every run makes the same orders, relative to the current time. Their createdBy begins with' +
+        ' seed:, which no account name does, so the filter createdBy=seed:* finds exactly these.',
     ],
     examples: ['seed --orders 1000000 --dev', 'seed --orders 250000 --days 90 --json'],
-    load: async () => (await import('./seed.ts')).runSeed,
+    load: async () => (await import('./maintenance.ts')).runSeed,
   },
   copy: {
-    summary: 'carry a SQLite database over to an empty PostgreSQL database, whole and verified',
+    summary: 'copy a SQLite database to an empty PostgreSQL database, and verify the copy',
     argumentsText: '--from file:<path> --to postgres://...',
     options: {
-      from: { value: 'ADDRESS', description: 'the SQLite database, file:PATH; it is left as it is' },
+      from: { value: 'ADDRESS', description: 'the SQLite database, file:PATH; it is not changed' },
       to: { value: 'ADDRESS', description: 'the PostgreSQL database, postgres://...; it must be empty' },
     },
     notes: [
-      'Everything arrives or nothing: it is one transaction, committed only when the count and the content of every' +
-        ' table, read back, are those of the source. The target is migrated first, and refused if it holds anything.',
-      'Stop the service first. While the copy runs nobody can write to the source (a service that runs on it answers' +
-        ' its writes with 503); what is written to the source afterwards is not in the copy.',
-      'The password of --to may stay out of the command line: PGPASSWORD and ~/.pgpass work.',
+      'Everything is copied or nothing: one transaction, committed only when the count and the content of every table,' +
+        ' read back, match the source. The target is migrated first, and refused if it holds anything.',
+      'Stop the service first. While the copy runs, nobody can write to the source (a running service answers writes' +
+        ' with 503). Later writes to the source are not in the copy.',
+      'The password of --to need not be on the command line: PGPASSWORD and ~/.pgpass work.',
     ],
     examples: ['copy --from file:./data/countersign.db --to postgres://countersign@db.internal/countersign'],
-    load: async () => (await import('./copy.ts')).runCopy,
+    load: async () => (await import('./maintenance.ts')).runCopy,
   },
 }
 

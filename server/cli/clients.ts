@@ -4,40 +4,31 @@ import { clientNameField, endField } from '../auth/routes/administration/fields.
 import { formatInstant, formatInstantOrNull } from '../clock.ts'
 import { Fault, type Field } from '../http/fields.ts'
 import { newSecret, sha256 } from '../ids.ts'
+import { namedClient, rolesCell, stateCell } from './accounts.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { commandStamp, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
-import { spellRoles } from './role-names.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
+import { spellRoles } from './roles.ts'
 
 export async function runAddClient(invocation: Invocation): Promise<Outcome> {
   const clientId = requiredArgument(invocation, 0, 'the client id')
   if (!isAccountName(clientId)) {
     throw new Refused(
       'invalid-client-id',
-      'a client id begins with a letter and has at most 64 letters, digits and . _ -',
+      'a client id starts with a letter and has at most 64 letters, digits and . _ -',
     )
   }
   const clientSecret = newSecret()
   const details = readDetails(invocation)
-  return withDatabase(invocation, async (db) => {
+  const roles = await withDatabase(invocation, async (db) => {
     const roles = await spellRoles(db, invocation.lists.role ?? [])
-    await db.write('addClient', {
-      clientId,
-      ...details,
-      secretHash: sha256(clientSecret),
-      roles,
-      stamp: commandStamp(),
-    })
-    return {
-      value: { clientId, clientSecret },
-      text: secretText(clientId, clientSecret),
-      hint:
-        roles.length > 0
-          ? 'The secret is not shown again.'
-          : 'The secret is not shown again. Without a role the service can do nothing (client grant).',
-    }
+    const client = { clientId, ...details, roles, secretHash: sha256(clientSecret), stamp: commandStamp() }
+    await db.write('addClient', client)
+    return roles
   })
+  const hint = roles.length > 0 ? '' : ' Without a role the service can do nothing (client grant).'
+  return secretOutcome(clientId, clientSecret, hint)
 }
 
 /** As the API judges them. Throws `Refused`. */
@@ -52,25 +43,26 @@ function readDetails({ texts }: Invocation): { name: string | null; endsAt: numb
 }
 
 export async function runRotateSecret(invocation: Invocation): Promise<Outcome> {
-  const clientId = requiredArgument(invocation, 0, 'the client id')
+  const account = namedClient(invocation)
   const clientSecret = newSecret()
+  const secretHash = sha256(clientSecret)
+  const dropOld = invocation.switches.has('now')
   const { name } = await withDatabase(invocation, (db) =>
-    db.write('rotateClientSecret', {
-      account: { kind: 'client', name: clientId },
-      secretHash: sha256(clientSecret),
-      dropOld: invocation.switches.has('now'),
-      stamp: commandStamp(),
-    }),
+    db.write('rotateClientSecret', { account, secretHash, dropOld, stamp: commandStamp() }),
   )
+  return secretOutcome(name, clientSecret, ' `client list` shows how many are active.')
+}
+
+function secretOutcome(clientId: string, clientSecret: string, hint: string): Outcome {
   return {
-    value: { clientId: name, clientSecret },
-    text: secretText(name, clientSecret),
-    hint: 'The secret is not shown again. `client list` says how many are active.',
+    value: { clientId, clientSecret },
+    text: `clientId:     ${clientId}\nclientSecret: ${clientSecret}`,
+    hint: `The secret is not shown again.${hint}`,
   }
 }
 
 export async function runDropOldSecret(invocation: Invocation): Promise<Outcome> {
-  const account = { kind: 'client', name: requiredArgument(invocation, 0, 'the client id') } as const
+  const account = namedClient(invocation)
   const { name, dropped } = await withDatabase(invocation, (db) =>
     db.write('dropOldClientSecrets', { account, stamp: commandStamp() }),
   )
@@ -94,14 +86,10 @@ export async function runListClients(invocation: Invocation): Promise<Outcome> {
       clients.map((client) => [
         String(client.id),
         client.clientId,
-        client.roles.join(', ') || '-',
+        rolesCell(client),
         String(client.secrets),
-        (client.enabled ? 'enabled' : 'disabled') + (client.demo ? ', demo' : ''),
+        stateCell(client),
       ]),
     ),
   }
-}
-
-function secretText(clientId: string, clientSecret: string): string {
-  return `clientId:     ${clientId}\nclientSecret: ${clientSecret}`
 }

@@ -1,6 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from './failures.ts'
-import { didYouMean } from './nearest.ts'
 
 export interface OptionSpec {
   /** A text option shows this after its name; without it the option is a switch. */
@@ -123,15 +122,19 @@ function describeParseError(message: string, known: string[]): string {
 
 function addValue(invocation: Invocation, name: string, value: string, list: boolean): void {
   if (list) {
-    const items = value
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '')
-    invocation.lists[name] = [...(invocation.lists[name] ?? []), ...items]
+    invocation.lists[name] = [...(invocation.lists[name] ?? []), ...splitCommas([value])]
   } else {
     if (invocation.texts[name] !== undefined) throw new UsageError(`option '--${name}' is given twice`)
     invocation.texts[name] = value
   }
+}
+
+/** The values of words that may each hold several, as `Operator,Viewer`. */
+export function splitCommas(words: string[]): string[] {
+  return words
+    .flatMap((word) => word.split(','))
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
 }
 
 /** The positional argument at `index`. Throws `UsageError` naming what is missing. */
@@ -139,4 +142,27 @@ export function requiredArgument(invocation: Invocation, index: number, name: st
   const value = invocation.positionals[index]
   if (value === undefined || value === '') throw new UsageError(`${name} is missing`)
   return value
+}
+
+/** ` (did you mean user list?)` for the known name that a mistyped one is nearest to; nothing for one too far away. */
+export function didYouMean(given: string, known: Iterable<string>): string {
+  const [nearest] = [...known]
+    .map((name) => ({ name, distance: distanceOf(given.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
+    .sort((one, other) => one.distance - other.distance)
+  return nearest === undefined ? '' : ` (did you mean ${nearest.name}?)`
+}
+
+/** Characters to insert, delete or replace (Levenshtein). */
+function distanceOf(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (const [line, character] of [...one].entries()) {
+    const next = [line + 1]
+    for (let column = 1; column <= other.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (character === other[column - 1] ? 0 : 1)
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
 }

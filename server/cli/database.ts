@@ -13,7 +13,6 @@ export function databaseOf({ development }: Invocation) {
   return readDatabase(process.env, { development })
 }
 
-/** Opens the database for the time of `work`. */
 export async function withDatabase<T>(
   invocation: Invocation,
   work: (db: AppDatabase) => Promise<T>,
@@ -26,7 +25,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** Opening a database makes one; what only reads it must not find a new and empty one behind a mistyped address. */
+/** Opening a database creates it: a command that only reads must not report an empty one behind a mistyped address. */
 export function refuseMissingDatabase(url: string): void {
   const file = databaseFile(url)
   if (file !== undefined && !existsSync(file)) {
@@ -34,7 +33,7 @@ export function refuseMissingDatabase(url: string): void {
   }
 }
 
-/** Of what a command changes, now. */
+/** Who changes something by a command, and when. */
 export function commandStamp(): Stamp {
   return machineStamp(systemClock())
 }

@@ -25,9 +25,9 @@ export interface Failure {
 
 const systemErrors: Record<string, string> = {
   EACCES: 'permission denied',
-  EADDRINUSE: 'the address is in use already',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  EEXIST: 'exists already',
+  EADDRINUSE: 'the address is already in use',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  EEXIST: 'already exists',
   EISDIR: 'is a directory',
   ENOENT: 'no such file or directory',
   ENOSPC: 'the disk is full',

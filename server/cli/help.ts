@@ -14,7 +14,7 @@ export function commandListHelp(group?: string): string {
     `Usage: ${program} ${usage} [options]`,
     `\nCommands:\n${columns(listed.map(([name, spec]) => [name, spec.summary]))}`,
     `\nExample:\n  ${program} ${example}`,
-    `\n${program} <command> --help explains one.`,
+    `\n${program} <command> --help explains a command.`,
   ]
     .filter((part) => part !== undefined)
     .join('\n')

@@ -21,7 +21,7 @@ const caller = 'log'
 export async function runExportLog(invocation: Invocation): Promise<Outcome> {
   const file = invocation.positionals[0] ?? '-'
   if (file !== '-' && existsSync(file)) {
-    throw new Refused('file-exists', `${file} exists already; it is left as it is`)
+    throw new Refused('file-exists', `${file} already exists; it was not changed`)
   }
   const { size } = await withLog(invocation, async (db) => {
     await seal(db)
@@ -31,7 +31,7 @@ export async function runExportLog(invocation: Invocation): Promise<Outcome> {
     return headOfLog(db.read)
   })
   if (file === '-') return { value: undefined, text: '' }
-  return { value: { file, size }, text: `Wrote the log to ${file}; it has ${size} events now.` }
+  return { value: { file, size }, text: `Wrote the log to ${file}; it has ${size} events.` }
 }
 
 /** A part of the log could be taken for the whole: what cannot be finished is removed. */
@@ -50,7 +50,7 @@ export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome>
   const config = readConfig(process.env, invocation)
   const { signingKeyFiles, signingAlgorithm } = config
   if (signingKeyFiles.length === 0) {
-    throw new Refused('no-key', 'SIGNING_KEY_FILES: a checkpoint is signed by the key of the service')
+    throw new Refused('no-key', 'SIGNING_KEY_FILES: a checkpoint is signed with the service’s key')
   }
   const keys = await loadSigningKeys(signingKeyFiles, signingAlgorithm)
   const head = await withLog(invocation, async (db) => {
@@ -133,7 +133,7 @@ function verifyDatabase(invocation: Invocation, kept: readonly Witness[]): Promi
 
 function hintOf(witnesses: readonly Witness[], jwks: JSONWebKeySet | null): { hint?: string } {
   if (witnesses.length === 0) {
-    return { hint: 'Without a checkpoint that somebody kept, a log that was written anew looks whole too.' }
+    return { hint: 'Without a checkpoint that someone kept, a rewritten log looks whole too.' }
   }
   return jwks === null ? { hint: 'The signatures of the checkpoints were not checked (--jwks FILE).' } : {}
 }
@@ -147,13 +147,13 @@ function whole({ head, fault, checkpoints }: LogReport, witnesses: readonly Witn
     if (checkpoints[index] === 'disagrees') {
       throw new Refused(
         'checkpoint-disagrees',
-        `${name} disagrees: the hash of event ${size} is another; the log was written anew up to there`,
+        `${name} disagrees: event ${size} has another hash, so the log was rewritten up to there`,
       )
     }
     if (checkpoints[index] === 'beyond') {
       throw new Refused(
         'log-cut',
-        `the tail is cut: ${name} covers ${size} events, and there are ${head.size}`,
+        `the end is missing: ${name} covers ${size} events, but the log has ${head.size}`,
       )
     }
   }
@@ -166,7 +166,7 @@ async function readWitnesses(files: readonly string[], jwks: JSONWebKeySet | nul
   for (const file of files) {
     const lines = readFileSync(file, 'utf8').split('\n')
     // Of a cron job that failed: nothing would be compared, and everything look whole.
-    if (lines.every(isBlank)) throw new Refused('bad-checkpoint', `${file} holds no checkpoint`)
+    if (lines.every(isBlank)) throw new Refused('bad-checkpoint', `${file} has no checkpoint`)
     for (const [index, line] of lines.entries()) {
       if (isBlank(line)) continue
       const name = lines.length > 2 ? `${file}:${index + 1}` : file
@@ -174,7 +174,7 @@ async function readWitnesses(files: readonly string[], jwks: JSONWebKeySet | nul
         witnesses.push({ ...(await readCheckpoint(jwsOf(line.trim()), jwks)), name })
       } catch (error) {
         const reason = (error as Error).message
-        throw new Refused('bad-checkpoint', `${name} is no checkpoint of this service: ${reason}`, {
+        throw new Refused('bad-checkpoint', `${name} is not a checkpoint of this service: ${reason}`, {
           cause: error,
         })
       }
@@ -194,7 +194,7 @@ function jwsOf(line: string): string {
 function readJwks(file: string): JSONWebKeySet {
   const jwks = parsed(readFileSync(file, 'utf8'))
   if (Array.isArray(jwks?.keys)) return jwks as JSONWebKeySet
-  throw new Refused('bad-jwks', `${file} is no JWK Set (see /.well-known/jwks.json)`)
+  throw new Refused('bad-jwks', `${file} is not a JWK Set (see /.well-known/jwks.json)`)
 }
 
 /** Undefined for what is no JSON. */

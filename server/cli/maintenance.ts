@@ -1,9 +1,16 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { hasAccounts } from '../auth/accounts/store.ts'
+import { systemClock } from '../clock.ts'
+import { type CopyProgress, type CopyReport, copyDatabase } from '../db/copy/copy.ts'
 import { migrateDatabase } from '../db/open.ts'
+import type { AppDatabase } from '../db/port.ts'
+import { makeOrders, type People } from '../demo/orders.ts'
+import { countByStatus } from '../orders/tally.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
-import { Refused } from './failures.ts'
+import { Refused, UsageError } from './failures.ts'
+import { grouped, progressPrinter, table } from './output.ts'
 
 export async function runMigrate(invocation: Invocation): Promise<Outcome> {
   const applied = await migrateDatabase(databaseOf(invocation))
@@ -16,7 +23,7 @@ export async function runMigrate(invocation: Invocation): Promise<Outcome> {
 export async function runBackup(invocation: Invocation): Promise<Outcome> {
   const file = requiredArgument(invocation, 0, 'the file')
   refuseMissingDatabase(databaseOf(invocation).databaseUrl)
-  if (existsSync(file)) throw new Refused('file-exists', `${file} exists already; it is left as it is`)
+  if (existsSync(file)) throw new Refused('file-exists', `${file} already exists; it was not changed`)
   const folder = dirname(file)
   if (!existsSync(folder)) throw new Refused('no-such-folder', `there is no folder ${folder}`)
   // The copy holds password hashes: from its first byte on only its owner may read it.
@@ -24,4 +31,104 @@ export async function runBackup(invocation: Invocation): Promise<Outcome> {
   await withDatabase(invocation, (db) => db.backup(file))
   const { size } = statSync(file)
   return { value: { file, bytes: size }, text: `Copied the database to ${file} (${size} bytes).` }
+}
+
+export async function runCopy(invocation: Invocation): Promise<Outcome> {
+  const report = await copyDatabase({
+    from: requiredAddress(invocation, 'from'),
+    to: requiredAddress(invocation, 'to'),
+    onProgress: progressPrinter(invocation.switches.has('json'), describeProgress),
+  })
+  return {
+    value: report,
+    text: describeReport(report),
+    hint:
+      'Later writes to the file are not in the copy: start the service with DATABASE_URL naming' +
+      ' the new database, and put the file aside.',
+  }
+}
+
+function describeProgress({ phase, table: name, rows, of }: CopyProgress): string {
+  return `${phase} ${name}: ${grouped(rows)} of ${grouped(of)} rows`
+}
+
+function requiredAddress(invocation: Invocation, name: 'from' | 'to'): string {
+  const address = invocation.texts[name]
+  if (address === undefined || address === '') throw new UsageError(`--${name} is missing`)
+  return address
+}
+
+function describeReport(report: CopyReport): string {
+  const counts = Object.entries(report.tables).map(([name, { rows }]) => [name, grouped(rows)])
+  const left =
+    report.leftBehind.length === 0
+      ? ''
+      : `\nNot copied, because it is not Countersign’s: ${report.leftBehind.join(', ')}.`
+  const sum = `Copied ${grouped(report.rows)} rows; counts and content match on both sides.`
+  return `${table(['TABLE', 'ROWS'], counts)}\n${sum}${left}`
+}
+
+/** No account has a colon in its name: the filter `createdBy=seed:*` tells these orders from real ones. */
+const people: People = {
+  creators: ['seed:operator', 'seed:operator', 'seed:operator', 'seed:admin', 'seed:service'],
+  approver: 'seed:admin',
+}
+const greatestCount = 100_000_000
+const defaultDays = 365
+/** In one statement and one transaction. */
+const batchRows = 1_000
+
+/** Fills a database with invented orders; one that people work with only with --yes. */
+export async function runSeed(invocation: Invocation): Promise<Outcome> {
+  const count = wholeNumber(invocation, 'orders', greatestCount)
+  const days = wholeNumber(invocation, 'days', 3_650, defaultDays)
+  const startedAt = performance.now()
+  const total = await withDatabase(invocation, async (db) => {
+    if (!invocation.switches.has('yes')) await refuseInUse(db)
+    const tell = progressPrinter(
+      invocation.switches.has('json'),
+      (progress: { rows: number; of: number }) =>
+        `${grouped(progress.rows)} of ${grouped(progress.of)} orders`,
+    )
+    let added = 0
+    const wanted = { count, days, nowMilliseconds: systemClock(), people, batchRows }
+    for (const made of makeOrders(wanted)) {
+      await db.write('addOrders', made)
+      // A service would else begin with millions of events to seal.
+      await db.write('sealEvents', { limit: made.events.length })
+      added += made.orders.length
+      tell({ rows: added, of: count })
+    }
+    const counts = await countByStatus(db.read)
+    return [...counts.values()].reduce((sum, ofStatus) => sum + ofStatus, 0)
+  })
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10
+  return {
+    value: { added: count, total, seconds },
+    text: `Added ${grouped(count)} orders in ${seconds} s; there are now ${grouped(total)}.`,
+    hint: 'The filter createdBy=seed:* finds them; no account has such a name.',
+  }
+}
+
+async function refuseInUse(db: AppDatabase): Promise<void> {
+  if (!(await hasAccounts(db.read, false))) return
+  throw new Refused(
+    'database-in-use',
+    'the database has accounts other than demo accounts, so invented orders would mix with real ones;' +
+      ' nothing was added (--yes adds them anyway)',
+  )
+}
+
+function wholeNumber(
+  invocation: Invocation,
+  name: 'orders' | 'days',
+  greatest: number,
+  absent?: number,
+): number {
+  const text = invocation.texts[name]
+  if (text === undefined && absent !== undefined) return absent
+  if (text === undefined) throw new UsageError(`--${name} is missing`)
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (value >= 1 && value <= greatest) return value
+  throw new UsageError(`--${name} takes a whole number from 1 to ${grouped(greatest)}`)
 }

@@ -40,7 +40,7 @@ async function askTwice(names: string[]): Promise<string> {
   try {
     const password = await ask('New password: ')
     await checkPassword(password, names)
-    if ((await ask('The same again: ')) === password) return password
+    if ((await ask('Repeat it: ')) === password) return password
     throw new Refused('passwords-differ', 'the two passwords differ')
   } catch (error) {
     if (!interrupted.signal.aborted) throw error
@@ -71,7 +71,7 @@ async function readStandardInput(): Promise<string> {
   if (password === '') {
     throw new Refused(
       'no-password',
-      'no password was given: outside a terminal it is read from standard input',
+      'no password was given: without a terminal it is read from standard input',
     )
   }
   return password

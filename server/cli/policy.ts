@@ -1,17 +1,16 @@
 import { Fault, InnerFaults } from '../http/fields.ts'
 import { decimalOf } from '../orders/order.ts'
 import { policyRows } from '../orders/policy/schemas.ts'
-import type { Policy, PolicyRow } from '../orders/policy/store.ts'
-import { findPolicy } from '../orders/policy/store.ts'
+import { findPolicy, type Policy, type PolicyRow } from '../orders/policy/store.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
 
 export async function runListPolicy(invocation: Invocation): Promise<Outcome> {
   const policy = await withDatabase(invocation, (db) => findPolicy(db.read))
   const command = `policy set ${policy.rows.map(wordOf).join(' ')}`
-  return { value: toValue(policy), text: toTable(policy.rows), hint: `To change it, begin with: ${command}` }
+  return { value: toValue(policy), text: toTable(policy.rows), hint: `To change it, start from: ${command}` }
 }
 
 export async function runSetPolicy(invocation: Invocation): Promise<Outcome> {
@@ -46,7 +45,7 @@ function readRow(word: string, index: number): Record<keyof PolicyRow, unknown> 
   const match = rowPattern.exec(word)
   if (match === null) {
     throw new UsageError(
-      `row ${index + 1} is not written as FROM=APPROVALS,self,services with no- before what is not allowed, such as 10000=2,no-self,no-services`,
+      `row ${index + 1} must be FROM=APPROVALS,self,services, with no- before what is not allowed, such as 10000=2,no-self,no-services`,
     )
   }
   const [, from, approvals, noSelf = match[6], noServices = match[5]] = match

@@ -1,11 +1,11 @@
 import { isAccountName } from '../auth/accounts/names.ts'
-import { listRoles } from '../auth/accounts/roles/store.ts'
+import { listRoles, roleNames } from '../auth/accounts/roles/store.ts'
+import type { AppDatabase } from '../db/port.ts'
 import { type Permission, permissions } from '../permissions.ts'
-import { type Invocation, type Outcome, requiredArgument } from './command.ts'
+import { type Invocation, type Outcome, requiredArgument, splitCommas } from './command.ts'
 import { commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
-import { spell, spellRoles, splitCommas } from './role-names.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
 
 export async function runListRoles(invocation: Invocation): Promise<Outcome> {
   const roles = await withDatabase(invocation, (db) => listRoles(db.read))
@@ -13,7 +13,7 @@ export async function runListRoles(invocation: Invocation): Promise<Outcome> {
     value: roles.map(({ role, permissions }) => ({ role, permissions })),
     text: table(
       ['ROLE', 'PERMISSIONS'],
-      roles.map((role) => [role.role, role.permissions.join(', ') || '-']),
+      roles.map(({ role, permissions }) => [role, permissions.join(', ') || '-']),
     ),
   }
 }
@@ -23,63 +23,67 @@ export async function runAddRole(invocation: Invocation): Promise<Outcome> {
   if (!isAccountName(role)) {
     throw new Refused(
       'invalid-role',
-      'a role begins with a letter and has at most 64 letters, digits and . _ -',
+      'a role starts with a letter and has at most 64 letters, digits and . _ -',
     )
   }
-  const given = splitCommas(invocation.positionals.slice(1))
-  const wanted = given.length === 0 ? [] : spellPermissions(given)
+  const wanted = spellPermissions(invocation)
   await withDatabase(invocation, (db) =>
     db.write('addRole', { role, permissions: wanted, stamp: commandStamp() }),
   )
   return {
     value: { role, permissions: wanted },
-    text: `Added the role ${role} with ${wanted.length === 0 ? 'no permissions' : wanted.join(', ')}.`,
+    text: `Added the role ${role} with ${wanted.join(', ') || 'no permissions'}.`,
   }
 }
 
 export async function runRemoveRole(invocation: Invocation): Promise<Outcome> {
   const given = requiredArgument(invocation, 0, 'the role')
   const { role } = await withDatabase(invocation, async (db) => {
-    const [spelled = given] = await spellRoles(db, [given])
-    return db.write('removeRole', { role: spelled, stamp: commandStamp() })
+    const [role = given] = await spellRoles(db, [given])
+    return db.write('removeRole', { role, stamp: commandStamp() })
   })
   return { value: { role }, text: `Removed the role ${role}.` }
 }
 
-export function runAllow(invocation: Invocation): Promise<Outcome> {
-  return changePermissions(invocation, 'allowPermissions')
+/** `role allow` and `role deny`. Repeating one is no failure: `changed` lists the permissions that moved. */
+export const runChangePermissions =
+  (operation: 'allowPermissions' | 'denyPermissions') =>
+  async (invocation: Invocation): Promise<Outcome> => {
+    const given = requiredArgument(invocation, 0, 'the role')
+    const wanted = spellPermissions(invocation)
+    if (wanted.length === 0) throw new UsageError('a permission is missing')
+    return withDatabase(invocation, async (db) => {
+      const [role = given] = await spellRoles(db, [given])
+      const { changed } = await db.write(operation, { role, permissions: wanted, stamp: commandStamp() })
+      const now = (await listRoles(db.read)).find((listed) => listed.role === role)?.permissions ?? []
+      const state = `${role} has ${now.join(', ') || 'no permissions'}.`
+      return {
+        value: { role, changed, permissions: now },
+        text: changed.length === 0 ? `Nothing to change: ${state}` : state,
+      }
+    })
+  }
+
+/** The permissions after the role on the command line. */
+function spellPermissions({ positionals }: Invocation): Permission[] {
+  return spell('permission', splitCommas(positionals.slice(1)), permissions)
 }
 
-export function runDeny(invocation: Invocation): Promise<Outcome> {
-  return changePermissions(invocation, 'denyPermissions')
+/** The roles as the table spells them. Throws `Refused` naming all roles. */
+export async function spellRoles(db: AppDatabase, given: string[]): Promise<string[]> {
+  return spell('role', given, await roleNames(db.read))
 }
 
-async function changePermissions(
-  invocation: Invocation,
-  operation: 'allowPermissions' | 'denyPermissions',
-): Promise<Outcome> {
-  const given = requiredArgument(invocation, 0, 'the role')
-  const wanted = spellPermissions(splitCommas(invocation.positionals.slice(1)))
-  return withDatabase(invocation, async (db) => {
-    const [role = given] = await spellRoles(db, [given])
-    const { changed } = await db.write(operation, { role, permissions: wanted, stamp: commandStamp() })
-    const now = (await listRoles(db.read)).find((listed) => listed.role === role)?.permissions ?? []
-    const state = `${role} has ${now.length === 0 ? 'no permissions' : now.join(', ')}.`
-    return {
-      value: { role, changed, permissions: now },
-      text: changed.length === 0 ? `Nothing to change: ${state}` : state,
-    }
-  })
-}
-
-function spellPermissions(given: string[]): Permission[] {
-  if (given.length === 0) throw new UsageError('a permission is missing')
-  const { spelled, unknown } = spell(given, permissions)
+/** Each name as `known` spells it, ignoring case, once and sorted. */
+function spell<Name extends string>(what: string, given: string[], known: readonly Name[]): Name[] {
+  const byFolded = new Map(known.map((name) => [name.toLowerCase(), name]))
+  const unknown = given.filter((name) => !byFolded.has(name.toLowerCase()))
   if (unknown.length > 0) {
     throw new Refused(
-      'unknown-permission',
-      `there is no permission ${unknown.join(', ')}; the permissions are ${permissions.join(', ')}`,
+      `unknown-${what}`,
+      `there is no ${what} ${unknown.join(', ')}; the ${what}s are ${known.join(', ')}`,
     )
   }
-  return spelled
+  const spelled = given.map((name) => byFolded.get(name.toLowerCase()) as Name)
+  return [...new Set(spelled)].sort()
 }

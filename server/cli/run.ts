@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
+import { machineAccount } from '../audit/audit.ts'
+import { formatInstant, systemClock } from '../clock.ts'
 import { readVersion } from '../version.ts'
 import { commands } from './catalogue.ts'
-import { type CommandSpec, parseInvocation } from './command.ts'
+import { type CommandSpec, didYouMean, type Invocation, parseInvocation } from './command.ts'
 import { describeFailure, Refused, UsageError } from './failures.ts'
 import { commandHelp, commandListHelp } from './help.ts'
-import { didYouMean } from './nearest.ts'
-import { traceOf } from './trace.ts'
+
+const infoLevel = 30
 
 /** 0 done, 1 refused, 2 not understood. */
 export type ExitStatus = 0 | 1 | 2
@@ -40,7 +42,7 @@ async function dispatch(args: string[], json: boolean): Promise<ExitStatus> {
   }
   if (first === undefined || first.startsWith('-') || first === 'help') {
     const asked = help || first === 'help'
-    if (!asked && first !== undefined) throw new UsageError(`a command comes first${hint()}`)
+    if (!asked && first !== undefined) throw new UsageError(`the command must come first${hint()}`)
     print(asked ? process.stdout : process.stderr, commandListHelp())
     return asked ? 0 : 2
   }
@@ -68,6 +70,41 @@ async function runCommand(name: string, spec: CommandSpec, args: string[], json:
   } catch (error) {
     throw error instanceof UsageError ? new UsageError(`${name}: ${error.message}${hint(name)}`) : error
   }
+}
+
+/**
+ * The line that administration leaves, in the form of the service's log: what was done, and by which account of the
+ * machine. Passwords and secrets are no arguments; addresses of databases may hold one, and are left out. No email is
+ * there either: the event of the change names the account.
+ */
+function traceOf(
+  command: string,
+  spec: CommandSpec,
+  { positionals, texts, lists, switches }: Invocation,
+): string {
+  const own = Object.entries(spec.options ?? {})
+  const switched = own.filter(([name, { value }]) => value === undefined && switches.has(name))
+  const given = Object.entries({ ...texts, ...lists })
+    .filter(([name]) => spec.options?.[name]?.value !== 'ADDRESS')
+    .map(([name, value]) => [
+      name,
+      typeof value === 'string' ? withoutEmail(value) : value?.map(withoutEmail),
+    ])
+  return JSON.stringify({
+    level: infoLevel,
+    time: formatInstant(systemClock()),
+    event: 'administration',
+    command,
+    arguments: positionals.map(withoutEmail),
+    options: Object.fromEntries([...given, ...switched.map(([name]) => [name, true])]),
+    by: machineAccount(),
+    sudoBy: process.env.SUDO_USER,
+    msg: 'carried out',
+  })
+}
+
+function withoutEmail(argument: string): string {
+  return argument.includes('@') ? '***' : argument
 }
 
 function findCommand(args: string[]): [string, CommandSpec] | undefined {

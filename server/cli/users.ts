@@ -7,64 +7,49 @@ import { Passwords } from '../auth/credentials/passwords/passwords.ts'
 import { formatInstant, parseTimeZone } from '../clock.ts'
 import { readPublicUrl } from '../config.ts'
 import { newSecret, sha256 } from '../ids.ts'
-import { namedUser } from './accounts.ts'
+import { namedUser, rolesCell, stateCell } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { readNewPassword } from './new-password.ts'
-import { spellRoles } from './role-names.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
+import { spellRoles } from './roles.ts'
 
 export async function runAddUser(invocation: Invocation): Promise<Outcome> {
   const { userName, email, timeZone } = newUser(invocation)
+  const isInvited = invocation.switches.has('invite')
   return withDatabase(invocation, async (db) => {
     const roles = await spellRoles(db, invocation.lists.role ?? [])
-    const isInvited = invocation.switches.has('invite')
-    const passwordHash = isInvited
-      ? null
-      : await new Passwords().hash(await readNewPassword([userName, email]))
-    const { id } = await db.write('addUser', {
-      userName,
-      email,
-      passwordHash,
-      timeZone,
-      roles,
-      stamp: commandStamp(),
-    })
+    const passwordHash = isInvited ? null : await newPasswordHash([userName, email])
+    const user = { userName, email, passwordHash, timeZone, roles, stamp: commandStamp() }
+    const { id } = await db.write('addUser', user)
+    const has =
+      roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`
     return {
       value: { id, userName, email, roles, timeZone, enabled: true },
-      text: `Added user ${userName} (${email}), id ${id}, ${describeRoles(roles)}.`,
+      text: `Added user ${userName} (${email}), id ${id}, ${has}.`,
       ...hintFor(roles, isInvited),
     }
   })
 }
 
 function hintFor(roles: string[], isInvited: boolean): { hint?: string } {
-  if (isInvited) return { hint: 'There is no password yet: `user link` prints the link that sets one.' }
+  if (isInvited) return { hint: 'The user has no password yet: `user link` prints a link for setting one.' }
   if (roles.length > 0) return {}
-  return { hint: 'Without a role the user can sign in, but do nothing (user grant).' }
+  return { hint: 'Without a role the user can sign in but do nothing (user grant).' }
 }
 
-interface NewUser {
-  userName: string
-  email: string
-  timeZone: string | null
-}
-
-function newUser(invocation: Invocation): NewUser {
+function newUser(invocation: Invocation) {
   const { email, userName } = newNames(invocation)
   const normalized = normalizeEmail(email)
   if (normalized === undefined) {
-    throw new Refused(
-      'invalid-email',
-      'an email has 3 to 254 characters with one @ between them, and no spaces',
-    )
+    throw new Refused('invalid-email', 'an email has 3 to 254 characters, with one @ inside and no spaces')
   }
   const name = userName ?? nameFromEmail(normalized)
   if (!isAccountName(name)) {
     throw new Refused(
       'invalid-user-name',
-      'a user name begins with a letter and has at most 64 letters, digits and . _ - (give --user-name)',
+      'a user name starts with a letter and has at most 64 letters, digits and . _ - (give --user-name)',
     )
   }
   const given = invocation.texts['time-zone']
@@ -75,10 +60,9 @@ function newUser(invocation: Invocation): NewUser {
   return { userName: name, email: normalized, timeZone }
 }
 
-/** The argument is the email when it has an @, else the user name. */
-function newNames(invocation: Invocation): { email: string; userName: string | undefined } {
-  const [argument] = invocation.positionals
-  const { email, 'user-name': userName } = invocation.texts
+/** An argument with an @ is the email, another one the user name. */
+function newNames({ positionals: [argument], texts }: Invocation) {
+  const { email, 'user-name': userName } = texts
   const isEmail = argument?.includes('@') === true
   if (argument !== undefined && (isEmail ? email : userName) !== undefined) {
     throw new UsageError(`the ${isEmail ? 'email' : 'user name'} is given twice`)
@@ -88,10 +72,10 @@ function newNames(invocation: Invocation): { email: string; userName: string | u
   return { email: emailGiven, userName: isEmail ? userName : (argument ?? userName) }
 }
 
-/** What comes before the @, made a legal user name as far as it can be. */
+/** The part before the @, as near to a valid user name as it can be made. */
 function nameFromEmail(email: string): string {
-  const local = email.slice(0, email.indexOf('@'))
-  return local
+  return email
+    .slice(0, email.indexOf('@'))
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
@@ -109,11 +93,9 @@ export async function runListUsers(invocation: Invocation): Promise<Outcome> {
         String(user.id),
         user.userName,
         user.email,
-        user.roles.join(', ') || '-',
+        rolesCell(user),
         user.timeZone ?? '-',
-        (user.enabled ? 'enabled' : 'disabled') +
-          (user.demo ? ', demo' : '') +
-          (user.hasPassword ? '' : ', no password'),
+        stateCell(user) + (user.hasPassword ? '' : ', no password'),
       ]),
     ),
   }
@@ -121,41 +103,45 @@ export async function runListUsers(invocation: Invocation): Promise<Outcome> {
 
 export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
-  return withDatabase(invocation, async (db) => {
-    const found = await requireAccount(db.read, account)
-    const password = await readNewPassword([found.name, found.email ?? ''])
-    const passwordHash = await new Passwords().hash(password)
-    // By number: somebody may have renamed the user since.
-    const change = { account: { kind: 'user', id: found.id } as const, passwordHash, stamp: commandStamp() }
-    await db.write('setPassword', change)
-    return {
-      value: { userName: found.name },
-      text: `${found.name} has a new password; sessions and tokens have been ended.`,
-    }
+  const { name } = await withDatabase(invocation, async (db) => {
+    const { id, name, email } = await requireAccount(db.read, account)
+    const passwordHash = await newPasswordHash([name, email ?? ''])
+    // By id: the user may have been renamed meanwhile.
+    return db.write('setPassword', { account: { kind: 'user', id }, passwordHash, stamp: commandStamp() })
   })
+  return {
+    value: { userName: name },
+    text: `${name} has a new password; sessions and tokens have ended.`,
+  }
 }
 
-/** Prints it once: what stands in it is stored as a hash. */
+async function newPasswordHash(names: string[]): Promise<string> {
+  return new Passwords().hash(await readNewPassword(names))
+}
+
+/** The only time that the link can be shown: its token is stored as a hash. */
 export async function runLink(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
   const publicUrl = readPublicUrl(process.env, invocation)
   const token = newSecret()
-  const change = { account, tokenHash: sha256(token), stamp: commandStamp() }
-  const { name, email, expiresAt } = await withDatabase(invocation, (db) => db.write('makeLink', change))
-  const link = linkAddress(publicUrl, { token, email })
+  const made = await withDatabase(invocation, (db) =>
+    db.write('makeLink', { account, tokenHash: sha256(token), stamp: commandStamp() }),
+  )
+  const link = linkAddress(publicUrl, { token, email: made.email })
+  const expiresAt = formatInstant(made.expiresAt)
   return {
-    value: { userName: name, link, expiresAt: formatInstant(expiresAt) },
+    value: { userName: made.name, link, expiresAt },
     text: link,
-    hint: `${name} sets a password with it, once, until ${formatInstant(expiresAt)}. Earlier links no longer work.`,
+    hint: `${made.name} sets a password with it, once, until ${expiresAt}. Earlier links no longer work.`,
   }
 }
 
-/** Users of one transaction of `--all`; a service that runs on writes in the pauses between them. */
-const portion = 500
+/** Users of one transaction of `--all`. A running service writes in the pauses between them. */
+const batchUsers = 500
 const pauseMilliseconds = 20
 
 export async function runSignOut(invocation: Invocation): Promise<Outcome> {
-  if (invocation.switches.has('all')) return signOutEverybody(invocation)
+  if (invocation.switches.has('all')) return signOutAll(invocation)
   const { account } = namedUser(invocation)
   const { name } = await withDatabase(invocation, (db) =>
     db.write('signOutUser', { account, stamp: commandStamp() }),
@@ -163,16 +149,16 @@ export async function runSignOut(invocation: Invocation): Promise<Outcome> {
   return { value: { userName: name }, text: `${name} is signed out everywhere.` }
 }
 
-async function signOutEverybody(invocation: Invocation): Promise<Outcome> {
+async function signOutAll(invocation: Invocation): Promise<Outcome> {
   const { email, 'user-name': userName } = invocation.texts
   if (invocation.positionals.length > 0 || email !== undefined || userName !== undefined) {
-    throw new UsageError('--all means every user: name none')
+    throw new UsageError('--all means every user: name no user')
   }
   const users = await withDatabase(invocation, async (db) => {
     let count = 0
     let afterId: number | undefined = 0
     while (afterId !== undefined) {
-      const input = { afterId, limit: portion, stamp: commandStamp() }
+      const input = { afterId, limit: batchUsers, stamp: commandStamp() }
       const ended: { users: number; lastId: number | undefined } = await db.write('signOutUsers', input)
       count += ended.users
       afterId = ended.lastId
@@ -184,8 +170,4 @@ async function signOutEverybody(invocation: Invocation): Promise<Outcome> {
     value: { users },
     text: `${users} ${users === 1 ? 'user is' : 'users are'} signed out everywhere.`,
   }
-}
-
-function describeRoles(roles: string[]): string {
-  return roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`
 }

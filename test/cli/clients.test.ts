@@ -40,7 +40,7 @@ describe('client add', () => {
   it('keeps --name and --ends-at, and refuses what the API would', async (t) => {
     const cli = commandLine(t)
     await cli.run('client add billing --role Operator --name Nightly --ends-at 2999-12-31T00:00:00Z')
-    const rule = 'a client id begins with a letter and has at most 64 letters, digits and . _ -'
+    const rule = 'a client id starts with a letter and has at most 64 letters, digits and . _ -'
     for (const [args, line] of [
       ['42 --role Viewer', rule],
       [`${'a'.repeat(65)} --role Viewer`, rule],
@@ -142,10 +142,10 @@ describe('role list, allow and deny', () => {
     const added = { role: 'Auditor', permissions: ['Orders.Read'] }
     assert.deepEqual(await cli.json('role add Auditor Orders.Read'), added)
     assert.deepEqual(await cli.run('role add auditor'), refusal('the name is taken'))
-    const rule = 'a role begins with a letter and has at most 64 letters, digits and . _ -'
+    const rule = 'a role starts with a letter and has at most 64 letters, digits and . _ -'
     assert.deepEqual(await cli.run('role add 7'), refusal(rule))
     await cli.run('client add billing --role Auditor')
-    assert.deepEqual(await cli.run('role remove auditor'), refusal('accounts still have the role'))
+    assert.deepEqual(await cli.run('role remove auditor'), refusal('some accounts still have this role'))
     await cli.run('client revoke billing Auditor')
     assert.deepEqual(await cli.json('role remove auditor'), { role: 'Auditor' })
     const gone = 'there is no role auditor; the roles are Admin, Operator, Viewer'

@@ -1,7 +1,7 @@
 // engine: PostgreSQL
 import assert from 'node:assert/strict'
 import { after as afterAll, before as beforeAll, describe, it } from 'node:test'
-import { progressPrinter } from '../../server/cli/progress.ts'
+import { progressPrinter } from '../../server/cli/output.ts'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { CopySource, describeTables } from '../../server/db/copy/source.ts'
 import type { Database } from '../../server/db/tables.ts'
@@ -146,10 +146,10 @@ describe('copy', { concurrency: 4 }, () => {
     assert.match(stdout, /\norders +4,501\n/)
     assert.match(
       stdout,
-      /\nCopied 4,546 rows; counts and content are the same on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
+      /\nCopied 4,546 rows; counts and content match on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
     )
     assert.match(stderr, /^copying \w+: 0 of \d rows\n/)
-    assert.match(stderr, /\nWhat is written to the file from now on is not in the copy: .*\n$/)
+    assert.match(stderr, /\nLater writes to the file are not in the copy: .*\n$/)
   })
 
   it('leaves a database that the service and its commands go on with', { skip }, async (t) => {

@@ -20,7 +20,7 @@ describe('key generate', () => {
     assert.match(pem, /^-----BEGIN PRIVATE KEY-----\n/)
     assert.equal(key.asymmetricKeyDetails?.modulusLength, 2048)
     assert.equal(statSync(file).mode & 0o777, 0o600)
-    const exists = refusal(`${file} exists already; it is left as it is`)
+    const exists = refusal(`${file} already exists; it was not changed`)
     assert.deepEqual(await cli.run(`key generate --bits 2048 --out ${file}`), exists)
     assert.equal(readFileSync(file, 'utf8'), pem)
     assert.equal(existsSync(cli.databaseFile), false)
@@ -102,7 +102,7 @@ describe('backup', () => {
     t.after(() => copy.close())
     assert.equal(copy.pragma('integrity_check', { simple: true }), 'ok')
     assert.deepEqual(copy.prepare('select name from principals').pluck().all(), ['jo'])
-    assert.deepEqual(await cli.run(`backup ${file}`), refusal(`${file} exists already; it is left as it is`))
+    assert.deepEqual(await cli.run(`backup ${file}`), refusal(`${file} already exists; it was not changed`))
   })
 
   it('refuses a database or a folder that does not exist, and makes neither', async (t) => {

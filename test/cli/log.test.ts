@@ -122,7 +122,7 @@ describe('log verify of the database', () => {
     assert.ok(third && last)
     cli.write('kept.txt', await checkpointOf(last))
     cli.sql((database) => database.exec('delete from events where sequence > 3'))
-    const cut = (by: string) => refusal(`the tail is cut: ${by} covers 5 events, and there are 3`)
+    const cut = (by: string) => refusal(`the end is missing: ${by} covers 5 events, but the log has 3`)
     assert.deepEqual(await cli.run('log verify'), cut('the database (log_head)'))
     cli.sql((database) => database.prepare('update log_head set size = 3, hash = ?').run(third.hash))
     assert.equal((await cli.run('log verify')).status, 0)
@@ -166,7 +166,7 @@ describe('log verify of an export, offline', () => {
     assert.equal((await offline(cli, '')).status, 0)
     assert.deepEqual(
       await offline(cli, '--checkpoint kept.txt'),
-      refusal('kept.txt:2 disagrees: the hash of event 3 is another; the log was written anew up to there'),
+      refusal('kept.txt:2 disagrees: event 3 has another hash, so the log was rewritten up to there'),
     )
   })
 
@@ -190,11 +190,11 @@ describe('log verify of an export, offline', () => {
     cli.write('other.json', JSON.stringify((await makeSigningKeys()).jwks))
     const told = async (options: string) => (await offline(cli, options)).stderr
     for (const [options, reason] of [
-      ['--checkpoint kept.txt --jwks other.json', /^countersign: kept.txt is no checkpoint of this/],
-      ['--checkpoint none.txt', /^countersign: none.txt is no checkpoint of this service: /],
-      ['--checkpoint log.jsonl', /^countersign: log.jsonl:1 is no checkpoint of this service: /],
-      ['--checkpoint empty.txt', /^countersign: empty.txt holds no checkpoint\n$/],
-      ['--checkpoint kept.txt --jwks kept.txt', /^countersign: kept.txt is no JWK Set/],
+      ['--checkpoint kept.txt --jwks other.json', /^countersign: kept.txt is not a checkpoint of this/],
+      ['--checkpoint none.txt', /^countersign: none.txt is not a checkpoint of this service: /],
+      ['--checkpoint log.jsonl', /^countersign: log.jsonl:1 is not a checkpoint of this service: /],
+      ['--checkpoint empty.txt', /^countersign: empty.txt has no checkpoint\n$/],
+      ['--checkpoint kept.txt --jwks kept.txt', /^countersign: kept.txt is not a JWK Set/],
       ['--checkpoint missing.txt', /^countersign: missing.txt: no such file or directory/],
     ] as const) {
       assert.match(await told(options), reason)
@@ -213,7 +213,7 @@ describe('log export', () => {
       assert.deepEqual(await cli.run(command), { status: 0, stdout: whole, stderr: '' })
     }
     const again = await cli.run('log export log.jsonl')
-    assert.deepEqual(again, refusal('log.jsonl exists already; it is left as it is'))
+    assert.deepEqual(again, refusal('log.jsonl already exists; it was not changed'))
     assert.equal(cli.read('log.jsonl'), whole)
     assert.deepEqual(await cli.json('log export other.jsonl'), { file: 'other.jsonl', size: events })
   })
@@ -268,10 +268,7 @@ describe('log checkpoint', () => {
     assert.equal(status, 1)
     assert.match(stderr, /SIGNING_KEY_FILES: required/)
     const development = await cli.run('log checkpoint --dev')
-    assert.deepEqual(
-      development,
-      refusal('SIGNING_KEY_FILES: a checkpoint is signed by the key of the service'),
-    )
+    assert.deepEqual(development, refusal('SIGNING_KEY_FILES: a checkpoint is signed with the service’s key'))
   })
 })
 

@@ -13,7 +13,7 @@ describe('policy list and set', () => {
     assert.deepEqual(await cli.run('policy list'), {
       status: 0,
       stdout: 'FROM  APPROVALS  SELF  SERVICES\n0     1          yes   yes\n',
-      stderr: 'To change it, begin with: policy set 0=1,self,services\n',
+      stderr: 'To change it, start from: policy set 0=1,self,services\n',
     })
     assert.deepEqual(await cli.json('policy list'), { version: 1, rows: [first] })
     assert.deepEqual(cli.log, [])
@@ -26,7 +26,7 @@ describe('policy list and set', () => {
       'FROM     APPROVALS  SELF  SERVICES\n0        1          yes   yes\n10000.5  2          no    no\n'
     assert.deepEqual(await cli.run(words), { status: 0, stdout, stderr: '' })
     const listed = await cli.run('policy list')
-    assert.deepEqual(listed, { status: 0, stdout, stderr: `To change it, begin with: ${words}\n` })
+    assert.deepEqual(listed, { status: 0, stdout, stderr: `To change it, start from: ${words}\n` })
     assert.deepEqual(await cli.json('policy list'), { version: 2, rows: [first, second] })
     const other = await cli.json('policy set 0=3,no-services,self')
     const row = { from: 0, approvals: 3, selfApproval: true, services: false }
@@ -97,10 +97,7 @@ describe('policy list and set', () => {
     it(`does not guess what is not said: ${words}`, async (t) => {
       const { status, stderr } = await commandLine(t).run(`policy set 0=1,self,services ${words}`)
       assert.equal(status, 2)
-      assert.match(
-        stderr,
-        /^countersign: policy set: row 2 is not written as FROM=APPROVALS,self,services .*\n$/,
-      )
+      assert.match(stderr, /^countersign: policy set: row 2 must be FROM=APPROVALS,self,services, .*\n$/)
     })
   }
 

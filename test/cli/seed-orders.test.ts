@@ -51,7 +51,7 @@ describe('seed', () => {
     ] as const) {
       const { status, stdout } = await place.run(`seed --orders ${count}`)
       assert.equal(status, 0)
-      assert.match(stdout, new RegExp(`there are ${total} now\\.\n$`))
+      assert.match(stdout, new RegExp(`there are now ${total}\\.\n$`))
     }
     await place.query(assertSound)
   })

@@ -50,7 +50,7 @@ describe('a wrong command line', () => {
       ['users', "no command 'users' (did you mean user?)", ''],
       ['user remove jo', "no command 'user remove' (did you mean user revoke?)", 'user '],
       ['user', 'user: a command is missing', 'user '],
-      ['', 'a command comes first', ''],
+      ['', 'the command must come first', ''],
       ['user list --frob=hunter2', "user list: unknown option '--frob'", 'user list '],
       [
         'user add jo@example.com --password hunter2',
@@ -74,7 +74,7 @@ describe('a wrong command line', () => {
         'user disable ',
       ],
       ['user sign-out', 'user sign-out: the user is missing: give an email or a user name', 'user sign-out '],
-      ['user sign-out jo --all', 'user sign-out: --all means every user: name none', 'user sign-out '],
+      ['user sign-out jo --all', 'user sign-out: --all means every user: name no user', 'user sign-out '],
       ['user grant jo', 'user grant: a role is missing', 'user grant '],
       ['client add', 'client add: the client id is missing', 'client add '],
       ['role allow Viewer', 'role allow: a permission is missing', 'role allow '],

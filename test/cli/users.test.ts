@@ -96,8 +96,8 @@ describe('user add', () => {
   it('refuses values that break a rule, naming it', async (t) => {
     const cli = commandLine(t)
     const userName =
-      'a user name begins with a letter and has at most 64 letters, digits and . _ - (give --user-name)'
-    const email = 'an email has 3 to 254 characters with one @ between them, and no spaces'
+      'a user name starts with a letter and has at most 64 letters, digits and . _ - (give --user-name)'
+    const email = 'an email has 3 to 254 characters, with one @ inside and no spaces'
     const zone = 'a time zone is an IANA name such as Europe/Berlin'
     const cases: [string, string][] = [
       ['user add 7@example.com', userName],
@@ -118,7 +118,7 @@ describe('user add', () => {
 
   it('refuses a missing or poor password without repeating it', async (t) => {
     const cli = commandLine(t)
-    const none = 'no password was given: outside a terminal it is read from standard input'
+    const none = 'no password was given: without a terminal it is read from standard input'
     const common = 'the password is common, or little more than common words, names, dates and sequences'
     for (const [input, line] of [
       ['', none],

@@ -5,6 +5,21 @@ import { sha256 } from '../ids.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { Refused, UsageError } from './failures.ts'
 
+/** Hands over to the service, which then runs until it is told to stop. */
+export async function runServe(invocation: Invocation): Promise<Outcome> {
+  const { development, switches } = invocation
+  for (const name of ['allow-remote-demo', 'no-demo-orders']) {
+    if (switches.has(name) && !development) throw new UsageError(`--${name} goes with --dev`)
+  }
+  const { serve } = await import('../serve.ts')
+  await serve({
+    development,
+    allowRemoteDemo: switches.has('allow-remote-demo'),
+    demoOrders: !switches.has('no-demo-orders'),
+  })
+  return { value: undefined, text: '' }
+}
+
 const defaultBits = 3072
 const minimumBits = 2048
 const maximumBits = 8192
@@ -58,6 +73,6 @@ async function writeNewSecret(file: string, content: string): Promise<void> {
     await writeFile(file, content, { flag: 'wx', mode: 0o600, flush: true })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new Refused('file-exists', `${file} exists already; it is left as it is`, { cause: error })
+    throw new Refused('file-exists', `${file} already exists; it was not changed`, { cause: error })
   }
 }
