@@ -1,29 +1,26 @@
 import './account.css'
 import { useQuery } from '@tanstack/react-query'
-import { useId } from 'react'
 import { inWords } from '../auth/permissions.ts'
 import { useSession, useUser } from '../auth/session.ts'
 import { SignIns } from '../auth/sign-ins.tsx'
-import { FailureNote } from '../ui/failure.tsx'
+import { Unread } from '../ui/failure.tsx'
 import { viewerTimeZone } from '../ui/format.ts'
 import { Name } from '../ui/name.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
+import { PageHead } from '../ui/page-title.tsx'
+import { Section } from '../ui/section.tsx'
 import { PasswordForm } from './password.tsx'
 import { accountQuery, endOtherSignIns, endSignIn, signInsQuery } from './queries.ts'
 
 /** The person's own account: who they are, what they may do, the password, and where they are signed in. */
 export function AccountView() {
   const { userName } = useUser()
-  const { data, failureReason, refetch } = useQuery(accountQuery)
+  const query = useQuery(accountQuery)
+  const { data } = query
   const signIns = useQuery(signInsQuery)
   return (
     <>
-      <div className="page-head">
-        <PageTitle title="My account" />
-      </div>
-      {data === undefined && failureReason !== null && (
-        <FailureNote failure={failureReason} onRetry={() => void refetch()} />
-      )}
+      <PageHead title="My account" />
+      <Unread query={query} />
       <div className="account">
         <About email={data?.email} timeZone={data?.timeZone} />
         <PasswordForm names={[userName, ...(data === undefined ? [] : [data.email])]} />
@@ -40,13 +37,11 @@ export function AccountView() {
 }
 
 function About({ email, timeZone }: { email: string | undefined; timeZone: string | null | undefined }) {
-  const title = useId()
   const user = useUser()
   const session = useSession()
   const may = session.kind === 'signed-in' ? inWords(session.permissions) : []
   return (
-    <section className="card card-stack" aria-labelledby={title}>
-      <h2 id={title}>About you</h2>
+    <Section title="About you">
       <dl className="facts">
         <dt>Name</dt>
         <dd>
@@ -70,7 +65,7 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
         </ul>
       )}
       <p className="soft small">An administrator can change your name, email, roles and time zone.</p>
-    </section>
+    </Section>
   )
 }
 

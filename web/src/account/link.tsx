@@ -1,12 +1,13 @@
 import '../auth/sign-in.css'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { client } from '../api/client.ts'
 import { problemOf } from '../api/problem.ts'
 import { signIn } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
 import { endInWords } from '../ui/describe.ts'
+import { Form, Submit } from '../ui/form.tsx'
 import mark from '../ui/mark.svg'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
@@ -59,13 +60,8 @@ function LinkForm({ token, email }: { token: string; email: string }) {
   if (problemOf(setting.error, 'link-not-found')) return <Broken />
   const refusal = refusalOf(setting.error)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (!setting.isPending) setting.mutate()
-  }
-
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form className="stack" onSubmit={() => setting.isPending || setting.mutate()}>
       <div className="field">
         <label htmlFor="link-email">Email</label>
         <input id="link-email" type="email" autoComplete="username" value={email} readOnly />
@@ -82,10 +78,10 @@ function LinkForm({ token, email }: { token: string; email: string }) {
       <div role="alert">
         {setting.isError && refusal === undefined && <Note kind="bad">{endInWords(setting.error)}</Note>}
       </div>
-      <button type="submit" className="button button-primary" aria-disabled={setting.isPending}>
-        {setting.isPending ? 'Setting …' : 'Set the password and sign in'}
-      </button>
-    </form>
+      <Submit isClosed={setting.isPending}>
+        {setting.isPending ? 'Setting …' : 'Set password and sign in'}
+      </Submit>
+    </Form>
   )
 }
 

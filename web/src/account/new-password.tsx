@@ -39,7 +39,7 @@ export function NewPassword({ value, names, refusal, onChange }: NewPasswordProp
       <Spoken text={refusal ?? (verdict === undefined ? '' : told.text)} />
       <label className="check">
         <input type="checkbox" checked={isShown} onChange={({ target }) => setShown(target.checked)} />
-        Show it
+        Show password
       </label>
     </div>
   )

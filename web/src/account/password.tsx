@@ -1,47 +1,34 @@
-import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useId, useRef, useState } from 'react'
-import { ProblemError, problemOf } from '../api/problem.ts'
-import { passwordFailure } from '../auth/confirm-dialog.tsx'
-import { useWait, waitingWords } from '../auth/wait.ts'
+import { useRef, useState } from 'react'
+import { problemOf } from '../api/problem.ts'
+import { passwordFailure, usePasswordRequest } from '../auth/password.ts'
 import { announce } from '../ui/announce.ts'
+import { Form, Submit } from '../ui/form.tsx'
 import { Note } from '../ui/note.tsx'
+import { Section } from '../ui/section.tsx'
 import { NewPassword } from './new-password.tsx'
 import { changePassword } from './queries.ts'
 
-/** The change of one's own password. */
+/** Changes the person's own password. */
 export function PasswordForm({ names }: { names: readonly string[] }) {
-  const title = useId()
   const current = useRef<HTMLInputElement>(null)
-  const wait = useWait()
   const [currentPassword, setCurrent] = useState('')
   const [newPassword, setNew] = useState('')
-  const changing = useMutation({
-    mutationFn: changePassword,
+  const changing = usePasswordRequest({
+    send: changePassword,
     onSuccess() {
       setCurrent('')
       setNew('')
       announce('Your password has been changed. You are signed out everywhere else.')
     },
-    onError(failure) {
-      if (failure instanceof ProblemError) wait.start(failure.retryAfterMilliseconds ?? 0)
+    onFailure(failure) {
       if (problemOf(failure, 'validation-failed')) document.getElementById('new-password')?.focus()
       else current.current?.focus()
     },
-    // Nothing keeps a password once the answer is there.
-    gcTime: 0,
   })
   const refusal = refusalOf(changing.error)
-  const isClosed = changing.isPending || wait.seconds > 0
-
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (!isClosed) changing.mutate({ currentPassword, newPassword })
-  }
-
   return (
-    <section className="card card-stack" aria-labelledby={title}>
-      <h2 id={title}>Password</h2>
-      <form className="stack account-form" onSubmit={submit}>
+    <Section title="Password">
+      <Form className="stack account-form" onSubmit={() => changing.submit({ currentPassword, newPassword })}>
         {/* For password managers. */}
         <input
           className="visually-hidden"
@@ -80,13 +67,10 @@ export function PasswordForm({ names }: { names: readonly string[] }) {
             <Note kind="bad">{passwordFailure(changing.error)}</Note>
           )}
         </div>
-        <p className="soft">You stay signed in here. Everywhere else you are signed out.</p>
-        {/* Not disabled, so that it keeps the focus; `submit` lets nothing through meanwhile. */}
-        <button type="submit" className="button button-primary" aria-disabled={isClosed}>
-          {changing.isPending ? 'Changing …' : waitingWords('Change the password', wait.seconds)}
-        </button>
-      </form>
-    </section>
+        <p className="soft">You stay signed in here. You’ll be signed out everywhere else.</p>
+        <Submit isClosed={changing.isClosed}>{changing.label('Change password', 'Changing …')}</Submit>
+      </Form>
+    </Section>
   )
 }
 

@@ -25,11 +25,8 @@ export function useDraft<Values extends object>(loaded: Values, loadedEtag: stri
     values,
     etag,
     isChanged: own !== undefined,
-    change(changes: Partial<Values>) {
-      setOwn((known = { values: loaded, seen: text, etag }) => ({
-        ...known,
-        values: { ...known.values, ...changes },
-      }))
+    change(next: Values) {
+      setOwn((known = { values: loaded, seen: text, etag }) => ({ ...known, values: next }))
     },
     drop: () => setOwn(undefined),
     /** What was typed after it was sent stays. */

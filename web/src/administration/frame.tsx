@@ -2,8 +2,8 @@ import './administration.css'
 import { Link, useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMay } from '../auth/session.ts'
-import { Note } from '../ui/note.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
+import { Denied } from '../ui/note.tsx'
+import { PageHead } from '../ui/page-title.tsx'
 
 interface FrameProps {
   title: string
@@ -12,19 +12,15 @@ interface FrameProps {
   children: ReactNode
 }
 
-/** The head of every page of administration. Who may not manage accounts is told so, and nothing is asked for. */
+/** The head of every page of administration. Without the permission it says so, and reads nothing. */
 export function Frame({ title, lead, action, children }: FrameProps) {
   const may = useMay('Accounts.Manage')
   const isOfUsers = useLocation().pathname.startsWith('/accounts/users')
   return (
     <>
-      <div className="page-head">
-        <div className="row row-between">
-          <PageTitle title={title} />
-          {may && action}
-        </div>
-        {lead && <p className="soft lead">{lead}</p>}
-      </div>
+      <PageHead title={title} lead={lead}>
+        {may && action}
+      </PageHead>
       {may ? (
         <div className="admin">
           <nav className="row admin-parts" aria-label="Accounts">
@@ -46,11 +42,7 @@ export function Frame({ title, lead, action, children }: FrameProps) {
           {children}
         </div>
       ) : (
-        <Note
-          kind="warning"
-          title="You cannot manage accounts"
-          lines={['Your administrator can give you a role that can.']}
-        />
+        <Denied what="manage accounts" />
       )}
     </>
   )

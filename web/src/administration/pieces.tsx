@@ -1,71 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../api/problem.ts'
 import { copy } from '../ui/copy.ts'
-import { EndNote, FailureNote } from '../ui/failure.tsx'
+import { EndNote } from '../ui/failure.tsx'
 import { CopyIcon } from '../ui/icons.tsx'
 import { Note } from '../ui/note.tsx'
-import { rolesQuery } from './queries.ts'
-
-interface TextFieldProps {
-  label: string
-  value: string
-  hint?: string
-  type?: 'text' | 'email' | 'date'
-  isRequired?: boolean
-  list?: string
-  onChange(text: string): void
-}
-
-export function TextField({ label, value, hint, type = 'text', isRequired, list, onChange }: TextFieldProps) {
-  const id = useId()
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        type={type}
-        value={value}
-        list={list}
-        max={type === 'date' ? '9999-12-31' : undefined}
-        required={isRequired}
-        autoComplete="off"
-        spellCheck={false}
-        aria-describedby={hint && `${id}-hint`}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      {hint && (
-        <p id={`${id}-hint`} className="field-hint">
-          {hint}
-        </p>
-      )}
-    </div>
-  )
-}
-
-/** Which roles an account has. */
-export function RoleChecks({ held, onChange }: { held: readonly string[]; onChange(roles: string[]): void }) {
-  const { data, failureReason } = useQuery(rolesQuery)
-  return (
-    <fieldset className="stack gap-2 admin-checks">
-      <legend>Roles</legend>
-      {data === undefined && failureReason !== null && <FailureNote failure={failureReason} />}
-      {data?.map(({ name }) => (
-        <label key={name} className="row">
-          <input
-            type="checkbox"
-            checked={held.includes(name)}
-            onChange={({ target }) =>
-              onChange(target.checked ? [...held, name].sort() : held.filter((role) => role !== name))
-            }
-          />
-          {name}
-        </label>
-      ))}
-    </fieldset>
-  )
-}
 
 /** What is shown once: it takes the focus, so that nobody misses it. */
 export function ShownOnce({ label, text, children }: { label: string; text: string; children: ReactNode }) {
@@ -116,7 +55,12 @@ export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => 
   )
 }
 
-export function AccountState({ enabled, hasPassword = true }: { enabled: boolean; hasPassword?: boolean }) {
+interface AccountStateProps {
+  enabled: boolean
+  hasPassword?: boolean | undefined
+}
+
+export function AccountState({ enabled, hasPassword = true }: AccountStateProps) {
   if (!enabled) return <span className="status sign is-crossed tone-bad">Disabled</span>
   if (!hasPassword) return <span className="status sign tone-wait">Invited</span>
   return <span className="status sign is-full tone-good">Enabled</span>

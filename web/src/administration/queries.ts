@@ -30,7 +30,7 @@ export const userQuery = (id: number) =>
     queryKey: [key, 'user', id],
     queryFn: async ({ signal }) => {
       const { data, etag = '*' } = await client.GET('/v1/users/{id}', { params: { path: { id } }, signal })
-      return { user: data, etag }
+      return { account: data, etag }
     },
   })
 
@@ -55,7 +55,7 @@ export const clientQuery = (id: number) =>
     queryKey: [key, 'client', id],
     queryFn: async ({ signal }) => {
       const { data, etag = '*' } = await client.GET('/v1/clients/{id}', { params: { path: { id } }, signal })
-      return { service: data, etag }
+      return { account: data, etag }
     },
   })
 

@@ -5,8 +5,9 @@ import { Button } from 'react-aria-components/Button'
 import type { components } from '../../../client/src/schema.ts'
 import { problemOf } from '../api/problem.ts'
 import { announce } from '../ui/announce.ts'
-import { EndNote, FailureNote } from '../ui/failure.tsx'
+import { EndNote, Unread } from '../ui/failure.tsx'
 import { Moment } from '../ui/moment.tsx'
+import { Section } from '../ui/section.tsx'
 import { browserOf } from './user-agent.ts'
 
 type SignIn = components['schemas']['SignIn']
@@ -21,8 +22,8 @@ interface SignInsProps {
 }
 
 /** Where an account is signed in: each place as its software names itself, to be ended one by one or many at once. */
-export function SignIns({ title, found: { data, failureReason, refetch }, many, ...ends }: SignInsProps) {
-  const titleId = useId()
+export function SignIns({ title, found, many, ...ends }: SignInsProps) {
+  const { data } = found
   const heading = useRef<HTMLHeadingElement>(null)
   const ended = (words: string) => {
     announce(words)
@@ -31,29 +32,29 @@ export function SignIns({ title, found: { data, failureReason, refetch }, many, 
   }
   const endingOne = useMutation({
     mutationFn: ends.endOne,
-    onSuccess: () => ended('It has been signed out.'),
+    onSuccess: () => ended('Signed out.'),
   })
   const endingMany = useMutation({ mutationFn: ends.endMany, onSuccess: () => ended(many.done) })
   const failure = endingOne.error ?? endingMany.error
   const isBusy = endingOne.isPending || endingMany.isPending
   return (
-    <section className="card card-stack sign-ins" aria-labelledby={titleId}>
-      <div className="row row-between">
-        <h2 ref={heading} id={titleId} tabIndex={-1}>
-          {title}
-        </h2>
-        {data && data.length > 1 && (
+    <Section
+      title={title}
+      headingRef={heading}
+      className="sign-ins"
+      aside={
+        data &&
+        data.length > 1 && (
           <Button className="button" onPress={() => isBusy || endingMany.mutate()}>
             {many.label}
           </Button>
-        )}
-      </div>
+        )
+      }
+    >
       <div role="status">
         {failure && !problemOf(failure, 'sign-in-not-found') && <EndNote failure={failure} />}
       </div>
-      {data === undefined && failureReason !== null && (
-        <FailureNote failure={failureReason} onRetry={() => void refetch()} />
-      )}
+      <Unread query={found} />
       {data?.length === 0 ? (
         <p className="soft">Not signed in anywhere.</p>
       ) : (
@@ -63,7 +64,7 @@ export function SignIns({ title, found: { data, failureReason, refetch }, many, 
           ))}
         </ul>
       )}
-    </section>
+    </Section>
   )
 }
 

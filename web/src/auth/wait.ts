@@ -17,8 +17,3 @@ export function useWait(): { seconds: number; start(milliseconds: number): void 
     },
   }
 }
-
-/** What the button of a form that waits says. */
-export function waitingWords(name: string, seconds: number): string {
-  return seconds > 0 ? `${name} (in ${seconds} s)` : name
-}

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMay } from '../auth/session.ts'
 import { FailureNote } from '../ui/failure.tsx'
-import { Note } from '../ui/note.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
+import { Denied } from '../ui/note.tsx'
+import { PageHead } from '../ui/page-title.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { defaultPageSize, onPage, withPageSize } from '../ui/paging.ts'
 import { LogEntry } from './event.tsx'
@@ -20,22 +20,11 @@ export function LogView() {
   const may = useMay('Log.Read')
   return (
     <>
-      <div className="page-head">
-        <PageTitle title="Log" />
-        <p className="soft lead">
-          Every change to an order, an account, a role or the approval policy. Each is here within two
-          seconds, with a number and a hash that binds it to all before it.
-        </p>
-      </div>
-      {may ? (
-        <Log />
-      ) : (
-        <Note
-          kind="warning"
-          title="You cannot read the log"
-          lines={['Your administrator can give you a role that can.']}
-        />
-      )}
+      <PageHead
+        title="Log"
+        lead="Every change to an order, an account, a role or the approval policy. Events appear within two seconds. Each is numbered, and chained to the one before it."
+      />
+      {may ? <Log /> : <Denied what="read the log" />}
     </>
   )
 }

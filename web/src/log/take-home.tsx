@@ -3,16 +3,16 @@ import { Button } from 'react-aria-components/Button'
 import { ExportFailure } from '../orders/export/failure.tsx'
 import { EndNote } from '../ui/failure.tsx'
 import { DownloadIcon } from '../ui/icons.tsx'
+import { Section } from '../ui/section.tsx'
 import { eventsInWords, exportLog, logExport, saveCheckpoint } from './queries.ts'
 
 /** The files by which somebody can check the log without the service. */
 export function TakeHome() {
   return (
-    <section className="card card-stack log-home" aria-labelledby="log-home">
-      <h2 id="log-home">Check it yourself</h2>
+    <Section title="Check it yourself" className="log-home">
       <p className="soft lead">
-        Now and then, save a checkpoint where whoever runs this service cannot reach it. No event that it
-        covers can then be changed or removed without your noticing.
+        Now and then, save a checkpoint where the people who run this service cannot reach it. If anyone then
+        changes or removes an event that it covers, you will notice.
       </p>
       <Checkpoint />
       <Whole />
@@ -28,7 +28,7 @@ export function TakeHome() {
           node server/main.ts log verify --export log.jsonl --checkpoint checkpoint-….txt --jwks jwks.json
         </code>
       </p>
-    </section>
+    </Section>
   )
 }
 

@@ -1,15 +1,16 @@
 import './policy.css'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { flushSync } from 'react-dom'
 import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { ofThisPerson, useMay, useUser } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
-import { FailureNote } from '../ui/failure.tsx'
+import { FailureNote, Unread } from '../ui/failure.tsx'
+import { Form, Submit } from '../ui/form.tsx'
 import { PlusIcon } from '../ui/icons.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
+import { PageHead } from '../ui/page-title.tsx'
 import { PolicyConflict } from './conflict.tsx'
 import { keyFor, usePolicyDraft } from './draft.ts'
 import { PolicyPreview } from './preview.tsx'
@@ -33,16 +34,11 @@ export function PolicyView() {
   const mayChange = useMay('Policy.Manage')
   return (
     <>
-      <div className="page-head">
-        <PageTitle title="Approval policy" />
-        <p className="soft lead">
-          How many approvals an order needs is settled when it is created. A change applies to new orders
-          only: pending ones keep the rule that they were created under.
-        </p>
-      </div>
-      {policy.data === undefined && policy.failureReason !== null && (
-        <FailureNote failure={policy.failureReason} onRetry={() => void policy.refetch()} />
-      )}
+      <PageHead
+        title="Approval policy"
+        lead="The policy in force when an order is created decides how many approvals it needs. A change applies to new orders only: pending orders keep their rule."
+      />
+      <Unread query={policy} />
       {policy.data && mayChange && <PolicyForm policy={policy.data} />}
       {policy.data && !mayChange && (
         <div className="card card-stack policy-card">
@@ -63,8 +59,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
   const isSame = !draft.isChanged || (wire !== undefined && areSame(wire, policy.rows))
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     if (saving.isPending || isSame) return
     setChecked(new Set(rows.map(({ key }) => key)))
     const faulty = rows.find((_, index) => froms[index]?.ok === false)
@@ -82,7 +77,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
 
   return (
     <div className="policy">
-      <form className="card card-stack policy-card" aria-label="Approval policy" noValidate onSubmit={submit}>
+      <Form className="card card-stack policy-card" aria-label="Approval policy" noValidate onSubmit={submit}>
         {draft.isRestored && <Restored onStartOver={drop} />}
         <Rows
           rows={rows}
@@ -94,16 +89,16 @@ function PolicyForm({ policy }: { policy: Policy }) {
         />
         <Outcome saving={saving} onReplace={replace} onTake={drop} />
         <div className="row">
-          <button className="button button-primary" type="submit" aria-disabled={saving.isPending || isSame}>
+          <Submit isClosed={saving.isPending || isSame}>
             {saving.isPending ? 'Saving …' : 'Save policy'}
-          </button>
+          </Submit>
           {draft.isChanged && !saving.isPending && (
             <Button className="button button-quiet" onPress={drop}>
               Discard changes
             </Button>
           )}
         </div>
-      </form>
+      </Form>
       <PolicyPreview rows={wire} />
     </div>
   )

@@ -2,6 +2,7 @@ import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useCalm } from '../ui/calm.ts'
 import { formatOrders } from '../ui/format.ts'
+import { Section } from '../ui/section.tsx'
 import { Spoken } from '../ui/spoken.tsx'
 import { countQuery, type WireRow } from './queries.ts'
 import { fromInWords, outcomeInWords, ruleInWords } from './words.ts'
@@ -16,14 +17,13 @@ export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }
   // What is typed is counted once it rests.
   const shown = useCalm(rows, calmMilliseconds)
   return (
-    <section className="card card-stack policy-card" aria-labelledby="policy-preview">
-      <h2 id="policy-preview">What this means</h2>
+    <Section title="What this means" className="policy-card">
       {shown === undefined ? (
         <p className="soft">The preview appears once every total can be read.</p>
       ) : (
         <Outcome rows={shown} />
       )}
-    </section>
+    </Section>
   )
 }
 

@@ -14,3 +14,15 @@ export function EndNote({ failure }: { failure: unknown }) {
   const { title, detail } = describeEnd(failure)
   return <Note kind="warning" title={title} lines={[detail]} />
 }
+
+interface Reading {
+  data: unknown
+  failureReason: unknown
+  refetch(): unknown
+}
+
+/** In the place of what could not be read so far. */
+export function Unread({ query: { data, failureReason, refetch } }: { query: Reading }) {
+  if (data !== undefined || failureReason === null) return null
+  return <FailureNote failure={failureReason} onRetry={() => void refetch()} />
+}

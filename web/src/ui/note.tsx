@@ -31,3 +31,9 @@ export function Note({ kind, title, lines = [], action, role, children }: NotePr
     </div>
   )
 }
+
+/** In the place of a view that this person's roles do not include. */
+export function Denied({ what }: { what: string }) {
+  const lines = ['Your administrator can give you a role that can.']
+  return <Note kind="warning" title={`You cannot ${what}`} lines={lines} />
+}

@@ -24,3 +24,23 @@ export function PageTitle({ title, children }: { title: string; children?: React
     </h1>
   )
 }
+
+interface PageHeadProps {
+  title: string
+  /** A sentence about the view. */
+  lead?: string | undefined
+  /** What one can begin there. */
+  children?: ReactNode
+}
+
+export function PageHead({ title, lead, children }: PageHeadProps) {
+  return (
+    <div className="page-head">
+      <div className="row row-between">
+        <PageTitle title={title} />
+        {children}
+      </div>
+      {lead && <p className="soft lead">{lead}</p>}
+    </div>
+  )
+}

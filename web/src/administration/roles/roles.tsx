@@ -1,12 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { inWords } from '../../auth/permissions.ts'
 import { announce } from '../../ui/announce.ts'
 import { FailureNote } from '../../ui/failure.tsx'
+import { Form, Submit } from '../../ui/form.tsx'
 import { CloseIcon } from '../../ui/icons.tsx'
+import { TextField } from '../fields.tsx'
 import { Frame } from '../frame.tsx'
-import { Refused, TextField } from '../pieces.tsx'
+import { Refused } from '../pieces.tsx'
 import { addRole, allow, permissionsQuery, type Role, removeRole, rolesQuery } from '../queries.ts'
 
 /** What each role may do, as a table of checks. */
@@ -14,7 +16,7 @@ export function RolesView() {
   return (
     <Frame
       title="Roles"
-      lead="Tick a box to give a permission to everybody who has the role. It takes effect within five minutes. Services never get a permission that is marked “people only”."
+      lead="Tick a box to give everyone with the role that permission. It takes effect within five minutes. Services never get a permission marked “people only”."
     >
       <RoleTable />
       <NewRole />
@@ -111,23 +113,23 @@ function NewRole() {
   const adding = useMutation({
     mutationFn: () => addRole(name),
     onSuccess: () => {
-      announce(`The role ${name} has been added, without permissions`)
+      announce(`The role ${name} has been added. It has no permissions yet.`)
       setName('')
     },
   })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    if (!adding.isPending) adding.mutate()
-  }
   return (
-    <form className="card card-stack" aria-label="Add a role" onSubmit={submit}>
+    <Form
+      className="card card-stack"
+      aria-label="New role"
+      onSubmit={() => adding.isPending || adding.mutate()}
+    >
       <TextField label="New role" value={name} isRequired onChange={setName} />
       <Refused failure={adding.error} />
       <div className="row">
-        <button type="submit" className="button" aria-disabled={adding.isPending}>
-          Add the role
-        </button>
+        <Submit className="button" isClosed={adding.isPending}>
+          Add role
+        </Submit>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -1,0 +1,51 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { Form, Submit } from '../ui/form.tsx'
+import { AccountFields, type AccountValues, type Looks } from './fields.tsx'
+import { Frame } from './frame.tsx'
+import { Refused } from './pieces.tsx'
+
+interface AddAccountProps<Name extends string, Made> {
+  title: string
+  lead: string
+  looks: Looks<Name>
+  /** On the button: at rest, and while the service is asked. */
+  action: readonly [string, string]
+  cancelTo: '/accounts' | '/accounts/services'
+  send(values: AccountValues<Name>): Promise<Made>
+  /** What is shown once it is there. */
+  children(made: Made, texts: Record<Name, string>): ReactNode
+}
+
+/** The form of a new account, and what it leads to. */
+export function AddAccount<Name extends string, Made>(props: AddAccountProps<Name, Made>) {
+  const { title, lead, looks, action, cancelTo, send, children } = props
+  const [values, setValues] = useState<AccountValues<Name>>(() => ({ texts: blank(looks), roles: [] }))
+  const adding = useMutation({ mutationFn: () => send(values) })
+  if (adding.isSuccess) {
+    return (
+      <Frame title={title}>
+        <div className="card card-stack">{children(adding.data, values.texts)}</div>
+      </Frame>
+    )
+  }
+  return (
+    <Frame title={title} lead={lead}>
+      <Form className="card card-stack" onSubmit={() => adding.isPending || adding.mutate()}>
+        <AccountFields looks={looks} values={values} onChange={setValues} />
+        <Refused failure={adding.error} />
+        <div className="row">
+          <Submit isClosed={adding.isPending}>{action[Number(adding.isPending)]}</Submit>
+          <Link className="button button-quiet" to={cancelTo}>
+            Cancel
+          </Link>
+        </div>
+      </Form>
+    </Frame>
+  )
+}
+
+function blank<Name extends string>(looks: Looks<Name>): Record<Name, string> {
+  return Object.fromEntries(Object.keys(looks).map((name) => [name, ''])) as Record<Name, string>
+}

@@ -1,0 +1,14 @@
+/** What can be said of a user, by the names of the API. */
+export const userFields = {
+  email: { label: 'Email', type: 'email', isRequired: true },
+  userName: {
+    label: 'User name',
+    isRequired: true,
+    hint: 'A letter first, then letters, digits and . _ -. It is shown on orders and in the log.',
+  },
+  timeZone: {
+    label: 'Time zone',
+    options: Intl.supportedValuesOf('timeZone'),
+    hint: 'For the times in the log. Leave empty to use the time zone of the service.',
+  },
+} as const

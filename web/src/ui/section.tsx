@@ -1,0 +1,27 @@
+import { type ReactNode, type Ref, useId } from 'react'
+
+interface SectionProps {
+  title: string
+  /** For a heading that takes the focus. */
+  headingRef?: Ref<HTMLHeadingElement>
+  /** At the end of the heading's line. */
+  aside?: ReactNode
+  className?: string
+  children: ReactNode
+}
+
+/** A card with a heading. */
+export function Section({ title, headingRef, aside, className = '', children }: SectionProps) {
+  const id = useId()
+  return (
+    <section className={`card card-stack ${className}`} aria-labelledby={id}>
+      <div className="row row-between">
+        <h2 ref={headingRef} id={id} tabIndex={headingRef ? -1 : undefined}>
+          {title}
+        </h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  )
+}
