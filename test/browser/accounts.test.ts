@@ -22,8 +22,8 @@ const session = (page: Page) =>
 
 /** Adds the person and returns the link that is shown once. */
 async function invite(page: Page, email: string, userName: string, role: string): Promise<string> {
-  await link(page, 'Invite somebody').click()
-  await heading(page, 'Invite somebody').waitFor()
+  await link(page, 'Invite user').click()
+  await heading(page, 'Invite user').waitFor()
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('User name').fill(userName)
   await page.getByLabel(role, { exact: true }).check()
@@ -105,7 +105,7 @@ describe('accounts', () => {
   it('give a service a secret, another beside it, and an end', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/services')
-    await link(page, 'Add a service').click()
+    await link(page, 'Add service').click()
     await page.getByLabel('Client ID').fill('nightly')
     await page.getByLabel('Name', { exact: true }).fill('Nightly run')
     await page.getByLabel('Viewer', { exact: true }).check()
@@ -114,21 +114,21 @@ describe('accounts', () => {
     await waitForFocus(secret)
     const first = await secret.inputValue()
     await link(page, 'Open the service').click()
-    await button(page, 'Make a new secret').click()
+    await button(page, 'Create new secret').click()
     await waitForFocus(secret)
     const second = await secret.inputValue()
     await says(page, '2 active secrets.')
     const statusOf = async (clientSecret: string) =>
       (await service.client().post('/v1/auth/clients/token', { clientId: 'nightly', clientSecret })).status
     assert.deepEqual([await statusOf(first), await statusOf(second)], [200, 200])
-    await button(page, 'End the old secret').click()
+    await button(page, 'End old secret').click()
     await says(page, 'One active secret.')
     assert.deepEqual([await statusOf(first), await statusOf(second)], [401, 200])
     // A year too long is a slip, and not a service without an end.
-    await page.getByLabel('Last day').fill('20311-12-31')
+    await page.getByLabel('Expires').fill('20311-12-31')
     await button(page, 'Save').click()
     assert.equal(await page.locator('input[type="date"]:out-of-range').count(), 1)
-    await page.getByLabel('Last day').fill('2031-12-31')
+    await page.getByLabel('Expires').fill('2031-12-31')
     await button(page, 'Save').click()
     await says(page, 'Changes saved')
     await link(page, 'Services').click()
@@ -139,7 +139,7 @@ describe('accounts', () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/roles')
     await page.getByLabel('New role').fill('Auditor')
-    await button(page, 'Add the role').press('Enter')
+    await button(page, 'Add role').press('Enter')
     const check = page.getByRole('checkbox', { name: 'Auditor: Log.Read' })
     await check.press('Space')
     await says(page, 'Auditor has Log.Read')
@@ -267,14 +267,14 @@ describe('accounts', () => {
     const page = await visit(person, 'operator', '/accounts')
     await says(page, 'You cannot manage accounts')
     assert.equal(await link(page, 'Accounts').count(), 0)
-    assert.equal(await link(page, 'Invite somebody').count(), 0)
+    assert.equal(await link(page, 'Invite user').count(), 0)
   })
 
   it('are accessible and fit, in both themes and widths', async (t) => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const places = [
       ['users', '/accounts', 'Users'],
-      ['invite', '/accounts/users/new', 'Invite somebody'],
+      ['invite', '/accounts/users/new', 'Invite user'],
       ['user', `/accounts/users/${boss.id}`, boss.userName],
       ['services', '/accounts/services', 'Services'],
       ['service', '/accounts/services/4', 'demo-service'],

@@ -120,7 +120,7 @@ function NewRole() {
   return (
     <Form
       className="card card-stack"
-      aria-label="New role"
+      aria-label="Add role"
       onSubmit={() => adding.isPending || adding.mutate()}
     >
       <TextField label="New role" value={name} isRequired onChange={setName} />
