@@ -14,7 +14,7 @@ export function Moment({ instant, timeZone }: { instant: string; timeZone: strin
       <time dateTime={instant} title={formatExactInstant(instant)}>
         {here}
       </time>
-      <span className="soft moment-ago"> · {formatAgo(instant, now)}</span>
+      <span className="soft no-print"> · {formatAgo(instant, now)}</span>
       {there !== undefined && there !== here && (
         <div className="soft small">
           {there} in {timeZone?.replaceAll('_', ' ')}

@@ -15,7 +15,7 @@ export function CreateOrderView() {
   if (!useMay('Orders.Create')) return <NotAllowed />
   return (
     <>
-      <div className="row row-between page-head">
+      <div className="page-head">
         <PageTitle title="New order" />
       </div>
       <NewOrder />
@@ -73,7 +73,7 @@ function NewOrder() {
   })
   return (
     <div className="create">
-      <form className="card create-card" noValidate onSubmit={submit} aria-label="New order">
+      <form className="card stack gap-5 create-card" noValidate onSubmit={submit} aria-label="New order">
         {form.isRestored && !isTrying && <Restored onStartOver={startOver} />}
         <CustomerField {...fieldProps('customer')} />
         <TotalField {...fieldProps('total')} reading={form.readings.total} />
@@ -91,7 +91,7 @@ function NewOrder() {
 
 function Restored({ onStartOver }: { onStartOver: () => void }) {
   return (
-    <p className="row row-between create-restored" role="status">
+    <p className="row row-between soft create-restored" role="status">
       This form is already filled in.
       <Button className="button button-quiet button-small" onPress={onStartOver}>
         Start over

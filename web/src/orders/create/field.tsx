@@ -48,7 +48,7 @@ export function TotalField({ reading, refusal, ...props }: FieldProps & { readin
 
 function Meaning({ meaning, otherwise }: TotalReading & { ok: true }) {
   return (
-    <span className={otherwise === undefined ? 'create-meaning' : 'create-meaning create-doubt'}>
+    <span className={otherwise === undefined ? undefined : 'create-doubt'}>
       Means <strong>{meaning}</strong>
       {otherwise !== undefined && `, not ${otherwise}`}
     </span>

@@ -14,7 +14,7 @@ interface AttemptNoteProps {
 export function AttemptNote({ attempt, hasFieldFaults, onStop }: AttemptNoteProps) {
   const words = hasFieldFaults ? undefined : wordsFor(attempt)
   return (
-    <div className="create-attempt" role="status">
+    <div className="wrap create-attempt" role="status">
       {words && (
         <Note
           kind={attempt.kind === 'failed' ? 'bad' : attempt.kind === 'trying' ? 'waiting' : 'warning'}

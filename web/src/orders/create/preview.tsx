@@ -12,21 +12,21 @@ interface OrderPreviewProps {
 /** The order as it is going to be, beside the form where there is room. */
 export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
   return (
-    <section className="card create-slip" aria-label="Preview">
+    <section className="card create-slip no-print" aria-label="Preview">
       <div className="row row-between">
         <span className="small soft">As it will appear</span>
         <Status status={pending} />
       </div>
       <p className="clamped create-slip-customer" dir="auto">
-        {customer ? <Name of={customer} /> : <span className="create-blank">Customer</span>}
+        {customer ? <Name of={customer} /> : <span className="soft">Customer</span>}
       </p>
-      <p className="large-total">{total.ok ? total.meaning : <span className="create-blank">Total</span>}</p>
-      <dl className="create-slip-facts">
-        <dt className="soft">Created by</dt>
+      <p className="large-total">{total.ok ? total.meaning : <span className="soft">Total</span>}</p>
+      <dl className="facts">
+        <dt>Created by</dt>
         <dd>
           <Name of={userName} />
         </dd>
-        <dt className="soft">Next</dt>
+        <dt>Next</dt>
         <dd>Approval</dd>
       </dl>
     </section>

@@ -27,9 +27,9 @@ export function OnTheirWay() {
   useEffect(() => outbox.takeOver(id), [id])
   const told = entries.filter(({ state }) => state.kind === 'failed' || state.kind === 'left')
   return (
-    <section className="on-their-way" aria-label="Your decisions">
+    <section className="on-their-way no-print" aria-label="Your decisions">
       {/* Always there: screen readers watch it for changes. */}
-      <div role="status">
+      <div role="status" className="stack gap-2">
         {told.map((entry) => (
           <Told key={entry.decision.idempotencyKey} entry={entry} />
         ))}
@@ -37,7 +37,7 @@ export function OnTheirWay() {
         {last && <span className="visually-hidden">{heldInWords(last)}</span>}
       </div>
       {last?.state.kind === 'held' && (
-        <div className="held row">
+        <div className="held row row-between">
           <p>
             <strong>{deeds[last.deed].name}</strong> {nameOfEntry(last)}
             <span className="soft" aria-hidden="true">

@@ -118,7 +118,7 @@ function ColouredInput({ text, fault, isSoft, isInvalid, messageId, input, list,
 function End({ isEmpty, onClear }: { isEmpty: boolean; onClear(): void }) {
   if (isEmpty) {
     return (
-      <span className="key search-key" aria-hidden="true">
+      <span className="key soft search-key" aria-hidden="true">
         /
       </span>
     )

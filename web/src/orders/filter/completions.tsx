@@ -26,7 +26,7 @@ export function Completions({
     // biome-ignore lint/a11y/noStaticElementInteractions: the input keeps the focus whatever is pressed in here
     <div className="search-popup" onPointerDown={keepFocus} onMouseDown={keepFocus}>
       {message !== undefined && (
-        <p className="search-said" aria-hidden="true">
+        <p className="soft small" aria-hidden="true">
           <WithCode text={message} />
         </p>
       )}
@@ -39,7 +39,7 @@ export function Completions({
             id={completionId(index)}
             role="option"
             aria-selected={index === active}
-            className="search-option"
+            className="option"
             onClick={() => onAccept(completion)}
           >
             <code className={`search-${completion.kind}`}>{completion.label}</code>
@@ -47,7 +47,7 @@ export function Completions({
           </div>
         ))}
       </div>
-      <div className="search-keys soft small" aria-hidden="true">
+      <div className="row soft small search-keys" aria-hidden="true">
         <span>
           <kbd className="key">↑</kbd> <kbd className="key">↓</kbd> choose
         </span>

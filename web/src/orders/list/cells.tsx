@@ -16,12 +16,12 @@ export const cells: Record<ColumnName, Cell> = {
       <a href={`/orders/${id}`}>
         <Name of={customer} className="clamped" />
       </a>
-      {!shown.includes('id') && <code className="orders-number">{shortNumber(id)}</code>}
+      {!shown.includes('id') && <code className="orders-number soft">{shortNumber(id)}</code>}
     </th>
   ),
   id: ({ id }) => (
     <td key="id" className="orders-id">
-      <code className="orders-number">{shortNumber(id)}</code>
+      <code className="orders-number soft">{shortNumber(id)}</code>
     </td>
   ),
   total: ({ total }) => (
@@ -47,7 +47,7 @@ export const cells: Record<ColumnName, Cell> = {
   approvalsMissing: ({ status, approvalsMissing }) => (
     <td
       key="approvalsMissing"
-      className="orders-approvalsMissing"
+      className="orders-approvalsMissing soft"
       data-label={columns.approvalsMissing.heading}
     >
       {status === pending ? approvalsMissing : <Nothing />}
@@ -57,7 +57,7 @@ export const cells: Record<ColumnName, Cell> = {
 
 function instantCell(name: 'createdAtUtc' | 'updatedAtUtc', instant: string | null | undefined): ReactNode {
   return (
-    <td key={name} className={`orders-instant orders-${name}`} data-label={columns[name].heading}>
+    <td key={name} className={`orders-instant soft orders-${name}`} data-label={columns[name].heading}>
       {instant == null ? (
         <Nothing />
       ) : (
@@ -76,7 +76,7 @@ function personCell(
   others = '',
 ): ReactNode {
   return (
-    <td key={name} className={`orders-person orders-${name}`} data-label={columns[name].heading}>
+    <td key={name} className={`orders-person clip soft orders-${name}`} data-label={columns[name].heading}>
       {person == null ? (
         <Nothing />
       ) : (

@@ -35,7 +35,7 @@ export function ColumnsButton({ inAddress, onChoose }: ColumnsButtonProps) {
         Columns
       </Button>
       <ModalDialog title="Columns" isOpen={isOpen} onOpenChange={setOpen}>
-        <div className="columns-choice">
+        <div className="stack gap-2">
           {columnNames.map((name) => (
             <label key={name} className="check">
               <input

@@ -22,10 +22,10 @@ export function NothingFound({ filter, onSearch }: { filter: string; onSearch(fi
   return (
     <div className="empty">
       <h2>No orders match</h2>
-      <p className="empty-search">
+      <p className="empty-search wrap">
         <code>{filter}</code>
       </p>
-      <div className="row empty-actions">
+      <div className="row">
         {isWider && (
           <button type="button" className="button" onClick={() => onSearch(ofAnyStatus)}>
             Search all statuses

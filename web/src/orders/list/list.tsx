@@ -81,7 +81,7 @@ function Listing({ search, orders, change, approving }: ListingProps) {
           change((before) => filteredBy(before, filter), { replace: isSameGo, resetScroll: false })
         }
       >
-        <p className="list-count">{isSlow ? 'Still searching …' : line}</p>
+        <p className="list-count soft small">{isSlow ? 'Still searching …' : line}</p>
         <LoadAnew filter={search.filter ?? ''} orders={shown?.page.items ?? []} onLoad={retry} />
         {shown && <ExportButton {...shown} />}
         <ColumnsButton

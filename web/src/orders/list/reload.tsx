@@ -20,7 +20,7 @@ export function LoadAnew({ filter, orders, onLoad }: LoadAnewProps) {
     <>
       <button
         type="button"
-        className="button button-quiet button-small load-anew"
+        className="button button-quiet button-small end load-anew"
         title="Reload the list"
         onClick={onLoad}
       >

@@ -57,7 +57,7 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
     if (text !== undefined) sending.send(text)
   }
   return (
-    <form className="order-note" noValidate onSubmit={send} aria-label="Note">
+    <form className="order-note stack gap-3 no-print" noValidate onSubmit={send} aria-label="Note">
       <Field
         {...field}
         label="Note"

@@ -18,7 +18,7 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
   return (
     <div>
       <dt className="soft">Approvals</dt>
-      <dd className="approvals">
+      <dd className="stack gap-1 wrap">
         <p className="row">
           <strong>{givenWords(approvals)}</strong>
           <span className="row approvals-signs" aria-hidden="true">
@@ -27,7 +27,7 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
             ))}
           </span>
         </p>
-        {isPending && missingOf(approvals) > 0 && <p className="approvals-need">{needWords(approvals)}</p>}
+        {isPending && missingOf(approvals) > 0 && <p className="no-print">{needWords(approvals)}</p>}
         {given.length > 0 && (
           <ul>
             {given.map(({ by, atUtc }) => (

@@ -18,7 +18,7 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
   const hasApprovals = isPending || (approvals?.given.length ?? 0) > 0
   return (
     <section className="order-facts" aria-label="Order">
-      <dl>
+      <dl className="stack gap-5">
         <div>
           <dt className="soft">Total</dt>
           <dd className="large-total">
@@ -28,7 +28,7 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
         <div>
           <dt className="soft">Order number</dt>
           <dd className="row order-number">
-            <code>{order?.id ?? id}</code>
+            <code className="wrap">{order?.id ?? id}</code>
             <Button
               className="button button-quiet button-small"
               aria-label="Copy order number"

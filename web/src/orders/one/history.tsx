@@ -20,7 +20,7 @@ export function OrderHistory({ order, events, onMore }: HistoryProps) {
   return (
     <section className="order-history" aria-labelledby="order-history">
       <h2 id="order-history">History</h2>
-      <ol className="order-events">
+      <ol>
         {events ? events.map((event) => <Event key={event.id} event={event} />) : <EventsToCome />}
         {events && !onMore && order?.status === pending && (
           <li className="order-event order-event-to-come">
@@ -59,7 +59,7 @@ function Event({ event }: { event: OrderEvent }) {
   const { kind, by, text, atUtc, atTimeZone } = event
   const { what, tone, erased }: KindWords = kinds[kind] ?? { what: kind }
   return (
-    <li className={tone ? `order-event tone-${tone}` : 'order-event'}>
+    <li className={tone ? `order-event wrap tone-${tone}` : 'order-event wrap'}>
       <div className="row row-between">
         <span>
           <strong>{what}</strong> by <Name of={by} />
@@ -70,7 +70,7 @@ function Event({ event }: { event: OrderEvent }) {
         <Moment instant={atUtc} timeZone={atTimeZone} />
       </div>
       {text !== null && (
-        <blockquote className="order-words">
+        <blockquote className="quote">
           <bdi>{text}</bdi>
         </blockquote>
       )}

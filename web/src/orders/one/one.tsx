@@ -110,7 +110,7 @@ function OrderSheet({ id, order, approvals, events, onMore, deciding, place }: S
   return (
     <>
       <header className="row row-between page-head order-head">
-        <div className="order-title">
+        <div className="row wrap order-title">
           <PageTitle title={known ? orderAsTitle(known) : 'Order'}>
             <span className="visually-hidden">{place}Order for </span>
             {known ? <Name of={known.customer} /> : <span className="skeleton" style={{ width: '14ch' }} />}

@@ -24,7 +24,7 @@ export function ReceiptView() {
   const failure = query.failureReason ?? query.error
   const isUnreadable = useIsUnreadable(failure)
   return (
-    <div className="receipt-view" aria-busy={query.isPending && !isUnreadable}>
+    <div className="stack receipt-view" aria-busy={query.isPending && !isUnreadable}>
       <nav aria-label="Breadcrumb">
         <Link className="back" to="/orders/$id" params={{ id }}>
           <ArrowIcon to="left" />
@@ -47,7 +47,7 @@ export function ReceiptView() {
 function Without({ children }: { children: ReactNode }) {
   return (
     <>
-      <header className="page-head">
+      <header>
         <PageTitle title="Receipt" />
       </header>
       {children}
@@ -92,9 +92,9 @@ function Receipt({ jws }: { jws: string }) {
   const { id } = statement.order
   return (
     <>
-      <header className="row row-between page-head">
+      <header className="row row-between">
         <PageTitle title={`Receipt · ${shortNumber(id)}`}>Receipt</PageTitle>
-        <div className="row receipt-actions">
+        <div className="row">
           <Button className="button" onPress={() => print()}>
             Print
           </Button>
@@ -107,7 +107,7 @@ function Receipt({ jws }: { jws: string }) {
           </a>
         </div>
       </header>
-      <article className="card receipt" aria-label="Receipt">
+      <article className="card stack gap-5 receipt" aria-label="Receipt">
         <Document statement={statement} />
         <Signature statement={statement} keyId={keyId} algorithm={algorithm} jws={jws} />
       </article>
@@ -127,7 +127,7 @@ function Document({ statement: { iss, order, approvals, event, checkpoint } }: {
           <p className="soft small">{iss}</p>
         </div>
       </header>
-      <dl className="receipt-facts">
+      <dl className="stack wrap receipt-facts">
         <Fact name="Customer">
           <Name of={order.customer} />
         </Fact>
@@ -160,11 +160,11 @@ function Document({ statement: { iss, order, approvals, event, checkpoint } }: {
         </Fact>
         <Fact name="Place in the log">
           number {formatCount(event.sequence)}
-          <code className="receipt-hash">{event.hash}</code>
+          <code className="soft small receipt-hash">{event.hash}</code>
         </Fact>
         <Fact name="Checkpoint">
           {formatCount(checkpoint.size)} {checkpoint.size === 1 ? 'event' : 'events'}
-          <code className="receipt-hash">{checkpoint.hash}</code>
+          <code className="soft small receipt-hash">{checkpoint.hash}</code>
         </Fact>
       </dl>
     </>
@@ -193,13 +193,13 @@ interface SignatureProps {
 
 function Signature({ statement: { iat }, keyId, algorithm, jws }: SignatureProps) {
   return (
-    <section className="receipt-signature" aria-labelledby="receipt-signature">
+    <section className="stack gap-2 wrap receipt-signature" aria-labelledby="receipt-signature">
       <h3 id="receipt-signature">Signed statement</h3>
       <p className="small soft">
         Signed <Instant at={new Date(iat * 1000).toISOString()} /> with the key <code>{keyId}</code> (
         {algorithm})
       </p>
-      <p className="receipt-jws">
+      <p className="soft receipt-jws">
         <code>{jws}</code>
       </p>
     </section>
@@ -209,7 +209,7 @@ function Signature({ statement: { iat }, keyId, algorithm, jws }: SignatureProps
 function HowToCheck({ issuer }: { issuer: string }) {
   const keys = `${issuer}/.well-known/jwks.json`
   return (
-    <section className="receipt-check" aria-labelledby="receipt-check">
+    <section className="stack gap-3 wrap receipt-check" aria-labelledby="receipt-check">
       <h2 id="receipt-check">How to check it</h2>
       <p>
         The signed statement is all you need: it says everything above, and only the service's key can sign

@@ -30,7 +30,7 @@ export function AskSwitch() {
   const [asks, set] = useAsks()
   if (asks === undefined) return null
   return (
-    <label className="check review-ask">
+    <label className="check review-ask soft small no-print">
       <input type="checkbox" checked={asks} onChange={({ target }) => set(target.checked)} />
       Ask before each decision
     </label>
@@ -53,7 +53,7 @@ export function AskDialog({ deed, onAnswer, onCancel }: AskDialogProps) {
           <Heading slot="title" level={2}>
             Decide without being asked?
           </Heading>
-          <div id="review-ask" className="decide-description">
+          <div id="review-ask" className="stack">
             <p>
               A review shows the whole order, so it need not ask again before you {deed.name.toLowerCase()}{' '}
               it.

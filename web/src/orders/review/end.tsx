@@ -32,7 +32,7 @@ export function ReviewEnd({ course, question, place: { count, previous }, go }: 
             ? 'No orders match the search.'
             : `You have been through ${formatOrders(count)}. ${courseInWords(course)}`}
         </p>
-        <div className="row empty-actions">
+        <div className="row">
           {skipped.length > 0 && (
             <Link
               to="/orders/review"

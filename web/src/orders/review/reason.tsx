@@ -29,7 +29,7 @@ export function Reason({ order, onGiven, onCancel }: ReasonProps) {
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys are pressed in the field inside
-    <div className="card review-reason" onKeyDown={press}>
+    <div className="card stack review-reason no-print" onKeyDown={press}>
       <Field
         {...field}
         label="Reason"

@@ -126,7 +126,7 @@ function PlaceBar({ id, place, mayDecide, go }: PlaceBarProps) {
   useShortcut('j', skip)
   useShortcut('k', back)
   return (
-    <div className="row review-place">
+    <div className="row review-place no-print">
       <strong>{placeInWords(place)}</strong>
       <progress value={number - 1} max={count} aria-label="Orders of the review already passed" />
       <Button className="button button-small" aria-disabled={previous === undefined} onPress={back}>

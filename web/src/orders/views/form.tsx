@@ -125,7 +125,7 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
     if (!isBusy) onSave(answers)
   }
   return (
-    <form className="views-form" onSubmit={save}>
+    <form className="stack" onSubmit={save}>
       <Heading slot="title" level={2}>
         {title}
       </Heading>
@@ -166,7 +166,7 @@ function WhatIsKept({ search }: { search: ListSearch }) {
   const { orderBy, order } = sortOf(search)
   const names = columnsOf(search.columns).map((name) => columns[name].heading)
   return (
-    <dl className="views-kept soft small">
+    <dl className="facts soft small">
       <dt>Search</dt>
       <dd>{search.filter ? <code>{search.filter}</code> : 'every order'}</dd>
       <dt>Sort</dt>

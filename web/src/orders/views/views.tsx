@@ -35,7 +35,7 @@ export function ViewsButton({ search }: { search: ListSearch }) {
         onPress={() => setOpen(true)}
       >
         <ViewsIcon />
-        {current ? <Name of={current.name} className="views-name" /> : 'Views'}
+        {current ? <Name of={current.name} className="clip" /> : 'Views'}
       </Button>
       <ModalDialog isOpen={isOpen} onOpenChange={setOpen}>
         <Views search={search} current={current} onClose={close} />
@@ -67,7 +67,7 @@ function Views({ search, current, onClose }: ViewsProps) {
       {failureReason !== null && <FailureNote failure={failureReason} onRetry={() => void refetch()} />}
       <Lists current={current} onOpen={onClose} onChange={(id) => setPlace({ id })} />
       <div className="row dialog-actions">
-        <Button className="button button-primary views-keep" onPress={() => setPlace('new')}>
+        <Button className="button button-primary" onPress={() => setPlace('new')}>
           Save this list as a view
         </Button>
         <Button className="button" slot="close">
@@ -107,7 +107,7 @@ function Lists(props: ListsProps) {
         />
       )}
       {found.length === 0 && <p className="soft">No view has that name.</p>}
-      <div className="views-lists">
+      <div className="stack views-lists">
         <Group {...props} title="Yours" views={found.filter(({ isOwn }) => isOwn)} />
         <Group {...props} title="Shared by others" views={found.filter(({ isOwn }) => !isOwn)} />
       </div>
@@ -126,14 +126,14 @@ function Group({
   if (views.length === 0) return null
   return (
     <section aria-label={title}>
-      <h3 className="views-group">{title}</h3>
-      <ul className="views-list">
+      <h3 className="soft small">{title}</h3>
+      <ul>
         {views.map((view) => (
-          <li key={view.id} className="views-entry">
+          <li key={view.id} className="row nowrap gap-1">
             <Link
               to="/orders"
               search={searchOf(view)}
-              className="views-link"
+              className="option grow wrap"
               aria-current={view.id === current?.id ? 'true' : undefined}
               activeProps={{}}
               onClick={onOpen}

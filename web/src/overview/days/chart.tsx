@@ -55,9 +55,9 @@ function spanWords(days: readonly Day[]): string {
 /** The legend of the chart, with the numbers in it: they change in their place, so that nothing moves. */
 function Readout({ title, tallies, value }: { title: string; tallies: Tallies; value: string }) {
   return (
-    <div className="row row-between readout">
+    <div className="row row-between label readout">
       <p>{title}</p>
-      <dl>
+      <dl className="row row-between">
         {stateNames.map((name) => (
           <div key={name}>
             <dt className="soft small">

@@ -41,7 +41,7 @@ export function WhatChanged({ deed, before, now, wasSent }: WhatChangedProps) {
 
 function Changes({ changes }: { changes: readonly Change[] }) {
   return (
-    <table className="decide-changes">
+    <table className="table decide-changes">
       <caption className="visually-hidden">What has changed</caption>
       <thead>
         <tr>

@@ -42,7 +42,7 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
       <Heading slot="title" level={2}>
         {titleOf(deed, subject, progress, now)}
       </Heading>
-      <div id="decide-description" className="decide-description">
+      <div id="decide-description" className="stack">
         {now ? (
           <WhatChanged deed={deed} before={subject} now={now.order} wasSent={progress.kind === 'unclear'} />
         ) : (
@@ -112,7 +112,7 @@ function Question({ deed, step: { subject, progress } }: { deed: Deed; step: Ste
     <>
       <dl className="decide-order">
         <dt className="visually-hidden">Customer</dt>
-        <dd className="decide-customer">
+        <dd className="label wrap">
           <Name of={subject.customer} />
         </dd>
         <dt className="visually-hidden">Total</dt>

@@ -19,18 +19,18 @@ export function DecisionRows({ steps, phase }: { steps: readonly Step[]; phase: 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
     <section className="decide-rows" aria-label="Orders" tabIndex={0}>
-      <ul>
+      <ul className="lined">
         {sorted.map(({ subject, progress }) => (
           <li key={subject.id}>
-            <span className="decide-row-customer">
+            <span className="clip">
               <Name of={subject.customer} />
             </span>
-            <span className="number">{formatTotal(subject.total)}</span>
+            <span className="number end">{formatTotal(subject.total)}</span>
             <span className="decide-row-particulars">
               <Particulars order={subject} />
             </span>
             {phase !== 'asking' && (
-              <span className="decide-row-result small" data-kind={progress.kind}>
+              <span className="row soft small decide-row-result" data-kind={progress.kind}>
                 <Result progress={progress} isDone={phase === 'done'} />
               </span>
             )}

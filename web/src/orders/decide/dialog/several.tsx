@@ -24,7 +24,7 @@ export function ApproveSeveral({ run, back }: { run: Run; back: Back }) {
       <Heading slot="title" level={2}>
         {titleOf(run)}
       </Heading>
-      <div id="decide-description" className="decide-description">
+      <div id="decide-description" className="stack">
         <dl className="decide-order">
           <dt className="soft small">{isDone ? 'Approved value' : 'Value'}</dt>
           <dd className="large-total">
@@ -64,7 +64,7 @@ function HowFar({ run: { phase, steps } }: { run: Run }) {
   ).length
   const isDone = phase === 'done'
   return (
-    <div className="decide-how-far">
+    <div className="stack gap-1">
       {!isDone && (
         <>
           <progress value={settled} max={all} aria-label="Orders done" />
