@@ -122,7 +122,7 @@ describe('views of the list', () => {
     assert.equal((await putView(admin, viewOf({ name: 'Contested' }), { id })).status, 200)
     person.expectFault(/ 412 .*\/v1\/views\//)
     await button(page, 'Save').click()
-    await dialog(page).getByText('Somebody else has changed it').waitFor()
+    await dialog(page).getByText('Someone else has changed this').waitFor()
     await button(page, 'Back').click()
     await button(page, 'Change Contested').click()
     await page.getByLabel('Replace it').check()

@@ -109,12 +109,12 @@ describe('the page of the log', () => {
         ])
         return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
       }
-      const log = await save('Export the log')
+      const log = await save('Export log')
       assert.equal(log.name, 'log.jsonl')
       const { head, fault } = await verifyLog(inPortions(log.bytes))
       assert.equal(fault, null)
       await page.getByText(`log.jsonl has been saved, with ${head.size} events.`).waitFor()
-      const checkpoint = await save('Save a checkpoint')
+      const checkpoint = await save('Save checkpoint')
       assert.equal(checkpoint.name, `checkpoint-${head.size}.txt`)
       const [, payload = ''] = checkpoint.bytes.toString().split('.')
       const { size, hash } = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -138,10 +138,10 @@ describe('the page of the log', () => {
         }),
       }),
     )
-    await page.getByRole('button', { name: 'Export the log' }).click()
+    await page.getByRole('button', { name: 'Export log' }).click()
     await page.getByText('Nothing was saved.', { exact: true }).waitFor()
     await page.getByText('An export is running. Nothing was saved.').waitFor()
-    await page.getByRole('button', { name: 'Export the log' }).waitFor()
+    await page.getByRole('button', { name: 'Export log' }).waitFor()
     await page.unroute('**/v1/log')
   })
 
@@ -152,8 +152,8 @@ describe('the page of the log', () => {
       await released.promise
       await route.continue()
     })
-    await page.getByRole('button', { name: 'Export the log' }).click()
-    await page.getByRole('button', { name: 'Stop the export' }).waitFor()
+    await page.getByRole('button', { name: 'Export log' }).click()
+    await page.getByRole('button', { name: 'Stop export' }).waitFor()
     await page.keyboard.press('h')
     await isAt(page, '/')
     const saved = page.waitForEvent('download')

@@ -181,7 +181,7 @@ describe('the keyboard in the table of orders', () => {
         'Policy',
         'Accounts',
         'Log',
-        'Go to …',
+        'Search …',
         'Keyboard',
         'Theme: automatic',
         'Sign out',

@@ -72,7 +72,7 @@ describe('the overview', () => {
 
   it('names the orders that wait longest, and leads to each and to all of them', async () => {
     const page = await atTheOverview(person)
-    const oldest = page.getByRole('region', { name: 'Waiting longest' })
+    const oldest = page.getByRole('region', { name: 'Longest waiting' })
     const { orders } = await storedState(service)
     const expected = orders
       .filter(({ status }) => status === 0)
@@ -103,7 +103,7 @@ describe('the overview', () => {
       assert.equal(await chart.locator('.plot').first().locator('.plot-weekend').count(), weekends.length)
       await page.getByRole('slider', { name: 'Day' }).focus()
       await chart.getByText(longDayName(today), { exact: true }).waitFor()
-      await page.getByText('Show the numbers').click()
+      await page.getByText('Show numbers').click()
       await page.getByRole('rowheader', { name: dayName(today), exact: true }).waitFor()
       const backlog = page.getByRole('region', { name: 'Waiting by age' })
       const counts = ['Today (UTC)2', '1–2 days0', '3–7 days2', '8–30 days1', 'Over 30 days2']
@@ -199,7 +199,7 @@ describe('the overview', () => {
     })
 
     await t.test('has the numbers of every day in a table', async () => {
-      await page.getByText('Show the numbers').click()
+      await page.getByText('Show numbers').click()
       const table = page.getByRole('table', { name: 'Orders by day of creation and status' })
       await table.waitFor()
       const rows = await table.getByRole('row').allTextContents()

@@ -18,8 +18,8 @@ import { insertOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const palette = (page: Page) => page.getByRole('dialog', { name: 'Go to' })
-const box = (page: Page) => page.getByRole('combobox', { name: /^Go to a view/ })
+const palette = (page: Page) => page.getByRole('dialog', { name: 'Search or go to' })
+const box = (page: Page) => page.getByRole('combobox', { name: /^Search or go to/ })
 const options = (page: Page) => palette(page).getByRole('option')
 const namesOf = (page: Page) => options(page).locator('.palette-name').allInnerTexts()
 
@@ -140,11 +140,11 @@ describe('the palette', () => {
 
   it('asks for orders when the typing pauses, never for less than three letters, and drops what it asked before', async () => {
     const page = await visit(person, 'admin', '/')
-    await page.getByText('Waiting longest').waitFor()
+    await page.getByText('Longest waiting').waitFor()
     await openPalette(page)
     const requests = listRequests(page)
     await page.keyboard.type('xy', { delay: 300 })
-    await palette(page).getByText('Nothing found. Type three letters').waitFor()
+    await palette(page).getByText('Nothing found. Type at least three').waitFor()
     await page.evaluate(typeAtOnce)
     await palette(page).getByText('Nothing found.', { exact: true }).waitFor()
     assert.deepEqual(requests, ['GET /v1/orders'])
@@ -178,7 +178,7 @@ describe('the palette', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor({ state: 'detached' })
     await page.keyboard.press('h')
-    await page.getByText('Waiting longest').waitFor()
+    await page.getByText('Longest waiting').waitFor()
     await openPalette(page)
     assert.ok(!(await namesOf(page)).includes('Select the row'))
   })
@@ -188,10 +188,10 @@ describe('the palette', () => {
     const page = await visit(person, 'viewer', '/orders')
     await page.getByRole('combobox', { name: 'Search the orders' }).focus()
     await openPalette(page)
-    assert.match(await focusedName(page), /^Go to a view/)
+    assert.match(await focusedName(page), /^Search or go to/)
     assert.ok(!(await namesOf(page)).some((name) => name === 'New order' || name === 'Policy'))
     await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Go to' }).click()
+    await page.getByRole('button', { name: 'Search …' }).click()
     await box(page).fill('acme')
     await palette(page).getByText('All 2 orders').waitFor()
     await checkAccessibility(page)

@@ -27,13 +27,13 @@ const totals = (page: Page) => page.getByLabel('From a total of')
 const approvals = (page: Page) => page.getByLabel('Approvals', { exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const saved = (page: Page) => page.getByText('Approval policy saved').first().waitFor()
-const conflict = (page: Page) => page.getByText('Somebody else has changed the policy')
+const conflict = (page: Page) => page.getByText('Someone else has changed the policy')
 /** Not by what is announced: that may be on its way out. */
 const shows = (page: Page, text: string | RegExp) =>
   page.getByRole('region', { name: 'What this means' }).getByText(text).first().waitFor()
 
 async function addRow(page: Page, total: string): Promise<void> {
-  await button(page, 'Add a row').click()
+  await button(page, 'Add row').click()
   await waitForFocus(totals(page).last())
   await totals(page).last().fill(total)
 }
@@ -48,7 +48,7 @@ describe('the approval policy', () => {
     await page.getByRole('link', { name: 'Policy' }).press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Approval policy' }).waitFor()
     await shows(page, 'Of the 6 orders of the last 30 days, all would have needed one approval.')
-    await button(page, 'Add a row').press('Enter')
+    await button(page, 'Add row').press('Enter')
     await waitForFocus(totals(page))
     await page.keyboard.type('1,000')
     await page.keyboard.press('Tab')
@@ -57,7 +57,7 @@ describe('the approval policy', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
     await shows(page, 'Of the 6 orders of the last 30 days, 3 would have needed one approval and 3 three.')
-    await shows(page, /three approvals, also from its creator, from people only/)
+    await shows(page, /three approvals, from people only; the creator may approve/)
     await button(page, 'Save policy').press('Enter')
     await saved(page)
     assert.deepEqual(await policyNow(), [
@@ -72,7 +72,7 @@ describe('the approval policy', () => {
     await addRow(page, '200')
     await addRow(page, '70')
     await button(page, 'Remove row 4').click()
-    await waitForFocus(button(page, 'Add a row'))
+    await waitForFocus(button(page, 'Add row'))
     await page.getByLabel('Creator may approve').first().uncheck()
     await button(page, 'Save policy').click()
     await saved(page)
@@ -148,7 +148,7 @@ describe('the approval policy', () => {
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
     await page.getByRole('link', { name: 'Policy' }).click()
-    await page.getByText('Your changes are still here, and not saved.').waitFor()
+    await page.getByText('Your changes are still here, but not saved.').waitFor()
     assert.deepEqual(await totals(page).evaluateAll(values), ['1000'])
     await button(page, 'Start over').click()
     assert.equal(await totals(page).count(), 0)

@@ -66,7 +66,7 @@ const adminViews: View[] = [
     async reach({ page }) {
       await page.goto('/')
       await page.getByText('Share approved').waitFor()
-      await page.getByRole('link', { name: 'Show the oldest' }).waitFor()
+      await page.getByRole('link', { name: 'Review oldest' }).waitFor()
     },
   },
   {

@@ -24,9 +24,9 @@ onForget(() => {
   silence()
 })
 listenToOtherTabs({ changed: () => void queries.invalidateQueries() })
-// As early as can be; the pages about problems are for anybody and ask for nothing.
+// As early as possible. The pages about problems need no session.
 if (!location.pathname.startsWith('/problems')) startSession()
-// Beside the session, not after it: on a slow way that is a second less until the first rows.
+// Together with the session: on a slow connection the first rows come a second earlier.
 if (location.pathname === '/orders' && isRemembered()) {
   const search = parseListSearch(Object.fromEntries(new URLSearchParams(location.search)))
   void queries.prefetchQuery({ ...listQuery(search), retry: false })

@@ -33,7 +33,7 @@ describe('the words of the log', () => {
     assert.equal(said('account', '*', { users: 1_204 }), '1,204 users')
     assert.equal(said('role', 'Clerk'), 'Clerk')
     assert.equal(said('policy', 'approval'), 'the approval policy')
-    assert.equal(said('log', '1043'), 'event № 1,043')
+    assert.equal(said('log', '1043'), 'log entry #1,043')
   })
 
   it('tell what moved', () => {
@@ -46,7 +46,7 @@ describe('the words of the log', () => {
         timeZone: null,
         granted: ['Admin'],
       }),
-      'was called a; another email; time zone none; given Admin',
+      'was called a; new email; time zone none; given Admin',
     )
     assert.equal(more('client-changed', { revoked: ['X', 'Y'], enabled: false }), 'taken X, Y; disabled')
     assert.equal(more('permissions-set', { allowed: [], denied: ['Log.Read'] }), 'denied Log.Read')

@@ -14,9 +14,9 @@ describe('the policy in words', () => {
 
   it('says how many, and whose', () => {
     const row = { approvals: 1, selfApproval: true, services: true }
-    assert.equal(ruleInWords(row), 'one approval, also from its creator, also from services')
+    assert.equal(ruleInWords(row), 'one approval; the creator and services may approve')
     const strict = { approvals: 5, selfApproval: false, services: false }
-    assert.equal(ruleInWords(strict), 'five approvals, not from its creator, from people only')
+    assert.equal(ruleInWords(strict), 'five approvals, from people other than the creator')
   })
 
   const outcomes: [approvals: number[], counts: number[], words: string][] = [

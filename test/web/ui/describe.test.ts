@@ -21,7 +21,7 @@ describe('a person is told', () => {
       [titleAndDetail(none), titleAndDetail(none, false), titleAndDetail(refusal(503, 'overloaded'))],
       [
         'The service is not responding. Trying again automatically.',
-        'You are offline. This continues as soon as you are back online.',
+        'You are offline. This will continue when you are back online.',
         'The service is unavailable right now. Trying again automatically.',
       ],
     )
@@ -57,7 +57,7 @@ describe('a person is told', () => {
 
   it('that somebody else was faster, in words of their own', () => {
     const failures = [refusal(412, 'precondition-failed'), refusal(409, 'concurrency-conflict')]
-    for (const failure of failures) assert.match(titleAndDetail(failure), /^Somebody else has changed it\. /)
+    for (const failure of failures) assert.match(titleAndDetail(failure), /^Someone else has changed this\. /)
   })
 
   it('what is wrong with what they wrote', () => {

@@ -11,7 +11,7 @@ import { Section } from '../ui/section.tsx'
 import { PasswordForm } from './password.tsx'
 import { accountQuery, endOtherSignIns, endSignIn, signInsQuery } from './queries.ts'
 
-/** The person's own account: who they are, what they may do, the password, and where they are signed in. */
+/** The person's own account: name, permissions, password and sign-ins. */
 export function AccountView() {
   const { userName } = useUser()
   const query = useQuery(accountQuery)
@@ -69,7 +69,7 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
   )
 }
 
-/** The web app goes by the browser's; what is stored is for other software. */
+/** The web app uses the browser's time zone; the stored one is for other software. */
 function zoneInWords(stored: string | null | undefined): string {
   const here = `${viewerTimeZone.replaceAll('_', ' ')}, from this browser`
   if (stored === null || stored === undefined || stored === viewerTimeZone) return here

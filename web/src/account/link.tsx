@@ -14,10 +14,10 @@ import { PageTitle } from '../ui/page-title.tsx'
 import { NewPassword } from './new-password.tsx'
 import { refusalOf } from './password.tsx'
 
-/** Behind a one-time link: sets the password, and signs in. */
+/** Where a one-time link leads: sets the password and signs in. */
 export function LinkView() {
   const [link, setLink] = useState(readLink)
-  // Another link that is opened in this tab does not load the page anew.
+  // Opening another link in this tab does not reload the page.
   useEffect(() => {
     const readAgain = () => setLink(readLink)
     addEventListener('hashchange', readAgain)
@@ -36,7 +36,7 @@ export function LinkView() {
   )
 }
 
-/** What stands behind the `#`: nothing of it was sent to anybody yet. */
+/** What follows the `#`. The browser has sent none of it. */
 function readLink(): { token: string; email: string } | undefined {
   const { token, email } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   return token && email ? { token, email } : undefined
@@ -48,12 +48,12 @@ function LinkForm({ token, email }: { token: string; email: string }) {
   const setting = useMutation({
     mutationFn: async () => {
       await client.POST('/v1/auth/links/use', { body: { token, newPassword } })
-      // The password is set, whatever becomes of the sign-in.
+      // The password is set even if the sign-in fails.
       await signIn({ email, password: newPassword }).catch(() =>
         announce('Your password has been set. Sign in with it.'),
       )
     },
-    // The link is used: its address is not kept.
+    // The link is used up: its address is not kept.
     onSuccess: () => navigate({ to: '/', replace: true }),
     gcTime: 0,
   })
@@ -92,7 +92,7 @@ function Broken() {
         kind="warning"
         role="status"
         title="This link does not work"
-        lines={['A link works once, for 24 hours or until a newer one is made. Ask for a new one.']}
+        lines={['A link works once, within 24 hours, until a newer one is created. Ask for a new link.']}
       />
       <Link to="/sign-in" search={{ to: '/' }} className="button">
         Sign in

@@ -4,14 +4,14 @@ import { Spoken } from '../ui/spoken.tsx'
 
 interface NewPasswordProps {
   value: string
-  /** Of the account: words that a password should not consist of. */
+  /** Names of the account, which the password should not consist of. */
   names: readonly string[]
-  /** What the service said of this very password. */
+  /** Why the service refused this password. */
   refusal?: string | undefined
   onChange(value: string): void
 }
 
-/** Where a new password is typed, with what the rules say of it. */
+/** The field of a new password, judged while it is typed. */
 export function NewPassword({ value, names, refusal, onChange }: NewPasswordProps) {
   const [isShown, setShown] = useState(false)
   const verdict = useVerdict(value, names)
@@ -47,14 +47,14 @@ export function NewPassword({ value, names, refusal, onChange }: NewPasswordProp
 
 const shortest = 15
 
-/** Undefined while it is not known. */
+/** Undefined until known. */
 type Verdict = { isGood: true } | { isGood: false; why: string } | undefined
 
 function wordsFor(value: string, verdict: Verdict): { text: string; isBad: boolean } {
   const missing = shortest - [...value].length
   if (value === '')
     return {
-      text: `At least ${shortest} characters, such as a few words that do not belong together.`,
+      text: `At least ${shortest} characters, such as a few unrelated words.`,
       isBad: false,
     }
   if (missing > 0)
@@ -64,7 +64,7 @@ function wordsFor(value: string, verdict: Verdict): { text: string; isBad: boole
   return { text: `It ${verdict.why}.`, isBad: true }
 }
 
-/** After this long the person has paused: judging takes a moment. */
+/** Judging takes a moment, so it waits for a pause in typing. */
 const pauseMilliseconds = 250
 
 function useVerdict(value: string, names: readonly string[]): Verdict {

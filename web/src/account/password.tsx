@@ -74,7 +74,7 @@ export function PasswordForm({ names }: { names: readonly string[] }) {
   )
 }
 
-/** What the service says of the new password. */
+/** What the service says about the new password. */
 export function refusalOf(failure: unknown): string | undefined {
   const faults = problemOf(failure, 'validation-failed')?.errors ?? []
   const fault = faults.find(({ pointer }) => pointer === '#/newPassword')

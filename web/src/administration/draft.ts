@@ -64,7 +64,7 @@ export function useSaving<Values extends object>(
       saving.reset()
       // The button that was pressed is gone.
       button.current?.focus()
-      announce('The current version is loaded')
+      announce('Current version loaded')
     },
   }
 }

@@ -40,13 +40,13 @@ export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => 
       {problemOf(failure, 'precondition-failed') ? (
         <Note
           kind="warning"
-          title="Somebody else has changed it"
+          title="Someone else has changed this"
           lines={[
             onLoad
-              ? 'What you typed is still here, and not saved.'
-              : 'The current version is loaded: check it, and make your change again.',
+              ? 'What you typed is still here, but not saved.'
+              : 'The current version is loaded. Check it, then make your change again.',
           ]}
-          action={onLoad && { name: 'Load the current version', act: onLoad }}
+          action={onLoad && { name: 'Load current version', act: onLoad }}
         />
       ) : (
         failure != null && <EndNote failure={failure} />

@@ -1,16 +1,16 @@
-/** What shows that somebody works here. */
+/** Events that show that someone is at work here. */
 export const activities = ['pointerdown', 'keydown', 'wheel'] as const
 
-/** An answer to what somebody did is asked for within that time; what comes later comes by itself. */
+/** A request this soon after an act of the person is an answer to it; a later one comes from the app. */
 const soonMilliseconds = 1_000
 
-/** Opening the page counts, and so does coming back to it. */
+/** Opening the page counts as an act, and so does coming back to it. */
 let actedAt = performance.now()
 for (const act of [...activities, 'popstate', 'pageshow']) {
   addEventListener(act, () => (actedAt = performance.now()), { capture: true, passive: true })
 }
 
-/** Whether what is asked for now may be for a person, and not for the app. */
+/** Whether a request that is sent now may be an answer to an act of the person. */
 export function isAskedFor(): boolean {
   return performance.now() - actedAt < soonMilliseconds
 }

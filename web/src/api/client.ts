@@ -4,14 +4,14 @@ import { isAskedFor } from './activity.ts'
 
 export { answerOf } from '../../../client/src/client.ts'
 
-/** Nobody asked for this: the service does not count it as use of the session (section 4 of the contract). */
+/** Marks a request of the app: the service does not count it as use of the session (section 4 of the contract). */
 export const inBackground = ['background', '?1'] as const
 
-/** What the client tells the session (auth/session.ts). */
+/** What the client reports to the session (auth/session.ts). */
 export interface Listener {
-  /** A number that changes whenever another person, or nobody, is signed in. */
+  /** A number that changes when the signed-in person changes or leaves. */
   turn(): number
-  /** Every answer, before anybody else reads it; a 401 means that the service knows no session. `asked`: then. */
+  /** Every answer, before anyone else reads it. `asked`: the turn of the request. A 401 means there is no session. */
   onAnswer(answer: Response, asked: number): void
 }
 let listener: Listener = { turn: () => 0, onAnswer: () => undefined }
@@ -24,17 +24,17 @@ export function listenToAnswers(next: Listener): void {
 export const client = browserClient({ fetch: exchange })
 export const { fetchAntiforgeryToken, forgetAntiforgeryToken } = client
 
-/** Resolves to whether the person has given their password (auth/confirm.ts). */
+/** Resolves to whether the person gave their password (auth/confirm.ts). */
 let askForPassword = async (): Promise<boolean> => false
 
 export function onRecentSignInNeeded(ask: () => Promise<boolean>): void {
   askForPassword = ask
 }
 
-/** A person may take long to find their password: the limit of the answer begins anew. */
+/** Typing a password may take long, so the limit of the answer begins again. */
 const answerLimitMilliseconds = 30_000
 
-/** What needs a recent sign-in is sent again once the password has been given: no view has to know of it. */
+/** A request that needs a recent sign-in is sent again once the password is given. No view has to know of it. */
 async function exchange(request: Request, init: RequestInit): Promise<Response> {
   if (isSafe(request)) return exchangeOnce(request, init)
   const again = request.clone()
@@ -47,7 +47,7 @@ async function exchange(request: Request, init: RequestInit): Promise<Response> 
 
 async function exchangeOnce(request: Request, init: RequestInit): Promise<Response> {
   const asked = listener.turn()
-  // Tries again, looks after the window has been away, what other tabs tell of: none keeps a session alive.
+  // Retries, refetches on focus and messages of other tabs keep no session alive.
   if (isSafe(request) && !isAskedFor()) request.headers.set(...inBackground)
   const answer = await fetch(request, init)
   // A refused sign-in says nothing about a session.

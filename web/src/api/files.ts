@@ -1,11 +1,11 @@
 import { NoAnswerError } from './problem.ts'
 
-/** A connection that is silent for this long was lost: the service reads a portion in a third of that. */
+/** A connection that is silent for this long is lost: the service reads a batch in a third of that. */
 const silenceMilliseconds = 35_000
 
 /**
- * Fetches an export, and tells how many lines come. Not a link: one cannot set `Accept`, nor say why the service refuses.
- * The browser keeps what comes outside of the page's memory, and what breaks off is never taken for whole.
+ * Fetches an export and counts its lines. A link could neither set `Accept` nor explain a refusal. The browser keeps
+ * the file outside the page's memory. An export that breaks off rejects.
  */
 export async function fetchFile(
   begin: (signal: AbortSignal) => Promise<Response>,
@@ -43,7 +43,7 @@ function linesIn(bytes: Uint8Array): number {
   return lines
 }
 
-/** The browser reads the file after the click, at a moment that it does not tell. */
+/** The browser reads the file some time after the click. */
 const keptMilliseconds = 60_000
 
 export function saveFile(file: Blob, name: string): void {

@@ -2,22 +2,22 @@ import { type FetchQueryOptions, QueryClient, type QueryKey } from '@tanstack/re
 import { inBackground } from './client.ts'
 import { isPassing, retryDelayMilliseconds } from './problem.ts'
 
-/** What was fetched stays good for so long, unless something in this browser changes it. */
+/** What was fetched stays fresh this long, unless this browser changes it. */
 const freshMilliseconds = 15_000
 
 /**
- * What the views fetched. A failure that passes is tried again until it does or its view goes away; the views show
- * `failureReason` meanwhile. Nothing is fetched by a timer but events that are about to be sealed.
+ * What the views fetched. A passing failure is retried until it passes or its view goes away; the views show
+ * `failureReason` meanwhile. Only events that are about to be sealed are fetched by a timer.
  */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: freshMilliseconds,
-      // navigator.onLine is often wrong: only a try tells.
+      // navigator.onLine is often wrong.
       networkMode: 'always',
       retry: (_tries, failure) => isPassing(failure),
       retryDelay: retryDelayMilliseconds,
-      // Below, and only for what is waited for.
+      // Done below, and only for what someone waits for.
       refetchOnReconnect: false,
     },
     mutations: {
@@ -28,8 +28,8 @@ export const queries = new QueryClient({
 })
 
 /**
- * Fetches ahead of the view that will want it, and says so to the service. It is tried again as ever once that view is
- * there and waits for the same fetch, and else not at all.
+ * Fetches ahead of the view that will want it, as a request of the app. A failure is retried only once that view is
+ * there and waits for it.
  */
 export function prefetch<Data, Failure, Shown, Key extends QueryKey>(
   query: FetchQueryOptions<Data, Failure, Shown, Key>,
@@ -47,7 +47,7 @@ declare module '@tanstack/react-query' {
   }
 }
 
-// Who waits for the next try need not wait any longer.
+// The next retries need not wait any longer.
 addEventListener('online', () => {
   void queries.refetchQueries(
     { type: 'active', predicate: (query) => query.state.fetchFailureCount > 0 },

@@ -1,9 +1,6 @@
 import { toasts } from '../ui/announce.ts'
 
-/**
- * The place where announcements appear. It is always there: screen readers watch it for changes. No dialog hides it, as
- * React Aria does with all else outside of one.
- */
+/** Always there, because screen readers watch it for changes. React Aria must not hide it behind a dialog. */
 export function Announcements() {
   const shown = toasts.use()
   return (

@@ -1,7 +1,7 @@
 import { Button } from 'react-aria-components/Button'
 import { PageTitle } from '../ui/page-title.tsx'
 
-/** A fault of this app itself, or a part of it that could not be loaded: what helps then is to load it anew. */
+/** The app failed, or a part of it could not be loaded. A reload helps. */
 export function CrashView() {
   return (
     <div className="empty">

@@ -33,14 +33,14 @@ const root = createRootRoute({
   notFoundComponent: NotFoundView,
 })
 
-/** Everything below shows to signed-in people only: nothing of it is drawn before that is known. */
+/** Everything below is for signed-in people: none of it is drawn before the session is known. */
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: Gate })
 
 function Gate() {
   const session = useSession()
   useEffect(startSession, [])
   useAllViews(session.kind === 'signed-in')
-  // A view that is on the screen remembers what one person did there, and forgets it with them.
+  // The state of a view belongs to one person.
   if (session.kind === 'signed-in') return <Shell key={session.user.id} />
   if (session.kind === 'anonymous') return <ToSignIn isLeaving={session.ending === 'signed-out'} />
   return <Splash failure={session.failure} />
@@ -48,7 +48,7 @@ function Gate() {
 
 const calmMilliseconds = 300
 
-/** Fetches the rest of the app once: a lost connection, or a newer version, then keeps nobody from going on. */
+/** Fetches the rest of the app, so that neither a lost connection nor a newer version stops anyone. */
 function useAllViews(isSignedIn: boolean): void {
   useEffect(() => {
     if (!isSignedIn) return undefined
@@ -60,8 +60,8 @@ function useAllViews(isSignedIn: boolean): void {
 }
 
 /**
- * Asks once, and for the address at which the person was: while the router is on its way, it changes. Who signed out is
- * not led back: the next person may be another one.
+ * Remembers the address once, because it changes while the router is on its way. After a sign-out it leads nowhere: the
+ * next person may be another one.
  */
 function ToSignIn({ isLeaving }: { isLeaving: boolean }) {
   const navigate = useNavigate()
@@ -89,7 +89,7 @@ const signIn = createRoute({
   component: SignInView,
 })
 
-/** An address within this app, whatever a link says (ASVS 5.0 3.7.2: no open redirect). */
+/** Always an address within this app (ASVS 5.0 3.7.2: no open redirect). */
 function innerAddress(value: unknown): string {
   if (typeof value !== 'string' || !URL.canParse(value, location.origin)) return '/'
   const { origin, pathname, search } = new URL(value, location.origin)
@@ -127,7 +127,7 @@ const orderList = createRoute({
   getParentRoute: () => signedIn,
   path: '/orders',
   validateSearch: parseListSearch,
-  // In the first file: most come for the list, and a file of its own would be one more wait on a slow way.
+  // In the first file: most people come for the list, and a second file would be one more wait.
   component: OrderListView,
 })
 const newOrder = signedInAt('/orders/new', views.create)
@@ -141,7 +141,7 @@ const review = createRoute({
 const receipt = signedInAt('/orders/$id/receipt', views.receipt)
 const policy = signedInAt('/approval-policy', views.policy)
 const account = signedInAt('/account', views.account)
-/** Behind a one-time link, which says who sets a password: whoever is signed in plays no part. */
+/** A one-time link names its user; it does not matter who is signed in. */
 const link = createRoute({
   getParentRoute: () => root,
   path: '/link',

@@ -42,7 +42,7 @@ export function Shell() {
   )
 }
 
-/** Not a link to #main: that would add an address to the history. */
+/** A link to #main would add an address to the history. */
 function skip(): void {
   document.getElementById('main')?.focus()
 }

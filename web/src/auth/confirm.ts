@@ -2,7 +2,7 @@ import { onRecentSignInNeeded } from '../api/client.ts'
 import { observable } from '../ui/observable.ts'
 import { onForget } from './session.ts'
 
-/** While the service waits for the password of the person: `settle` says whether it was given. */
+/** While the service waits for the password: `settle` reports whether it was given. */
 export interface Asking {
   settle(isGiven: boolean): void
 }
@@ -12,7 +12,7 @@ export const useAsking = asking.use
 
 let asked: Promise<boolean> | undefined
 
-/** Whoever needs it at the same time waits for the same answer. */
+/** Requests that need it at the same time wait for the same answer. */
 function askForPassword(): Promise<boolean> {
   asked ??= new Promise<boolean>((settle) => asking.set({ settle })).finally(() => {
     asked = undefined

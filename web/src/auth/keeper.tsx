@@ -10,16 +10,13 @@ const minute = 60_000
 /** The longest that a timer of a browser can wait. */
 const longestWait = 2 ** 31 - 1
 
-/** How long before an end the person is told: two and five minutes, or a quarter of a shorter life. */
+/** How early a notice appears: two minutes (idle) or five (end), or a quarter of a shorter life. */
 const idleNotice = ({ idleEndsAt, toldAt }: SessionLife) => Math.min(2 * minute, (idleEndsAt - toldAt) / 4)
 const endNotice = 5 * minute
-/** How old the last word of the service may get while the person works: 5 minutes, or a sixth of a shorter life. */
+/** How old the known end may get while the person works: 5 minutes, or a sixth of a shorter life. */
 const refreshAfter = ({ idleEndsAt, toldAt }: SessionLife) => Math.min(5 * minute, (idleEndsAt - toldAt) / 6)
 
-/**
- * Keeps the session alive while the person works, and only then; says quietly when it is about to end; and notices
- * when it has.
- */
+/** Keeps the session alive only while the person works, and shows when it is about to end. */
 export function SessionKeeper() {
   const life = sessionLife.use()
   const now = useClock(life)
@@ -27,7 +24,7 @@ export function SessionKeeper() {
   useEffect(() => {
     if (life !== undefined && now >= Math.min(life.idleEndsAt, life.endsAt)) void confirmEnd()
   }, [life, now])
-  // Always there: screen readers watch it for changes.
+  // Always there, because screen readers watch it for changes.
   return (
     <div role="status" className="session-notice no-print">
       {life && <Notice life={life} now={now} />}
@@ -54,7 +51,7 @@ function Notice({ life, now }: { life: SessionLife; now: number }) {
   )
 }
 
-/** The time, read again when something about the session's life is due (and when the computer wakes up). */
+/** The time, read again when a notice or an end is due, and when the computer wakes up. */
 function useClock(life: SessionLife | undefined): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
@@ -75,12 +72,12 @@ function useClock(life: SessionLife | undefined): number {
 
 function useRefreshOnActivity(life: SessionLife | undefined): void {
   useEffect(() => {
-    // Nothing prolongs a session whose absolute end comes first.
+    // Nothing prolongs a session beyond its absolute end.
     if (life === undefined || life.idleEndsAt >= life.endsAt) return undefined
     let waitsUntil = life.toldAt + refreshAfter(life)
     const act = () => {
       if (Date.now() < waitsUntil) return
-      // A success makes a new life, and with it a new effect; a failure may be tried again after a while.
+      // A success runs this effect again; after a failure it may try again later.
       waitsUntil = Date.now() + Math.min(minute, refreshAfter(life))
       refreshInOneTab().catch(() => undefined)
     }
@@ -91,14 +88,14 @@ function useRefreshOnActivity(life: SessionLife | undefined): void {
   }, [life])
 }
 
-/** The other tabs hear of the new life. A browser without Web Locks asks once for each tab in use. */
+/** The other tabs learn the new life from this one. Without Web Locks each tab in use asks. */
 async function refreshInOneTab(): Promise<void> {
   if (!navigator.locks) return refreshSession()
   const options = { ifAvailable: true }
   await navigator.locks.request('countersign.refresh', options, async (lock) => lock && refreshSession())
 }
 
-/** The clock says that the session is over: no protected content stays, whatever the network does. */
+/** The session is over by the clock: no protected content stays, even without a network. */
 async function confirmEnd(): Promise<void> {
   endSession('expired')
   await loadSession('expired', true)

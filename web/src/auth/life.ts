@@ -2,12 +2,12 @@ import { observable } from '../ui/observable.ts'
 import { inBrowser } from '../ui/persist.ts'
 import { type SessionLife, tellOtherTabs } from './other-tabs.ts'
 
-/** How long the session lasts, as the service told last; undefined while none is known of. */
+/** How long the session lasts, by the last answer; undefined without a session. */
 export const sessionLife = observable<SessionLife | undefined>(undefined)
 
 const endSetting = 'session-end'
 
-/** Whether this browser was told of a session that is not over yet. */
+/** Whether this browser knows of a session that is not over. */
 export function isRemembered(): boolean {
   return Number(inBrowser.read(endSetting)) > Date.now()
 }
@@ -16,7 +16,7 @@ export function forgetEnd(): void {
   inBrowser.write(endSetting, '')
 }
 
-/** What an answer tells of the session. */
+/** Takes the life of the session from an answer. */
 export function recordLife(answer: Response): void {
   const idle = Date.parse(answer.headers.get('session-idle-expires') ?? '')
   const end = Date.parse(answer.headers.get('session-expires') ?? '')
@@ -24,10 +24,10 @@ export function recordLife(answer: Response): void {
   if (Number.isNaN(idle) || Number.isNaN(end)) return
   const now = Date.now()
   const ahead = Number.isNaN(serverNow) ? 0 : now - serverNow
-  // The Date header has whole seconds: a smaller difference is no difference of clocks.
+  // The Date header has whole seconds, so a small difference means nothing.
   const correction = Math.abs(ahead) < 2_000 ? 0 : ahead
   const told = { idleEndsAt: idle + correction, endsAt: end + correction, toldAt: now }
-  // An answer that did not count as use tells nothing new, and makes no notice of the end shorter.
+  // An answer that did not count as use changes nothing.
   if (Math.abs(told.idleEndsAt - (sessionLife.get()?.idleEndsAt ?? 0)) < 2_000) return
   sessionLife.set(told)
   inBrowser.write(endSetting, String(Math.min(told.idleEndsAt, told.endsAt)))

@@ -1,12 +1,12 @@
 /**
- * The other tabs of this browser, which share the session. A message may come from another version of the app, so
- * what is not understood is ignored.
+ * The other tabs of this browser, which share the session. They may run another version of the app, so unknown messages
+ * are ignored.
  */
 export interface SessionLife {
   /** By the clock of this browser, milliseconds since 1970. */
   idleEndsAt: number
   endsAt: number
-  /** When the service last told. */
+  /** When the answer came. */
   toldAt: number
 }
 

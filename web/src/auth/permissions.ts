@@ -6,7 +6,7 @@ export const permissionWords: Record<Permission, string> = {
   'Orders.Create': 'Create orders, and withdraw your own',
   'Orders.Approve': 'Approve and reject orders',
   'Orders.Note': 'Add notes to orders',
-  'Views.Share': 'Share views of the list with everybody',
+  'Views.Share': 'Share views with everyone',
   'Log.Read': 'Read the log of all changes',
   'Policy.Manage': 'Change the approval policy',
   'Accounts.Manage': 'Manage users, services and roles',
@@ -14,7 +14,7 @@ export const permissionWords: Record<Permission, string> = {
 
 const known = Object.keys(permissionWords) as Permission[]
 
-/** In the order of the words above. One that this version does not know is told as it is. */
+/** In the order above. A permission that this version does not know keeps its name. */
 export function inWords(permissions: readonly string[]): string[] {
   const told = known.filter((permission) => permissions.includes(permission))
   const unknown = permissions.filter((permission) => !(permission in permissionWords))

@@ -15,32 +15,32 @@ import { listenToOtherTabs, tellOtherTabs } from './other-tabs.ts'
 
 export type User = components['schemas']['CurrentUserResponse']
 
-/** Why nobody is signed in: shown above the sign-in form. */
+/** Why no one is signed in: shown above the sign-in form. */
 export type Ending = 'expired' | 'signed-out' | 'signed-out-elsewhere'
 
 export type Session =
-  /** Not known yet; `failure` is why asking again is needed. */
+  /** Not known yet. `failure`: of the last try. */
   | { kind: 'loading'; failure?: unknown }
   | { kind: 'anonymous'; ending?: Ending }
   | { kind: 'signed-in'; user: User; permissions: readonly string[] }
 
-/** The password was right, and the session still is not there: the browser did not keep the cookie. */
+/** The password was right, but the browser did not keep the cookie of the session. */
 export class NoCookieError extends Error {
   override readonly name = 'NoCookieError'
 }
 
 const session = observable<Session>({ kind: 'loading' })
-/** Called when the person behind this tab changes or goes: whatever was fetched for them has to be forgotten. */
+/** Called when the person in this tab changes or leaves: what was fetched for them is forgotten. */
 const forgetters = new Set<() => void>()
-let hands = 0
-/** Counts those changes: what was begun for one person is not told to the next one, nor on the sign-in page. */
-export const changesOfHands = () => hands
+let person = 0
+/** Counts those changes: what was begun for one person is never shown to the next. */
+export const changesOfHands = () => person
 
-/** Once the person who begins it here is gone, it fails instead of being sent, and its answer is nobody's. */
+/** Fails instead of sending, or answering, once the person who began it here is gone. */
 export function ofThisPerson<Result>(attempt: () => Promise<Result>): () => Promise<Result> {
-  const begun = hands
+  const begun = person
   const check = () => {
-    if (begun !== hands) throw new Error('the person who began it is gone')
+    if (begun !== person) throw new Error('the person who began this is gone')
   }
   return async () => {
     check()
@@ -71,12 +71,12 @@ export function onForget(forget: () => void): void {
 
 const farewells = new Set<(user: User) => Promise<boolean>>()
 
-/** What has to be done while the session still is there. `false`: the person stays signed in, and has been told why. */
+/** Done while the session is still there. `false` keeps the person signed in; they have been shown why. */
 export function beforeSignOut(farewell: (user: User) => Promise<boolean>): void {
   farewells.add(farewell)
 }
 
-/** Counts the changes of hands, so that an answer to a question of before them changes nothing. */
+/** Counts the changes of person, so that an earlier request changes nothing. */
 let turn = 0
 
 function become(next: Session): void {
@@ -86,16 +86,16 @@ function become(next: Session): void {
   session.set(next)
   const isSamePerson =
     previous.kind === 'signed-in' && next.kind === 'signed-in' && next.user.id === previous.user.id
-  // Orders may have been fetched before it was known that nobody is there (main.tsx).
+  // main.tsx may have fetched orders before it was known that no one is signed in.
   const wasExpected = previous.kind === 'loading' && next.kind === 'anonymous'
   if (isSamePerson || (previous.kind !== 'signed-in' && !wasExpected)) return
-  hands += 1
+  person += 1
   for (const forget of forgetters) forget()
 }
 
 /**
- * Asks the service who is signed in; again and again while it does not answer. `isDoubtful`: maybe nobody, which is
- * then asked first in a way that is no fault in the browser's console.
+ * Asks the service who is signed in, until it answers. `isDoubtful`: perhaps no one is, so it first asks in a way that
+ * leaves no error in the browser's console.
  */
 export async function loadSession(ending?: Ending, isDoubtful = false): Promise<void> {
   turn += 1
@@ -115,14 +115,14 @@ export async function loadSession(ending?: Ending, isDoubtful = false): Promise<
       if (problemOf(failure, 'authentication-required')) {
         return settle({ kind: 'anonymous', ...(ending && { ending }) })
       }
-      // Nobody until somebody is known to be there: the words about an end stay, also without a network.
+      // The words about an end stay on the screen, even without a network.
       if (session.get().kind !== 'anonymous') settle({ kind: 'loading', failure })
       await pause(isPassing(failure) ? retryDelayMilliseconds(tries, failure) : 10_000)
     }
   }
 }
 
-/** The token that a sign-in needs is for anybody, and its answer tells of a session where there is one. */
+/** Anyone may fetch the antiforgery token, and the answer shows whether there is a session. */
 async function isThere(): Promise<boolean> {
   forgetAntiforgeryToken()
   await fetchAntiforgeryToken()
@@ -164,7 +164,7 @@ export async function signOut(): Promise<void> {
   become({ kind: 'anonymous', ending: 'signed-out' })
 }
 
-/** Keeps the session alive on behalf of a person who did something, and takes over changed roles and permissions. */
+/** Keeps the session alive, and takes over changed roles and permissions. */
 export async function refreshSession(): Promise<void> {
   const asked = turn
   const refreshed = await answerOf(client.POST('/v1/auth/session/refresh'))
@@ -177,7 +177,7 @@ export async function refreshSession(): Promise<void> {
   if (!isKnown) become({ kind: 'signed-in', user, permissions })
 }
 
-/** The session ended without this tab's doing: no protected content stays. */
+/** The session ended elsewhere: no protected content stays. */
 export function endSession(ending: Ending): void {
   if (session.get().kind !== 'signed-in') return
   turn += 1
@@ -193,7 +193,7 @@ listenToAnswers({
     if (session.get().kind !== 'signed-in') return
     endSession('expired')
     tellOtherTabs({ kind: 'refused' })
-    // The password was changed in another tab while this was under way, say: then there is a session all the same.
+    // Another tab may just have renewed the session, so ask once more.
     void loadSession('expired', true)
   },
 })
@@ -209,7 +209,7 @@ listenToOtherTabs({
   },
 })
 
-// A page out of the back-forward cache shows what it showed when it was left: so nothing, and then asks who is there.
+// A page from the back-forward cache shows what it last showed. So it shows nothing, and asks who is signed in.
 addEventListener('pagehide', ({ persisted }) => {
   if (persisted && session.get().kind === 'signed-in') become({ kind: 'loading' })
 })

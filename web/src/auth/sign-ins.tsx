@@ -17,11 +17,11 @@ interface SignInsProps {
   found: UseQueryResult<readonly SignIn[]>
   endOne(id: string): Promise<unknown>
   endMany(): Promise<unknown>
-  /** What ends many of them: on its button, and said of it afterwards. */
+  /** The action that ends many: its button, and the words afterwards. */
   many: { label: string; done: string }
 }
 
-/** Where an account is signed in: each place as its software names itself, to be ended one by one or many at once. */
+/** Where an account is signed in. Sign-ins can be ended one by one, or many at once. */
 export function SignIns({ title, found, many, ...ends }: SignInsProps) {
   const { data } = found
   const heading = useRef<HTMLHeadingElement>(null)
@@ -82,7 +82,7 @@ function Place({ signIn, onEnd }: { signIn: SignIn; onEnd(): void }) {
           {current && <span className="status tone-good sign is-full">This browser</span>}
         </div>
         <p id={title} className="wrap soft small">
-          {userAgent ?? 'It did not identify itself.'}
+          {userAgent ?? 'Unknown software'}
         </p>
         <p className="soft small">
           Last used <Moment instant={lastUsedAtUtc} timeZone={null} />

@@ -1,4 +1,4 @@
-/** The first that is found is meant: most browsers call themselves by their forebears' names too. */
+/** In this order, because most browsers also use the names of older ones. */
 const browsers: [mark: string, name: string][] = [
   ['Edg', 'Edge'],
   ['OPR/', 'Opera'],
@@ -18,7 +18,7 @@ const systems: [mark: string, name: string][] = [
   ['Linux', 'Linux'],
 ]
 
-/** `Firefox on Windows` of a `User-Agent` (RFC 9110, 10.1.5) that a browser sends; undefined of any other. */
+/** Such as `Firefox on Windows`, from the `User-Agent` (RFC 9110, 10.1.5) of a browser; undefined for other software. */
 export function browserOf(userAgent: string): string | undefined {
   const nameIn = (marks: typeof browsers) => marks.find(([mark]) => userAgent.includes(mark))?.[1]
   const [browser, system] = [nameIn(browsers), nameIn(systems)]

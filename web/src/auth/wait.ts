@@ -11,7 +11,7 @@ export function useWait(): { seconds: number; start(milliseconds: number): void 
   return {
     seconds: Math.max(0, Math.ceil((until - now) / 1000)),
     start(milliseconds) {
-      // Read once: a millisecond that ends between two readings would close the form for a second.
+      // One reading of the clock: two could differ by a millisecond, which would show as a second.
       const start = Date.now()
       set({ now: start, until: start + milliseconds })
     },

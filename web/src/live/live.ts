@@ -13,19 +13,19 @@ import { nameOf, pending, words } from '../orders/states.ts'
 import { announce } from '../ui/announce.ts'
 import { isolated } from '../ui/isolate.ts'
 import { waiting } from '../ui/page-title.tsx'
-import { type Change, followOrders, type Portion } from './stream.ts'
+import { type Batch, type Change, followOrders } from './stream.ts'
 
-/** One connection serves all tabs of a browser: the tab that holds the lock reads, and tells the others. */
+/** One connection serves all tabs of a browser: the tab that holds the lock reads and passes it on. */
 const name = 'countersign-live'
 const channel = new BroadcastChannel(name)
-/** Figures and what has arrived follow no faster than this, however much happens. */
+/** Figures follow no faster than this, however much happens. */
 const figuresMilliseconds = 3_000
-/** Up to where this tab has been told, for when it is the one that reads. */
+/** The place in the log that this tab has reached, in case it is the next to read. */
 let place: string | undefined
 
 /**
- * While somebody who may read orders is signed in: what others do shows by itself. Without Web Locks, or without the
- * connection, the app works as it does without it.
+ * Shows what others do while someone who may read orders is signed in. Without Web Locks, or without the connection, the
+ * app just works without it.
  */
 export function useLive(): void {
   const mayRead = useMay('Orders.Read')
@@ -33,18 +33,18 @@ export function useLive(): void {
     if (!mayRead || !navigator.locks) return undefined
     const leaving = new AbortController()
     const { signal } = leaving
-    const hear = ({ data }: MessageEvent<Portion>) => take(data)
+    const hear = ({ data }: MessageEvent<Batch>) => take(data)
     channel.addEventListener('message', hear)
     const read = () =>
       followOrders(
         place,
-        (portion) => {
-          channel.postMessage(portion)
-          take(portion)
+        (batch) => {
+          channel.postMessage(batch)
+          take(batch)
         },
         signal,
       )
-    // It rejects when this tab leaves before its turn.
+    // Rejects when this tab leaves before its turn.
     navigator.locks.request(name, { signal }, read).catch(() => undefined)
     refreshFigures()
     return () => {
@@ -59,27 +59,27 @@ onForget(() => {
   waiting.set(0)
 })
 
-function take(portion: Portion): void {
-  place = portion.place
-  if (portion.changes.length === 0) return
+function take(batch: Batch): void {
+  place = batch.place
+  if (batch.changes.length === 0) return
   const focused = rowIdOf(document.activeElement)
   const listsUnderWay = underWay(['orders', 'list'])
-  changeLists(portion.changes)
-  for (const list of listsUnderWay) void settled(list).then(() => changeLists(portion.changes))
-  // The box of an order that waits no more goes; its row keeps the focus.
+  changeLists(batch.changes)
+  for (const list of listsUnderWay) void settled(list).then(() => changeLists(batch.changes))
+  // The checkbox of a decided order disappears; its row keeps the focus.
   if (focused !== undefined)
     setTimeout(() => document.activeElement === document.body && focusRow([focused]), 100)
-  const ids = new Set(portion.changes.map(({ id }) => id))
+  const ids = new Set(batch.changes.map(({ id }) => id))
   for (const id of ids)
     void changeOrder(
       id,
-      portion.changes.filter((change) => change.id === id),
+      batch.changes.filter((change) => change.id === id),
     )
-  arrive(portion.changes.filter(({ kind }) => kind === 'created').map(({ id }) => id))
+  arrive(batch.changes.filter(({ kind }) => kind === 'created').map(({ id }) => id))
   refreshFigures()
 }
 
-/** What was asked for before a change may be answered without it. */
+/** Requests that were sent before a change may be answered without it. */
 function underWay(queryKey: string[]): Query[] {
   return queries.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })
 }
@@ -93,22 +93,22 @@ function changeLists(changes: readonly Change[]): void {
   changeColumns(new Set(changes.map(({ id }) => id))).catch(() => undefined)
 }
 
-/** Rows stay where they are, and only the pending ones change: no state follows upon another one. */
+/** Rows stay where they are. Only pending ones change, because every other state is final. */
 function changeRows({ id, status }: Change): void {
   const isMeant = (row: OrderSummary) => row.id === id && row.status === pending && row.status !== status
   for (const { queryKey, state } of queries.getQueryCache().findAll({ queryKey: ['orders', 'list'] })) {
     const page = state.data as { items: OrderSummary[] } | undefined
     if (!page?.items.some(isMeant)) continue
     const items = page.items.map((row) => (isMeant(row) ? { ...row, status } : row))
-    // It is no fresher for that than it was.
+    // The page is no fresher for it.
     queries.setQueryData(queryKey, { ...page, items }, { updatedAt: state.dataUpdatedAt })
   }
 }
 
-/** Restrictions that a filter may have. */
+/** The most restrictions that a filter may have. */
 const askedAtOnce = 25
 
-/** No event tells what a list shows beyond its summaries: it is fetched for the rows that changed. */
+/** Events lack the further columns of a list: they are fetched for the rows that changed. */
 async function changeColumns(ids: ReadonlySet<string>): Promise<void> {
   for (const { queryKey, state } of queries
     .getQueryCache()
@@ -127,10 +127,10 @@ async function changeColumns(ids: ReadonlySet<string>): Promise<void> {
   }
 }
 
-/** An order that is open is read anew, and its view says who was faster before this person tries. */
+/** Reads an open order again, and announces who was faster before this person tries. */
 async function changeOrder(id: string, changes: readonly Change[]): Promise<void> {
   const { queryKey } = orderQuery(id)
-  // While its first answer is on its way, a query is not asked anew.
+  // A query is not sent again while its first answer is on its way.
   const first = partsOfOne
     .flatMap((part) => underWay(['orders', part, id]))
     .filter(({ state }) => state.data === undefined)
@@ -144,15 +144,15 @@ async function changeOrder(id: string, changes: readonly Change[]): Promise<void
   await Promise.all(
     partsOfOne.map((part) => {
       const filters = { queryKey: ['orders', part, id] }
-      // What is shown later is not shown as it was before, not for a moment.
+      // A view that opens later must not show the old state, not even for a moment.
       queries.removeQueries({ ...filters, type: 'inactive' })
       return queries.invalidateQueries(filters)
     }),
   )
-  if (isOpen && known < last.version) tellWho(queries.getQueryData<VersionedOrder>(queryKey))
+  if (isOpen && known < last.version) announceWho(queries.getQueryData<VersionedOrder>(queryKey))
 }
 
-function tellWho(now: VersionedOrder | undefined): void {
+function announceWho(now: VersionedOrder | undefined): void {
   const session = currentSession()
   const by = now?.order.modifiedBy
   if (now === undefined || by == null || session.kind !== 'signed-in' || by === session.user.userName) return
@@ -171,7 +171,7 @@ function versionOf(data: VersionedOrder | undefined): number | undefined {
 let isDue = false
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** At once, and then again at the end of each interval in which something happened. */
+/** At once, and again at the end of each interval in which something happened. */
 function refreshFigures(): void {
   isDue = true
   if (timer !== undefined) return
@@ -192,7 +192,7 @@ async function readFigures(): Promise<void> {
   if (count !== undefined && currentSession() === session) waiting.set(count)
 }
 
-// What had been told when a list was asked for is in it, and not new any more.
+// Orders that had arrived when a list was requested are in it, and no longer new.
 queries.getQueryCache().subscribe((event) => {
   if (event.type !== 'updated' || event.query.queryKey[1] !== 'list' || !event.query.isActive()) return
   if (event.action.type === 'fetch') listAsked()

@@ -2,7 +2,7 @@ import { inBackground } from '../api/client.ts'
 import { retryDelayMilliseconds } from '../api/problem.ts'
 import { pause } from '../ui/pause.ts'
 
-/** What happened to an order: as much as the live list tells. */
+/** What happened to an order, as far as the live list says. */
 export interface Change {
   id: string
   kind: string
@@ -10,30 +10,30 @@ export interface Change {
   status: number
 }
 
-/** Several, and the place in the log up to which that is all. */
-export interface Portion {
+/** All changes up to a place in the log. */
+export interface Batch {
   place: string
   changes: Change[]
 }
 
-/** A comment comes every 15 s. What is silent for longer than two of them is a connection that was lost. */
+/** A comment comes every 15 s. A connection that misses two of them is lost. */
 const silenceMilliseconds = 35_000
 
 /**
- * Reads the live list, and goes on after a lost connection where it was, until the signal aborts or the service lets
- * this browser in no more.
+ * Reads the live list and resumes it after a lost connection, until the signal aborts or the service refuses this
+ * browser.
  */
 export async function followOrders(
   start: string | undefined,
-  tell: (portion: Portion) => void,
+  onBatch: (batch: Batch) => void,
   signal: AbortSignal,
 ): Promise<void> {
   let place = start
   for (let tries = 0; !signal.aborted; tries += 1) {
-    const heard = (portion: Portion) => {
+    const heard = (batch: Batch) => {
       tries = 0
-      place = portion.place
-      tell(portion)
+      place = batch.place
+      onBatch(batch)
     }
     const status = await readOnce(place, heard, signal).catch(() => undefined)
     if (status === 401 || status === 403) return
@@ -41,10 +41,10 @@ export async function followOrders(
   }
 }
 
-/** To the end of the connection; returns the status of the answer. */
+/** Reads to the end of the connection; returns the status of the answer. */
 async function readOnce(
   place: string | undefined,
-  heard: (portion: Portion) => void,
+  heard: (batch: Batch) => void,
   signal: AbortSignal,
 ): Promise<number> {
   const silence = new AbortController()
@@ -65,17 +65,17 @@ async function readOnce(
       timer = setTimeout(() => silence.abort(), silenceMilliseconds)
       text += value
       const end = text.lastIndexOf('\n\n') + 1
-      const portion = portionOf(text.slice(0, end))
+      const batch = batchOf(text.slice(0, end))
       text = text.slice(end)
-      if (portion !== undefined) heard(portion)
+      if (batch !== undefined) heard(batch)
     }
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** Of whole blocks of server-sent events (WHATWG HTML §9.2), as the service writes them. */
-function portionOf(text: string): Portion | undefined {
+/** Reads whole blocks of server-sent events (WHATWG HTML §9.2), as the service writes them. */
+function batchOf(text: string): Batch | undefined {
   const lines = text.split('\n')
   const valuesOf = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2))

@@ -36,9 +36,7 @@ export function LogEntry({ event }: { event: LogEvent }) {
       {text === null && textHash !== null && <p className="soft small">{erased ?? 'The text was erased.'}</p>}
       <details className="log-details">
         <summary className="soft small">
-          <span className="visually-hidden">Details of the event sealed as number </span>
-          <span aria-hidden="true">№&nbsp;</span>
-          {formatCount(sequence)}
+          <span className="visually-hidden">Details of log entry </span>#{formatCount(sequence)}
         </summary>
         <Details event={event} />
       </details>

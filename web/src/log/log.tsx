@@ -9,9 +9,9 @@ import { Pager } from '../ui/pager.tsx'
 import { defaultPageSize, onPage, withPageSize } from '../ui/paging.ts'
 import { LogEntry } from './event.tsx'
 import { LogFilter } from './filter.tsx'
+import { Proof } from './proof.tsx'
 import { logQuery } from './queries.ts'
 import { isFiltered, type LogSearch } from './search.ts'
-import { TakeHome } from './take-home.tsx'
 
 const route = getRouteApi('/signed-in/log')
 
@@ -37,7 +37,7 @@ function Log() {
     <div className="stack gap-5">
       <LogFilter search={search} onChange={go} />
       <Events search={search} onGo={go} />
-      <TakeHome />
+      <Proof />
     </div>
   )
 }

@@ -25,9 +25,11 @@ const permissionsOf = ({ permissions }: Data) => inBrackets(permissions)
 function changesOf(data: Data): string {
   const parts = [
     data.formerName !== undefined && `was called ${data.formerName}`,
-    data.email !== undefined && 'another email',
+    data.email !== undefined && 'new email',
     data.timeZone !== undefined && `time zone ${data.timeZone ?? 'none'}`,
-    data.displayName !== undefined && `called ${data.displayName ?? 'nothing else'}`,
+    data.displayName !== undefined && data.displayName === null
+      ? 'name removed'
+      : `named ${data.displayName}`,
     data.endsAt !== undefined && `ends ${data.endsAt ?? 'never'}`,
     list(data.granted) !== '' && `given ${list(data.granted)}`,
     list(data.revoked) !== '' && `taken ${list(data.revoked)}`,
@@ -73,7 +75,7 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
     'roles-revoked': { label: 'Roles taken', verb: 'took roles from', more: rolesOf },
     'password-set': { label: 'Password set', verb: 'set the password of', ...ofUser },
     'password-changed': { label: 'Own password changed', verb: 'changed the password of', ...ofUser },
-    'link-made': { label: 'One-time link made', verb: 'made a one-time link for', ...ofUser },
+    'link-made': { label: 'One-time link created', verb: 'created a one-time link for', ...ofUser },
     'link-used': { label: 'One-time link used', verb: 'set a password by the one-time link of', ...ofUser },
     'sign-in-ended': { label: 'Sign-in ended', verb: 'ended a sign-in of', ...ofUser },
     'others-signed-out': {
@@ -82,10 +84,10 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
       ...ofUser,
     },
     'signed-out': { label: 'Signed out everywhere', verb: 'ended all sign-ins of', ...ofUser },
-    'everybody-signed-out': { label: 'Everybody signed out', verb: 'ended all sign-ins of' },
+    'everybody-signed-out': { label: 'Everyone signed out', verb: 'ended all sign-ins of' },
     'secret-rotated': {
       label: 'Secret replaced',
-      verb: 'made a new secret for',
+      verb: 'created a new secret for',
       more: ({ dropped }) => (Number(dropped) > 0 ? 'and ended the earlier ones' : ''),
       ...ofService,
     },
@@ -127,7 +129,7 @@ export function wordsOf(kind: string): KindWords {
 export function subjectInWords({ subject: { kind, id }, data }: Pick<LogEvent, 'subject' | 'data'>): string {
   if (kind === 'order') return orderInWords(data)
   if (kind === 'policy') return 'the approval policy'
-  if (kind === 'log') return `event № ${formatCount(Number(id))}`
+  if (kind === 'log') return `log entry #${formatCount(Number(id))}`
   if (kind === 'account' && id === '*') return `${formatCount(Number(data.users))} users`
   return kind === 'account' ? String(data.name ?? `account ${id}`) : id
 }

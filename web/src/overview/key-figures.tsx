@@ -6,7 +6,7 @@ import { ArrowIcon } from '../ui/icons.tsx'
 import { changeOf, countOf, type Figures, tallyOf } from './figures.ts'
 import { formatFigure, formatShare } from './words.ts'
 
-/** The numbers to take away at a glance. */
+/** The numbers that matter at a glance. */
 export function KeyFigures({ figures: { all, days, span, countBefore } }: { figures: Figures }) {
   const orders = countOf(all)
   const approvals = tallyOf(all, nameOf(approved) ?? 'Approved').count
@@ -18,7 +18,7 @@ export function KeyFigures({ figures: { all, days, span, countBefore } }: { figu
           label={<StateLabel name={name} />}
           figure={<Count count={tallyOf(all, name).count} />}
         >
-          worth <Worth total={tallyOf(all, name).total} />
+          total <Worth total={tallyOf(all, name).total} />
         </KeyFigure>
       ))}
       <KeyFigure

@@ -129,7 +129,7 @@ function Actions({ count }: { count: number | undefined }) {
     <div className="row">
       {isApprover && count !== 0 && (
         <Link to="/orders" search={pendingOldestFirst} className="button">
-          Show the oldest
+          Review oldest
         </Link>
       )}
       <NewOrder />

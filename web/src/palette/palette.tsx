@@ -40,7 +40,7 @@ export function Palette({ pages }: { pages: readonly Destination[] }) {
         onPress={() => setOpen(true)}
       >
         <SearchIcon />
-        <span>Go to …</span>
+        <span>Search …</span>
         <span className="key palette-key" aria-hidden="true">
           {isMac ? '⌘ K' : 'Ctrl K'}
         </span>
@@ -52,7 +52,7 @@ export function Palette({ pages }: { pages: readonly Destination[] }) {
         isDismissable
       >
         <Modal className="dialog palette">
-          <Dialog aria-label="Go to">
+          <Dialog aria-label="Search or go to">
             <Box pages={pages} onRun={run} />
           </Dialog>
         </Modal>
@@ -92,7 +92,7 @@ function Box({ pages, onRun }: { pages: readonly Destination[]; onRun(entry: Ent
         <input
           type="text"
           role="combobox"
-          aria-label="Go to a view, an order, a page or an action"
+          aria-label="Search or go to a view, order, page or action"
           aria-expanded={shown.length > 0}
           aria-controls={listId}
           aria-autocomplete="list"
@@ -121,10 +121,12 @@ function Box({ pages, onRun }: { pages: readonly Destination[]; onRun(entry: Ent
 }
 
 function said(count: number, state: ReturnType<typeof useFoundOrders>['state']): string {
-  if (state === 'searching') return 'Searching the orders …'
-  if (state === 'failed') return 'The orders could not be searched.'
+  if (state === 'searching') return 'Searching orders …'
+  if (state === 'failed') return 'Orders could not be searched.'
   if (count === 0)
-    return state === 'none' ? 'Nothing found. Type three letters to search the orders.' : 'Nothing found.'
+    return state === 'none'
+      ? 'Nothing found. Type at least three letters to search orders.'
+      : 'Nothing found.'
   return `${count} found`
 }
 

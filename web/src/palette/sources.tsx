@@ -63,5 +63,5 @@ function actionsHere(): Entry[] {
       run: act,
     }),
   )
-  return [...ofKeys, { id: 'theme', group: 'Actions', name: 'Change the theme', run: turnTheme }]
+  return [...ofKeys, { id: 'theme', group: 'Actions', name: 'Change theme', run: turnTheme }]
 }

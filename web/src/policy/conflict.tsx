@@ -10,7 +10,7 @@ export function PolicyConflict({ onReplace, onTake }: { onReplace(current: Polic
   return (
     <Note
       kind="warning"
-      title="Somebody else has changed the policy"
+      title="Someone else has changed the policy"
       lines={['Your changes were not saved, but they are still above. This is the policy now:']}
     >
       {data && (
@@ -21,7 +21,7 @@ export function PolicyConflict({ onReplace, onTake }: { onReplace(current: Polic
               Replace it with mine
             </Button>
             <Button className="button button-quiet button-small" onPress={onTake}>
-              Keep it, and discard mine
+              Keep it and discard mine
             </Button>
           </div>
         </>

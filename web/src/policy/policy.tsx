@@ -107,7 +107,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
 function Restored({ onStartOver }: { onStartOver(): void }) {
   return (
     <p className="row row-between soft" role="status">
-      Your changes are still here, and not saved.
+      Your changes are still here, but not saved.
       <Button className="button button-quiet button-small" onPress={onStartOver}>
         Start over
       </Button>
@@ -159,7 +159,7 @@ function Rows({ rows, froms, checked, isReadOnly, onChange, onLeave }: RowsProps
           isDisabled={rows.length >= rowLimit || isReadOnly}
           onPress={addRow}
         >
-          <PlusIcon /> Add a row
+          <PlusIcon /> Add row
         </Button>
       </div>
     </>

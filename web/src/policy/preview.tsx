@@ -19,7 +19,7 @@ export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }
   return (
     <Section title="What this means" className="policy-card">
       {shown === undefined ? (
-        <p className="soft">The preview appears once every total can be read.</p>
+        <p className="soft">Enter valid totals to see the preview.</p>
       ) : (
         <Outcome rows={shown} />
       )}

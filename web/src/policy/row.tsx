@@ -72,7 +72,7 @@ function From({ row, number, reading, isChecked, onChange, onLeave }: RowProps) 
       <div className="field policy-from">
         <span className="label">From a total of</span>
         <span className="policy-zero">0</span>
-        <p className="field-hint">For every order that no other row covers.</p>
+        <p className="field-hint">All other orders.</p>
       </div>
     )
   }

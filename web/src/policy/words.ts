@@ -13,11 +13,12 @@ export function fromInWords({ from }: Pick<PolicyRow | WireRow, 'from'>, isOnly:
   return Number(from) === 0 ? 'All other orders' : `From ${formatTotal(from as `${number}`)}`
 }
 
-/** As "two approvals, not from its creator, people only". */
+/** As "two approvals, from people other than the creator". */
 export function ruleInWords({ approvals, selfApproval, services }: Omit<PolicyRow, 'from'>): string {
   const count = approvalsInWords({ approvals })
-  const self = selfApproval ? 'also from its creator' : 'not from its creator'
-  return `${count}, ${self}, ${services ? 'also from services' : 'from people only'}`
+  if (selfApproval && services) return `${count}; the creator and services may approve`
+  if (selfApproval) return `${count}, from people only; the creator may approve`
+  return `${count}, from ${services ? 'anyone' : 'people'} other than the creator`
 }
 
 /** As "Of the 80 orders of the last 30 days, 14 would have needed two approvals and 6 three." */

@@ -1,29 +1,32 @@
 import { isPassing, NoAnswerError, problemOf } from '../api/problem.ts'
 
-/** What a person is told of a failure, in two short lines. */
+/** A failure in two short lines. */
 export function describeFailure(failure: unknown): { title: string; detail: string } {
   if (failure instanceof NoAnswerError) {
     return navigator.onLine
       ? { title: 'The service is not responding', detail: 'Trying again automatically.' }
-      : { title: 'You are offline', detail: 'This continues as soon as you are back online.' }
+      : { title: 'You are offline', detail: 'This will continue when you are back online.' }
   }
   const problem = problemOf(failure)
   if (problem === undefined) {
     return {
       title: 'Something went wrong',
-      detail: 'Reload the page. If it happens again, tell your administrator.',
+      detail: 'Reload the page. If it happens again, contact your administrator.',
     }
   }
   if (problem.code === 'rate-limited') {
-    return { title: 'Too many requests right now', detail: 'This continues automatically in a few seconds.' }
+    return {
+      title: 'Too many requests right now',
+      detail: 'This will continue automatically in a few seconds.',
+    }
   }
   if (problem.code === 'recent-sign-in-needed') {
     return { title: 'Nothing was changed', detail: 'Your password is needed for this.' }
   }
   if (problemOf(failure, 'precondition-failed', 'concurrency-conflict')) {
     return {
-      title: 'Somebody else has changed it',
-      detail: 'Your change was not saved. Open it again, and make your change once more.',
+      title: 'Someone else has changed this',
+      detail: 'Your change was not saved. Open it again and repeat your change.',
     }
   }
   if (problem.status === 503) {
@@ -40,7 +43,7 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
   return { title: problem.title, detail: fault ? `The ${fault.detail}` : problem.detail }
 }
 
-/** The same of what is not tried again by itself. */
+/** The same for what is not tried again automatically. */
 export function describeEnd(failure: unknown): { title: string; detail: string } {
   const { title, detail } = describeFailure(failure)
   return { title, detail: isPassing(failure) ? 'Try again in a moment.' : detail }

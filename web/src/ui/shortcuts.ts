@@ -3,20 +3,20 @@ import { observable } from './observable.ts'
 import { inBrowser } from './persist.ts'
 
 export const shortcuts = [
-  ['Ctrl K', 'Go to a view, an order, a page or an action (⌘ K on a Mac)'],
+  ['Ctrl K', 'Search or go to anything (⌘ K on a Mac)'],
   ['/', 'Search the orders'],
   ['n', 'New order'],
   ['o', 'Orders'],
   ['h', 'Overview'],
   ['j k', 'Next and previous row, or order'],
   ['x', 'Select the row'],
-  ['v', 'Review the orders of the list, one after the other'],
+  ['v', 'Review the listed orders one by one'],
   ['a', 'Approve the open order, the selected orders, or the one in focus'],
   ['r', 'Reject the open order'],
   ['u', 'Undo a decision that has not been sent yet'],
-  ['l', 'Views of the list'],
+  ['l', 'Open the views of the list'],
   ['e', 'Export the list'],
-  ['?', 'List the keys'],
+  ['?', 'Show all keys'],
 ] as const
 
 export const shortcutsOn = observable(inBrowser.read('shortcuts') !== 'off')

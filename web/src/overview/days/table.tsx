@@ -7,7 +7,7 @@ import { formatDate } from '../words.ts'
 export function DayTable({ figures: { days, span, all } }: { figures: Figures }) {
   return (
     <details className="day-table">
-      <summary className="label soft small">Show the numbers</summary>
+      <summary className="label soft small">Show numbers</summary>
       <div className="card">
         <table>
           <caption className="visually-hidden">Orders by day of creation and status</caption>

@@ -12,7 +12,7 @@ export function Oldest({ orders, count }: { orders: readonly OrderSummary[]; cou
   const now = Date.now()
   return (
     <section className="oldest" aria-labelledby="oldest-title">
-      <h2 id="oldest-title">Waiting longest</h2>
+      <h2 id="oldest-title">Longest waiting</h2>
       {orders.length === 0 ? (
         <div className="empty">
           <span className="oldest-done">

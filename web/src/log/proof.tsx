@@ -6,8 +6,8 @@ import { DownloadIcon } from '../ui/icons.tsx'
 import { Section } from '../ui/section.tsx'
 import { eventsInWords, exportLog, logExport, saveCheckpoint } from './queries.ts'
 
-/** The files by which somebody can check the log without the service. */
-export function TakeHome() {
+/** The files with which anyone can check the log without the service. */
+export function Proof() {
   return (
     <Section title="Check it yourself" className="log-home">
       <p className="soft lead">
@@ -18,7 +18,7 @@ export function TakeHome() {
       <Whole />
       <p className="row">
         <a className="button" href="/.well-known/jwks.json" download="jwks.json">
-          <DownloadIcon /> Save the keys
+          <DownloadIcon /> Save keys
         </a>
         <span className="soft small">They verify the signature of a checkpoint.</span>
       </p>
@@ -38,11 +38,11 @@ function Checkpoint() {
   return (
     <div className="row">
       <Button className="button button-primary" onPress={() => saving.isPending || saving.mutate()}>
-        <DownloadIcon /> Save a checkpoint
+        <DownloadIcon /> Save checkpoint
       </Button>
       <div role="status">
         {error && <EndNote failure={error} />}
-        {data && `${data.name} has been saved; it covers ${eventsInWords(data.size)}.`}
+        {data && `${data.name} saved. It covers ${eventsInWords(data.size)}.`}
       </div>
     </div>
   )
@@ -54,7 +54,7 @@ function Whole() {
   return (
     <div className="row">
       <Button className="button" onPress={() => (isRunning ? logExport.stop() : void exportLog())}>
-        <DownloadIcon /> {isRunning ? 'Stop the export' : 'Export the log'}
+        <DownloadIcon /> {isRunning ? 'Stop export' : 'Export log'}
       </Button>
       <div role="status">
         {isRunning && 'Exporting …'}
