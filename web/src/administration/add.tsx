@@ -10,11 +10,11 @@ interface AddAccountProps<Name extends string, Made> {
   title: string
   lead: string
   looks: Looks<Name>
-  /** On the button: at rest, and while the service is asked. */
+  /** The text of the button: at rest, and while it sends. */
   action: readonly [string, string]
   cancelTo: '/accounts' | '/accounts/services'
   send(values: AccountValues<Name>): Promise<Made>
-  /** What is shown once it is there. */
+  /** Shown once the account exists. */
   children(made: Made, texts: Record<Name, string>): ReactNode
 }
 

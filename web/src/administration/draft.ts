@@ -4,7 +4,7 @@ import { announce } from '../ui/announce.ts'
 
 interface Own<Values> {
   values: Values
-  /** What the person saw when they began to change it, and its version. */
+  /** What the person saw when they began, and its version. */
   seen: string
   etag: string
 }
@@ -12,8 +12,8 @@ interface Own<Values> {
 const textOf = (values: object) => JSON.stringify(values)
 
 /**
- * What the person has in the fields: their own values if they changed some, else those of the account. A version in which
- * the fields are as the person saw them, as after a press on the switch, is theirs to change all the same.
+ * What the fields hold: the person's own values once they changed one, else those of the account. A newer version with
+ * the same fields, as after a press on the switch, does not stand in their way.
  */
 export function useDraft<Values extends object>(loaded: Values, loadedEtag: string) {
   const [own, setOwn] = useState<Own<Values>>()
@@ -29,7 +29,7 @@ export function useDraft<Values extends object>(loaded: Values, loadedEtag: stri
       setOwn((known = { values: loaded, seen: text, etag }) => ({ ...known, values: next }))
     },
     drop: () => setOwn(undefined),
-    /** What was typed after it was sent stays. */
+    /** Text typed after the request left stays. */
     saved(sent: Values, next: string) {
       setOwn((known) =>
         known && known.values !== sent ? { ...known, seen: textOf(sent), etag: next } : undefined,
@@ -40,7 +40,7 @@ export function useDraft<Values extends object>(loaded: Values, loadedEtag: stri
 
 type Draft<Values extends object> = ReturnType<typeof useDraft<Values>>
 
-/** `send` resolves to the tag of the new version. `load` gives up what was typed for the current one. */
+/** `send` resolves to the tag of the new version. `load` drops what was typed and shows the current version. */
 export function useSaving<Values extends object>(
   draft: Draft<Values>,
   send: (values: Values, etag: string) => Promise<string>,
@@ -62,7 +62,7 @@ export function useSaving<Values extends object>(
     load() {
       draft.drop()
       saving.reset()
-      // The button that was pressed is gone.
+      // The pressed button is gone.
       button.current?.focus()
       announce('Current version loaded')
     },

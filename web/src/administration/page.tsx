@@ -11,7 +11,7 @@ import { AccountFields, type AccountValues, type Looks } from './fields.tsx'
 import { Frame } from './frame.tsx'
 import { AccountState, Refused } from './pieces.tsx'
 
-/** An account as it was read, and its version. */
+/** An account and its version. */
 interface Versioned<Account> {
   account: Account
   etag: string
@@ -46,7 +46,7 @@ interface DetailsProps<Name extends string> {
   send(values: AccountValues<Name>, etag: string): Promise<string>
 }
 
-/** What is known of an account, to be changed field by field and saved at once. */
+/** The fields of an account, which are saved together. */
 export function Details<Name extends string>({ title, looks, loaded, etag, send }: DetailsProps<Name>) {
   const titleId = useId()
   const draft = useDraft(loaded, etag)

@@ -6,7 +6,7 @@ import { EndNote } from '../ui/failure.tsx'
 import { CopyIcon } from '../ui/icons.tsx'
 import { Note } from '../ui/note.tsx'
 
-/** What is shown once: it takes the focus, so that nobody misses it. */
+/** A secret that is shown once. It takes the focus, so that no one misses it. */
 export function ShownOnce({ label, text, children }: { label: string; text: string; children: ReactNode }) {
   const id = useId()
   const field = useRef<HTMLInputElement>(null)
@@ -31,8 +31,7 @@ export function ShownOnce({ label, text, children }: { label: string; text: stri
 }
 
 /**
- * How a change ended, where it did not succeed. The place is always there: screen readers watch it. `onLoad`: what was
- * typed is still in the fields.
+ * Why a change failed. Always there, because screen readers watch it. `onLoad`: the fields still hold what was typed.
  */
 export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => void }) {
   return (

@@ -14,7 +14,7 @@ export type ClientChanges = Schemas['ChangeClientCommand']
 const key = 'administration'
 export const pageSize = 50
 
-/** What somebody changes here shows in every view of it. */
+/** A change shows in every view of it. */
 const changed = () => queries.invalidateQueries({ queryKey: [key] })
 
 export const usersQuery = (pageNumber: number) =>
@@ -70,7 +70,7 @@ export const permissionsQuery = queryOptions({
     Array.fromAsync(client.each('/v1/permissions', { signal })),
 })
 
-/** Adds a user and makes the link by which they begin. */
+/** Adds a user, and creates the link with which they begin. */
 export async function inviteUser(body: Schemas['AddUserCommand']): Promise<{ id: number; link: UserLink }> {
   const { id } = await answerOf(client.POST('/v1/users', { body }))
   return { id, link: await makeLink(id) }
@@ -85,8 +85,8 @@ export async function makeLink(id: number): Promise<UserLink> {
 }
 
 /**
- * Changes what the person saw, and returns the tag of the new version. Throws `ProblemError` (`precondition-failed` when
- * somebody else was first).
+ * Changes the version that the person saw, and returns the tag of the new one. Throws `ProblemError`
+ * (`precondition-failed` when someone else was first).
  */
 export async function changeUser(id: number, etag: string, body: UserChanges): Promise<string> {
   const params = { path: { id }, header: { 'If-Match': etag } }
@@ -140,7 +140,7 @@ export async function removeRole(name: string): Promise<void> {
 
 type Permissions = Schemas['SetRolePermissionsCommand']['permissions']
 
-/** Gives or takes one permission, and leaves what somebody else has changed in the role. */
+/** Gives or takes one permission. Changes that others made to the role stay. */
 export async function allow(name: string, permission: string, isAllowed: boolean): Promise<void> {
   const path = { name }
   const { data, etag = '*' } = await client.GET('/v1/roles/{name}', { params: { path } })

@@ -10,7 +10,7 @@ interface PasswordRequest<Input> {
   onFailure(failure: unknown): void
 }
 
-/** A request that holds a password. After failed tries the service may ask to wait, and the form is closed meanwhile. */
+/** A request that holds a password. After failed tries the service may ask to wait; the form is closed meanwhile. */
 export function usePasswordRequest<Input>({ send, onSuccess, onFailure }: PasswordRequest<Input>) {
   const wait = useWait()
   const request = useMutation({
@@ -31,7 +31,7 @@ export function usePasswordRequest<Input>({ send, onSuccess, onFailure }: Passwo
     submit(input: Input) {
       if (!isClosed) mutate(input)
     },
-    /** What its button says: at rest, and while the service is asked. */
+    /** The text of its button: at rest, and while it sends. */
     label(rest: string, busy: string): string {
       if (isPending) return busy
       return wait.seconds > 0 ? `${rest} (in ${wait.seconds} s)` : rest

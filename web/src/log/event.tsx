@@ -7,7 +7,7 @@ import { Name } from '../ui/name.tsx'
 import type { LogEvent } from './queries.ts'
 import { subjectInWords, wordsOf } from './words.ts'
 
-/** Who did what, to whom and when; and what proves it. */
+/** Who did what, when, and the proof of it. */
 export function LogEntry({ event }: { event: LogEvent }) {
   const { kind, by, text, textHash, atUtc, atTimeZone, sequence, data } = event
   const { verb, more, erased } = wordsOf(kind)
@@ -44,7 +44,7 @@ export function LogEntry({ event }: { event: LogEvent }) {
   )
 }
 
-/** Leads to the page of the subject where there is one, and the person may see it. */
+/** Links to the page of the subject, if there is one that this person may see. */
 function Subject({ event, children }: { event: LogEvent; children: string }) {
   const { kind, id } = event.subject
   const { account } = wordsOf(event.kind)

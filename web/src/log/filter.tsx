@@ -11,7 +11,7 @@ interface FilterProps {
   onChange(search: LogSearch): void
 }
 
-/** What is shown of the log. Every choice holds at once, and begins with the newest. */
+/** Chooses what the log shows. Each choice takes effect at once, from the newest event on. */
 export function LogFilter({ search, onChange }: FilterProps) {
   const kindId = useId()
   const choose = (change: LogSearch) => onChange({ ...search, ...change, pageNumber: undefined })
@@ -73,7 +73,7 @@ export function LogFilter({ search, onChange }: FilterProps) {
   )
 }
 
-/** Holds what is typed until Enter, or until the person goes on. */
+/** Takes effect on Enter, or when the person leaves the field. */
 function ByField({ by, onChoose }: { by: string; onChoose(by: string): void }) {
   const id = useId()
   const [typed, setTyped] = useState(by)

@@ -8,7 +8,7 @@ import { formatCount } from '../ui/format.ts'
 import { type LogSearch, parametersOf } from './search.ts'
 
 export type LogEvent = Omit<components['schemas']['LogEvent'], 'data'> & {
-  /** By kind; of a later version it may hold anything. */
+  /** Depends on the kind. A later version may hold anything. */
   data: Record<string, unknown>
 }
 
@@ -17,9 +17,9 @@ export function logQuery(search: LogSearch) {
   return queryOptions({
     queryKey: ['log', query],
     queryFn: ({ signal }) => answerOf(client.GET('/v1/log', { params: { query }, signal })),
-    // The page before stays in sight while the next one is on its way.
+    // The previous page stays in sight while the next one loads.
     placeholderData: keepPreviousData,
-    // Whoever comes back looks for what happened meanwhile.
+    // People come back to see what happened meanwhile.
     staleTime: 0,
   })
 }
@@ -39,10 +39,10 @@ export function exportLog(): Promise<boolean> {
   })
 }
 
-/** Saves a statement of how far the log goes; returns the name of the file, and how many events it covers. */
+/** Saves a signed statement of how far the log goes. Returns the name of the file and how many events it covers. */
 export async function saveCheckpoint(): Promise<{ name: string; size: number }> {
   const { checkpoint } = await answerOf(client.GET('/v1/log/checkpoint'))
-  // Whoever relies on it checks its signature.
+  // People who rely on it check its signature themselves.
   const { size } = claimsOf(checkpoint) as { size: number }
   const name = `checkpoint-${size}.txt`
   saveFile(new Blob([`${checkpoint}\n`], { type: 'text/plain' }), name)

@@ -1,7 +1,7 @@
 import { dayOf, startOf } from '../orders/filter/days.ts'
 import { defaultPageSize, type Paging, parsePaging } from '../ui/paging.ts'
 
-/** What of the log is shown, under the names of the API; `from` and `to` are the person's own days, both included. */
+/** Which events are shown, under the names of the API. `from` and `to` are days of the person, both included. */
 export interface LogSearch extends Paging {
   subject?: string | undefined
   kind?: string | undefined
@@ -10,7 +10,7 @@ export interface LogSearch extends Paging {
   to?: string | undefined
 }
 
-/** Reads an address; what makes no sense in it counts as absent. */
+/** Reads an address; parts that make no sense count as absent. */
 export function parseLogSearch(search: { [Name in keyof LogSearch]?: unknown }): LogSearch {
   return {
     subject: textOf(search.subject),
@@ -31,7 +31,7 @@ function dateIn(value: unknown): string | undefined {
   return text !== undefined && dayOf(text) !== undefined ? text : undefined
 }
 
-/** What is asked of the service: the newest first, and days as instants. */
+/** What the service is asked for: the newest first, and days as instants. */
 export function parametersOf({ subject, kind, by, from, to, pageNumber, pageSize }: LogSearch) {
   const [first, last] = [dayOf(from ?? ''), dayOf(to ?? '')]
   const start = first === undefined ? undefined : startOf(first)

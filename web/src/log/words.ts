@@ -10,9 +10,9 @@ interface KindWords {
   verb: string
   /** After it. */
   more?(data: Data): string
-  /** Which of the two kinds of accounts it is, where only one can be meant. */
+  /** Whether it is about a user or a service, where only one is possible. */
   account?: 'user' | 'service'
-  /** What stands in the place of words that were erased; without, it need not have any. */
+  /** Shown in place of an erased text; absent where an event need not have one. */
   erased?: string
 }
 
@@ -21,7 +21,7 @@ const inBrackets = (value: unknown) => (list(value) === '' ? '' : `(${list(value
 const rolesOf = ({ roles }: Data) => inBrackets(roles)
 const permissionsOf = ({ permissions }: Data) => inBrackets(permissions)
 
-/** What moved of an account, each part in its words. */
+/** What changed in an account. */
 function changesOf(data: Data): string {
   const parts = [
     data.formerName !== undefined && `was called ${data.formerName}`,
@@ -49,7 +49,7 @@ function permissionChangesOf({ allowed, denied }: Data): string {
 const ofUser = { account: 'user' } as const
 const ofService = { account: 'service' } as const
 
-/** Every kind that this version of the app knows, by what it is about. */
+/** Every kind that this version knows, by subject. */
 export const kindsBySubject: Record<string, Record<string, KindWords>> = {
   Orders: {
     created: { label: 'Created', verb: 'created' },
@@ -120,12 +120,12 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
 
 const kinds: Record<string, KindWords> = Object.assign({}, ...Object.values(kindsBySubject))
 
-/** Of a kind that is not known here its own name. */
+/** An unknown kind keeps its name. */
 export function wordsOf(kind: string): KindWords {
   return Object.hasOwn(kinds, kind) && kinds[kind] ? kinds[kind] : { label: kind, verb: `${kind}:` }
 }
 
-/** What the event is about, as a sentence names it. */
+/** The subject of the event, as part of a sentence. */
 export function subjectInWords({ subject: { kind, id }, data }: Pick<LogEvent, 'subject' | 'data'>): string {
   if (kind === 'order') return orderInWords(data)
   if (kind === 'policy') return 'the approval policy'
@@ -139,7 +139,7 @@ function orderInWords({ customer, total }: Data): string {
   return `the order for ${customer}, ${formatTotal(total as `${number}`)}`
 }
 
-/** Whose events are shown, where the address asks for one subject: `order:019a...` as `order 019a...`. */
+/** The subject in an address, in words: `order:019a...` as `order 019a...`. */
 export function subjectOfAddress(subject: string): string {
   return subject === 'policy:approval' ? 'the approval policy' : subject.replace(':', ' ')
 }

@@ -4,7 +4,7 @@ import { formatCount } from '../ui/format.ts'
 import { formatShare } from './words.ts'
 
 export type Tally = components['schemas']['OrderTally']
-/** As the service names them: by the names of the states, in lower case. */
+/** Keyed by state, in lower case, as the service sends them. */
 export type Tallies = Record<Lowercase<StateName>, Tally>
 export type Day = components['schemas']['OrderDay']
 export type Overview = components['schemas']['OrderStatistics']
@@ -20,8 +20,8 @@ export const countOf = (tallies: Tallies) => sumOver(tallies, 'count')
 export const totalOf = (tallies: Tallies) => sumOver(tallies, 'total')
 
 /**
- * Takes an answer about at least twice the days of the span: those before it are there to compare with. `countBefore` is
- * undefined when they do not compare, because the first order of all is younger than their beginning. `recent`: all days.
+ * Takes an answer about at least twice the days of the span, so that it can be compared with the days before.
+ * `countBefore` is undefined when the first order is younger than those. `recent`: all days.
  */
 export function readFigures({ oldestPending, days: recent, ...all }: Overview, length: number) {
   const days = recent.slice(-length)
@@ -44,12 +44,12 @@ interface Change {
   words: string
 }
 
-/** From so many on a share says more than a difference. */
+/** From this count on a share says more than a difference. */
 const shareFrom = 100
 
 /**
- * Compares a span that ends today with the full one before. The day of today is not over, so that what is fewer by now
- * need not stay so; what is more does.
+ * Compares a span that ends today with the full span before. Today is not over, so a lower count may still rise; a
+ * higher one stays higher.
  */
 export function changeOf(count: number, before: number): Change {
   if (count === before) return { direction: 'none', words: 'unchanged' }

@@ -53,7 +53,7 @@ function KeyFigure({ label, figure, children }: KeyFigureProps) {
   )
 }
 
-/** Rounded for the eye; exact under the pointer, and in the table below. */
+/** Rounded here; exact under the pointer and in the table below. */
 function Count({ count }: { count: number }) {
   return (
     <data value={count} title={formatCount(count)}>

@@ -24,7 +24,7 @@ import { greetingAt, waitingWords } from './words.ts'
 const overviewQuery = (span: Span) => {
   const days = Math.max(2 * span, daysOfAges)
   return queryOptions({
-    // Under the orders: what changes one of them changes this.
+    // Under the key of the orders, because a change of an order changes this.
     queryKey: ['orders', 'overview', span],
     queryFn: async ({ signal }) => {
       const overview = answerOf(client.GET('/v1/orders/summary', { params: { query: { days } }, signal }))
@@ -34,7 +34,7 @@ const overviewQuery = (span: Span) => {
   })
 }
 
-/** What a person sees first: what waits, how it goes, and the way to both. */
+/** The first view: what is waiting, and how things are going. */
 export function OverviewView() {
   const { days: span = defaultSpan } = useSearch({ from: '/signed-in/' })
   const query = useQuery({ ...overviewQuery(span), enabled: useMay('Orders.Read') })
@@ -67,9 +67,9 @@ export function OverviewView() {
 
 interface BodyProps {
   figures: Figures
-  /** The one that was chosen. */
+  /** The chosen one. */
   span: Span
-  /** The figures are of the span before, while the next is on its way. */
+  /** The figures are of the previous span while the chosen one loads. */
   isOld: boolean
 }
 
@@ -106,7 +106,7 @@ function Skeleton() {
   )
 }
 
-/** How many days are in sight. Kept in the address; it adds no step to the way back. */
+/** How many days are shown. Kept in the address, without a step in the history. */
 function SpanChoice({ span }: { span: Span }) {
   const navigate = useNavigate()
   function choose(next: Span) {

@@ -1,6 +1,4 @@
-/**
- * The spans that a person can choose from, in days up to today. Twice the longest is within what the service counts.
- */
+/** The spans to choose from, in days up to today. The service counts twice the longest. */
 export const spans = [7, 30, 90] as const
 export type Span = (typeof spans)[number]
 export const defaultSpan: Span = 30
@@ -11,8 +9,8 @@ export interface OverviewSearch {
 }
 
 /**
- * Reads an address; what is no span to choose from counts as absent. `days` is always set, because the router keeps
- * what it read itself for a name that is not.
+ * Reads an address; an unknown span counts as absent. `days` is always set, because the router keeps its own reading of
+ * a name that is not.
  */
 export function parseOverviewSearch({ days }: Record<string, unknown>): OverviewSearch {
   const span = spans.find((known) => String(known) === String(days))

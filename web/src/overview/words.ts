@@ -10,11 +10,11 @@ const dateFormat = new Intl.DateTimeFormat(appLocale, {
   year: 'numeric',
 })
 
-/** Of a date `YYYY-MM-DD`, which is a day of UTC. */
+/** Both take a date `YYYY-MM-DD`, a day of UTC. */
 export const formatWeekday = (date: string) => weekdayFormat.format(new Date(date))
 export const formatDate = (date: string) => dateFormat.format(new Date(date))
 
-/** Whole percents; never 0 % of something, and never all of it while some is left. */
+/** Whole percents, but never 0 % for something, nor 100 % while some is missing. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return percentFormat.format(0)
   const share = part / whole
@@ -24,12 +24,12 @@ export function formatShare(part: number, whole: number): string {
 }
 
 const shortFrom = 10_000
-/** A count to look at: exact as long as it is short, then as 1.2M. */
+/** A count: exact while it is short, then as 1.2M. */
 export function formatFigure(count: number): string {
   return count < shortFrom ? formatCount(count) : formatShortCount(count)
 }
 
-/** By the clock of the person, hours 0 to 23. */
+/** For the hour (0 to 23) of the person. */
 export function greetingAt(hour: number): string {
   if (hour >= 5 && hour < 12) return 'Good morning'
   return hour >= 12 && hour < 18 ? 'Good afternoon' : 'Good evening'
@@ -37,7 +37,7 @@ export function greetingAt(hour: number): string {
 
 interface Waiting {
   count: number
-  /** When the one that waits longest was created. */
+  /** When the oldest one was created. */
   since: string | undefined
   /** Milliseconds since 1970. */
   now: number
@@ -52,7 +52,7 @@ export function waitingWords({ count, since, now }: Waiting): string {
   return `${sentence} ${count === 1 ? 'It has' : 'The oldest has'} been waiting for ${waited}.`
 }
 
-/** As "3 days": the whole ones of the largest unit that there is one of. */
+/** As "3 days", in the largest unit that fits at least once. */
 export function durationWords(milliseconds: number): string {
   const unit = units.find(([, length]) => milliseconds >= length)
   if (unit === undefined) return 'less than a minute'

@@ -9,14 +9,14 @@ import { useCalm } from '../ui/calm.ts'
 import { formatOrders, formatTotal, shortName } from '../ui/format.ts'
 import type { Entry } from './matching.ts'
 
-/** Less would match too much to be worth looking at every order for it: the service finds three letters by an index. */
+/** The service has an index for three letters. For fewer it would look at every order. */
 const leastLetters = 3
 const mostLetters = 100
 const mostWords = 5
 const shownOrders = 6
 const calmMilliseconds = 200
 
-/** Finds orders by words of the customer, or by the beginning of the number; undefined for too little text. */
+/** Finds orders by words of the customer or by the start of the number; undefined for too little text. */
 export function filterFor(text: string): string | undefined {
   const words = text.slice(0, mostLetters).trim().split(/\s+/).slice(0, mostWords)
   return words.join('').length < leastLetters ? undefined : words.map(quoteValue).join(' ')
@@ -32,7 +32,7 @@ function foundQuery(filter: string) {
   })
 }
 
-/** The orders that the text finds, asked for when typing has stopped, and the way to all of them. */
+/** The orders that the text finds once typing has stopped, and a link to all of them. */
 export function useFoundOrders(text: string): {
   entries: Entry[]
   state: 'none' | 'searching' | 'done' | 'failed'

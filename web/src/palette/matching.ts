@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 /** Something that the palette finds, and what it does. */
 export interface Entry {
-  /** Of its own among all entries. */
+  /** Unique among all entries. */
   id: string
   group: 'Views' | 'Pages' | 'Actions' | 'Orders'
   name: string
@@ -22,8 +22,8 @@ export interface Destination {
 const folded = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 /**
- * The entries whose names have every word of the text, in their order, but first those that have a word which begins as
- * the text does. Without text all of them.
+ * The entries whose names contain every word of the text, in their order; first those where a word begins with the
+ * text. All entries for an empty text.
  */
 export function matching(entries: readonly Entry[], text: string): Entry[] {
   const words = folded(text).split(/\s+/).filter(Boolean)
@@ -32,7 +32,7 @@ export function matching(entries: readonly Entry[], text: string): Entry[] {
   return [...found.filter(isClose), ...found.filter((entry) => !isClose(entry))]
 }
 
-/** Together with those of their group, in the order in which the groups first come. */
+/** By group, in the order in which the groups first appear. */
 export function grouped(entries: readonly Entry[]): { group: Entry['group']; entries: Entry[] }[] {
   const groups = [...new Set(entries.map(({ group }) => group))]
   return groups.map((group) => ({ group, entries: entries.filter((entry) => entry.group === group) }))

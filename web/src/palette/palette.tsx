@@ -11,10 +11,10 @@ import { useEntries } from './sources.tsx'
 
 const isMac = /^Mac/.test(navigator.platform)
 
-/** After the dialog has given the focus back: what an entry does may move it, or ask where it is. */
+/** An entry runs after the dialog has given the focus back, because it may move or use the focus. */
 const focusBackMilliseconds = 50
 
-/** One box for everything that one can go to or do: Ctrl K, or Cmd K on a Mac. */
+/** One box to reach everything: Ctrl K, or Cmd K on a Mac. */
 export function Palette({ pages }: { pages: readonly Destination[] }) {
   const [isOpen, setOpen] = useState(false)
   useEffect(() => {
@@ -70,7 +70,7 @@ function Box({ pages, onRun }: { pages: readonly Destination[]; onRun(entry: Ent
   const entries = [...matching(useEntries(pages), text), ...orders.entries]
   const groups = grouped(entries)
   const shown = groups.flatMap((group) => group.entries)
-  // By its id: what is found later moves what is chosen to no other entry.
+  // By id, so that later results do not move the choice to another entry.
   const [chosen, setChosen] = useState<string>()
   const active = Math.max(
     0,

@@ -7,12 +7,12 @@ import { liveShortcuts } from '../ui/shortcuts.ts'
 import { turnTheme } from '../ui/theme.ts'
 import type { Destination, Entry } from './matching.ts'
 
-/** Everything but orders: what this person may go to, and what the page behind the palette can do. */
+/** All entries except orders: pages, views, and actions of the page behind the palette. */
 export function useEntries(pages: readonly Destination[]): Entry[] {
   const goingTo = [...useGoingTo(pages), ...useKeptViews()]
-  // Those of the moment in which the palette opened.
+  // As of when the palette opened.
   const [actions] = useState(actionsHere)
-  // The keys of pages stand beside those.
+  // The keys of pages are shown with the pages.
   const pageKeys = goingTo.map(({ keys }) => keys)
   return [...goingTo, ...actions.filter(({ keys }) => keys === undefined || !pageKeys.includes(keys))]
 }
@@ -52,7 +52,7 @@ function useKeptViews(): Entry[] {
   )
 }
 
-/** What a key does on the page that is shown. */
+/** The actions that have a key on the page that is shown. */
 function actionsHere(): Entry[] {
   const ofKeys = liveShortcuts().map(
     ({ keys, meaning, act }): Entry => ({

@@ -4,7 +4,7 @@ import { Note } from '../ui/note.tsx'
 import { type Policy, policyQuery } from './queries.ts'
 import { PolicyTable } from './table.tsx'
 
-/** Somebody else was first: what they saved, beside what the person has typed. */
+/** Someone else was first: shows what they saved below what the person has typed. */
 export function PolicyConflict({ onReplace, onTake }: { onReplace(current: Policy): void; onTake(): void }) {
   const { data } = useQuery(policyQuery)
   return (

@@ -28,7 +28,7 @@ import {
 } from './rows.ts'
 import { PolicyTable } from './table.tsx'
 
-/** How many approvals an order needs: to be read by all who read orders, and changed by those who may. */
+/** How many approvals an order needs. People with the permission can change it here. */
 export function PolicyView() {
   const policy = useQuery(policyQuery)
   const mayChange = useMay('Policy.Manage')
@@ -118,14 +118,14 @@ function Restored({ onStartOver }: { onStartOver(): void }) {
 interface RowsProps {
   rows: readonly DraftRow[]
   froms: readonly FromReading[]
-  /** Keys of the rows that the person is done with. */
+  /** Keys of the rows that the person has left. */
   checked: ReadonlySet<string>
   isReadOnly: boolean
   onChange(rows: DraftRow[]): void
   onLeave(row: DraftRow): void
 }
 
-/** The focus goes to a row that is added, and is never nowhere when one is removed. */
+/** The focus goes to an added row, and to the button below when a row is removed. */
 function Rows({ rows, froms, checked, isReadOnly, onChange, onLeave }: RowsProps) {
   const add = useRef<HTMLButtonElement>(null)
   function addRow() {
@@ -168,7 +168,7 @@ function Rows({ rows, froms, checked, isReadOnly, onChange, onLeave }: RowsProps
 
 type Saving = ReturnType<typeof useSaving>
 
-/** Tries again by itself while the failure is passing. Somebody else's change is fetched before it is told of. */
+/** Retries while the failure is passing. On a conflict the current policy is fetched before it is shown. */
 function useSaving(onSaved: () => void) {
   const { mutate, ...state } = useMutation({
     mutationFn: (attempt: () => Promise<Policy>) => attempt(),
@@ -202,7 +202,7 @@ interface OutcomeProps {
   onTake(): void
 }
 
-/** How the saving stands, where that is worth a word. The place is always there: screen readers watch it. */
+/** Shows a failure. Always there, because screen readers watch it. */
 function Outcome({ saving, onReplace, onTake }: OutcomeProps) {
   const { failureReason: failure } = saving
   return (

@@ -12,9 +12,9 @@ const calmMilliseconds = 400
 const counting = `Counting the orders of the last ${days} days …`
 const uncounted = `The orders of the last ${days} days could not be counted.`
 
-/** What the rows mean, and what they would have meant for the orders of the last days. */
+/** What the rows mean, and their effect on the orders of the last days. */
 export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }) {
-  // What is typed is counted once it rests.
+  // Counted once typing has stopped.
   const shown = useCalm(rows, calmMilliseconds)
   return (
     <Section title="What this means" className="policy-card">

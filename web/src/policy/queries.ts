@@ -12,7 +12,7 @@ export interface PolicyRow {
   services: boolean
 }
 
-/** As it was read, with what a change has to name. */
+/** The policy and its version. */
 export interface Policy {
   rows: PolicyRow[]
   etag: string
@@ -28,20 +28,20 @@ export const policyQuery = queryOptions({
   },
 })
 
-/** Totals are decimals in the wire's notation, and sent as they are. */
+/** Totals are decimal texts, sent unchanged. */
 export type WireRow = Omit<PolicyRow, 'from'> & { from: string }
 
 export interface Replacement {
   rows: WireRow[]
-  /** Of the policy that the person saw. */
+  /** The version that the person saw. */
   etag: string
-  /** The same for every try of one change. */
+  /** The same for every try of a change. */
   idempotencyKey: string
 }
 
 /**
- * Replaces the policy that the person saw, and returns what is there now. Throws `ProblemError` (`precondition-failed`
- * when somebody else was first) or `NoAnswerError`; may be called again with the same input.
+ * Replaces the policy that the person saw, and returns the new one. Throws `ProblemError` (`precondition-failed` when
+ * someone else was first) or `NoAnswerError`; may be called again with the same input.
  */
 export async function replacePolicy({ rows, etag, idempotencyKey }: Replacement): Promise<Policy> {
   const header = { 'If-Match': etag, 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
@@ -51,18 +51,18 @@ export async function replacePolicy({ rows, etag, idempotencyKey }: Replacement)
   return { rows: saved, etag: response.headers.get('etag') ?? '' }
 }
 
-/** Resolves when the policy that is on the screen is the one that is there now. */
+/** Resolves when the screen shows the current policy. */
 export async function policyChanged(): Promise<void> {
   await queries.invalidateQueries({ queryKey: policyKey })
 }
 
-/** Totals of one row of the policy: from the first on, below the other. */
+/** The totals of one row of the policy: `from` up to, but not including, `below`. */
 export interface Range {
   from: string
   below: string | undefined
 }
 
-/** How many orders that were created since the day have a total in the range. */
+/** How many orders created since the day have a total in the range. */
 export function countQuery({ from, below }: Range, since: string) {
   const end = below === undefined ? '' : ` AND total<${below}`
   const filter = `createdAtUtc>=${since} AND total>=${from}${end}`

@@ -6,7 +6,7 @@ interface RowProps {
   row: DraftRow
   number: number
   reading: FromReading
-  /** What is wrong is told once the person is done with the field. */
+  /** A fault is shown once the person has left the field. */
   isChecked: boolean
   isReadOnly: boolean
   onChange(row: DraftRow): void
@@ -14,7 +14,7 @@ interface RowProps {
   onRemove(): void
 }
 
-/** One row of the policy, as it is edited. The first holds from 0 on and stays. */
+/** The fields of one row. The first row begins at 0 and cannot be removed. */
 export function PolicyRowFields(props: RowProps) {
   const { row, number, isReadOnly, onChange } = props
   return (

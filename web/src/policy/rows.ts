@@ -3,11 +3,11 @@ import { readTotal } from '../orders/create/total-input.ts'
 import { typedTotal } from '../ui/format.ts'
 import type { PolicyRow, WireRow } from './queries.ts'
 
-/** Of the contract. */
+/** Set by the contract. */
 export const rowLimit = 20
 export const approvalNumbers = [1, 2, 3, 4, 5] as const
 
-/** A row as a person edits it: its total as it was typed. The first begins at 0 and has no text. */
+/** A row with its total as typed. The first begins at 0 and has no text. */
 export interface DraftRow extends Omit<PolicyRow, 'from'> {
   key: string
   text: string
@@ -21,7 +21,7 @@ export function draftOf(rows: readonly PolicyRow[]): DraftRow[] {
   }))
 }
 
-/** Stricter than what is above it: whoever adds a row wants more eyes, and says so if services are to be some. */
+/** One approval more than the row above, from people other than the creator. */
 export function rowAfter(rows: readonly DraftRow[]): DraftRow {
   const approvals = Math.min(5, (rows.at(-1)?.approvals ?? 0) + 1)
   return { key: crypto.randomUUID(), text: '', approvals, selfApproval: false, services: false }
@@ -41,7 +41,7 @@ export function readFroms(rows: readonly DraftRow[]): FromReading[] {
   })
 }
 
-/** As the service takes them, ascending, however they were written; undefined while a total is not one. */
+/** As the service takes them, in ascending order; undefined while a total is invalid. */
 export function wireRowsOf(rows: readonly DraftRow[]): WireRow[] | undefined {
   const froms = readFroms(rows)
   const wire = rows.flatMap(({ approvals, selfApproval, services }, index) => {
@@ -63,5 +63,5 @@ export function areSame(rows: readonly WireRow[], others: readonly PolicyRow[]):
   return JSON.stringify(texts(rows)) === JSON.stringify(texts(others))
 }
 
-/** Of the field of a row's total. */
+/** The id of the field of a row's total. */
 export const fromId = ({ key }: Pick<DraftRow, 'key'>) => `from-${key}`

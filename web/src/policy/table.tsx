@@ -1,7 +1,7 @@
 import type { PolicyRow } from './queries.ts'
 import { fromInWords } from './words.ts'
 
-/** The policy for those who read it. */
+/** The policy, to be read. */
 export function PolicyTable({ rows, caption }: { rows: readonly PolicyRow[]; caption: string }) {
   return (
     <table className="table policy-table">

@@ -5,7 +5,7 @@ interface Particulars {
   instance?: string
   detail?: string
   headers?: Record<string, string>
-  /** Members besides those that every problem has. */
+  /** Members in addition to those of every problem. */
   members?: Record<string, unknown>
 }
 
@@ -24,7 +24,7 @@ const fieldError = (code: string, place: Record<string, string>, detail: string)
   members: { errors: [{ ...place, code, detail }] },
 })
 
-/** What the answers of single codes have of their own; the others are made of the catalogue alone. */
+/** What only the answers of single codes have; the others follow from the catalogue. */
 const particulars: Record<string, Particulars> = {
   'validation-failed': {
     members: {
@@ -101,7 +101,7 @@ const particulars: Record<string, Particulars> = {
   'shutting-down': later(1),
 }
 
-/** An answer with this problem as the service at `origin` would send it: its head, and its body. */
+/** The answer with this problem that the service at `origin` would send. */
 export function exampleOf(code: string, { status, title, remedy }: Entry, origin: string) {
   const { instance = '/v1/orders', detail = remedy, headers, members } = particulars[code] ?? {}
   const challenge = status === 401 && { 'WWW-Authenticate': 'Bearer realm="countersign"' }
@@ -122,7 +122,7 @@ export function exampleOf(code: string, { status, title, remedy }: Entry, origin
   }
 }
 
-/** The lines of printed JSON in their parts, the names of members apart. */
+/** The lines of printed JSON, with the names of members split off. */
 export function linesOf(json: string) {
   return json.split('\n').map((line, number) => {
     const [, indent = '', name = '', rest = ''] = /^( *)("[^"]*": )?(.*)$/.exec(line) ?? []

@@ -9,11 +9,11 @@ import catalogue from './catalogue.json'
 import { exampleOf, linesOf } from './example.ts'
 import { type Entry, matches, nearestCodes, statusName } from './words.ts'
 
-/** By status, and in the order of the catalogue within one. */
+/** By status, then in the order of the catalogue. */
 const problems = Object.entries<Entry>(catalogue).sort(([, a], [, b]) => a.status - b.status)
 const codes = problems.map(([code]) => code)
 
-/** Every problem that the service answers with: for developers, with or without an account. */
+/** Every problem that the service answers with, for developers with or without an account. */
 export function ProblemsView() {
   const [search, setSearch] = useState('')
   const found = problems.filter(([code, entry]) => matches(code, entry, search))

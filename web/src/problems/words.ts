@@ -27,7 +27,7 @@ const statusNames: Record<number, string> = {
   503: 'Service Unavailable',
 }
 
-/** As in RFC 9110 and the registry of IANA; only the number where the status is not there. */
+/** As in RFC 9110 and the registry of IANA; an unknown status is just its number. */
 export function statusName(status: number): string {
   return statusNames[status] ?? ''
 }
@@ -39,7 +39,7 @@ export function matches(code: string, { status, title, remedy }: Entry, search: 
   return words.every((word) => text.includes(word))
 }
 
-/** The codes that somebody who wrote `wrong` may have meant, the likeliest first. */
+/** The codes that `wrong` may have meant, the likeliest first. */
 export function nearestCodes(wrong: string, codes: readonly string[], limit = 4): string[] {
   const given = wrong.toLowerCase().slice(0, 80)
   const words = new Set(given.split(/[^a-z0-9]+/))
@@ -54,7 +54,7 @@ export function nearestCodes(wrong: string, codes: readonly string[], limit = 4)
     .map(({ code }) => code)
 }
 
-/** How many characters have to be put in, taken out or replaced (Levenshtein). */
+/** How many characters have to be inserted, removed or replaced (Levenshtein). */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (const [line, character] of [...a].entries()) {

@@ -9,7 +9,7 @@ const shownMilliseconds = 6_000
 export const toasts = observable<readonly Toast[]>([])
 let lastId = 0
 
-/** Says something that happened: seen for a few seconds, and read out by screen readers. */
+/** Shows a message for a few seconds. Screen readers read it out. */
 export function announce(text: string): void {
   lastId += 1
   const toast = { id: lastId, text }
@@ -17,7 +17,7 @@ export function announce(text: string): void {
   setTimeout(() => toasts.set(toasts.get().filter((other) => other !== toast)), shownMilliseconds)
 }
 
-/** Takes back what is shown: it was for somebody who is gone. */
+/** Removes all messages: the person they were for is gone. */
 export function silence(): void {
   toasts.set([])
 }

@@ -1,6 +1,6 @@
 import { announce } from './announce.ts'
 
-/** Puts the text on the clipboard, and says so. */
+/** Copies the text to the clipboard, and announces it. */
 export async function copy(text: string, name: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)

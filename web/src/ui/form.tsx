@@ -4,7 +4,7 @@ interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   onSubmit(form: HTMLFormElement): void
 }
 
-/** A form that the app sends itself. */
+/** A form that the app, not the browser, submits. */
 export function Form({ onSubmit, ...rest }: FormProps) {
   return (
     <form
@@ -17,7 +17,7 @@ export function Form({ onSubmit, ...rest }: FormProps) {
   )
 }
 
-/** Not disabled while it does nothing, so that it keeps the focus: `onSubmit` has to let nothing through then. */
+/** Never disabled, so that it keeps the focus: while it is closed, `onSubmit` must ignore it. */
 export function Submit({ isClosed, className = 'button button-primary', ...rest }: SubmitProps) {
   return <button type="submit" className={className} aria-disabled={isClosed} {...rest} />
 }

@@ -1,4 +1,4 @@
-/** Line icons on a grid of 20, in the colour of the text; decoration only, so hidden from screen readers. */
+/** Line icons on a grid of 20, in the colour of the text. Decoration, so hidden from screen readers. */
 function Icon({ path, filled }: { path: string; filled?: string }) {
   return (
     <svg className="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">

@@ -5,13 +5,13 @@ import { Note } from './note.tsx'
 import { pause } from './pause.ts'
 import { hasLoaded, isAppThere, mayReloadFor } from './reload.ts'
 
-/** What is loaded within that time is shown without anything in between. */
+/** A view that loads within this time is shown without a placeholder. */
 const patienceMilliseconds = 400
 
 /**
- * A view in a file of its own. While the service does not answer it is waited for. Once it answers, the page is loaded
- * anew, at the address of the view: because a newer version of the app has taken the place of this one, or because
- * browsers do not ask again for a module that failed. Where something typed would be lost, the person is asked to.
+ * A view in a separate file. If that cannot be loaded, the app waits until the service answers and reloads the page:
+ * there may be a newer version, and browsers do not request a failed module again. Where typed text would be lost, the
+ * person decides when to reload.
  */
 export function lazyView<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) {
   const part: Part = {
@@ -22,7 +22,7 @@ export function lazyView<Name extends string>(load: () => Promise<Record<Name, C
       hasLoaded(name)
     },
   }
-  /** Of the router: what it waits for before it shows the view. Never rejects. */
+  /** The router waits for this before it shows the view. Never rejects. */
   const preload = () => Promise.race([part.load().catch(() => undefined), pause(patienceMilliseconds)])
   return Object.assign(() => <Lazy part={part} />, { preload, load: part.load })
 }
@@ -52,17 +52,17 @@ function useLoading(part: Part): State {
   return state
 }
 
-async function persist(part: Part, signal: AbortSignal, tell: (state: State) => void): Promise<void> {
+async function persist(part: Part, signal: AbortSignal, onState: (state: State) => void): Promise<void> {
   for (let tries = 0; !signal.aborted; tries += 1) {
     try {
       await part.load()
-      return tell('there')
+      return onState('there')
     } catch (failure) {
       const isThere = await isAppThere()
       if (signal.aborted) return
       if (isThere && mayReloadFor(part.name)) return location.reload()
-      tell(isThere ? 'broken' : 'unanswered')
-      // Else a fault of the view itself would stay unheard.
+      onState(isThere ? 'broken' : 'unanswered')
+      // It may be a bug in the view itself.
       if (isThere && tries === 0) reportError(failure)
       await pause(retryDelayMilliseconds(tries, failure), signal)
     }
@@ -82,9 +82,7 @@ function Waiting({ state }: { state: State }) {
   )
 }
 
-/**
- * The service answers, and this part of the app is not there: after a reload, or because there must not be one unasked.
- */
+/** The service answers without this part of the app, and a reload did not help or has to wait for the person. */
 function Broken() {
   return (
     <Note

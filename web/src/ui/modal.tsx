@@ -3,14 +3,14 @@ import { Dialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 
 interface ModalDialogProps {
-  /** Where what is in it has no heading of its own. */
+  /** For content without a heading. */
   title?: string
   isOpen: boolean
   onOpenChange(isOpen: boolean): void
   children: ReactNode
 }
 
-/** A dialog that Escape and a press outside of it close. */
+/** A dialog that Escape or a press outside closes. */
 export function ModalDialog({ title, isOpen, onOpenChange, children }: ModalDialogProps) {
   return (
     <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={onOpenChange} isDismissable>

@@ -1,10 +1,7 @@
 import { useEffect, useState } from 'react'
 import { formatAgo, formatExactInstant, formatInstant, formatInstantIn } from './format.ts'
 
-/**
- * An instant on the viewer's clock and how long ago it is; and on the clock of its zone, where that showed another
- * time.
- */
+/** An instant in the viewer's time zone, and how long ago; also in its own time zone if that differs. */
 export function Moment({ instant, timeZone }: { instant: string; timeZone: string | null }) {
   const now = useNow()
   const here = formatInstant(instant)
@@ -26,7 +23,7 @@ export function Moment({ instant, timeZone }: { instant: string; timeZone: strin
 
 const tick = 30_000
 
-/** The time, read often enough for "5 minutes ago". */
+/** The time, updated often enough for "5 minutes ago". */
 export function useNow(): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {

@@ -8,12 +8,12 @@ interface NoteProps {
   /** More than the title; `undefined` entries are left out. */
   lines?: readonly (string | undefined)[]
   action?: { name: string; act(): void } | undefined
-  /** Where the place of the note does not have the role already. */
+  /** Unless the place of the note has the role. */
   role?: 'status' | undefined
   children?: ReactNode
 }
 
-/** A few words on something that is not as usual, and what one can do about it. */
+/** Something unusual in a few words, and an action to take. */
 export function Note({ kind, title, lines = [], action, role, children }: NoteProps) {
   return (
     <div className={`note note-${kind}`} role={role}>

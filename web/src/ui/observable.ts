@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react'
 
-/** A value outside of React that views follow with `use`. */
+/** A value outside React that views follow with `use`. */
 export interface Observable<Value> {
   get(): Value
   set(next: Value): void
-  /** The value, in a component: drawn anew when it changes. */
+  /** The value, for a component that is drawn again when it changes. */
   use(): Value
 }
 

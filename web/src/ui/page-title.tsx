@@ -1,12 +1,12 @@
 import { type ReactNode, useEffect, useRef } from 'react'
 import { observable } from './observable.ts'
 
-/** How many orders wait: the tab says it. */
+/** How many orders are waiting, for the title of the tab. */
 export const waiting = observable(0)
 
 let isFirstView = true
 
-/** The heading of a view: names the tab, and takes the focus when the view is entered (not on the first page load). */
+/** The heading of a view. It names the tab and takes the focus on entry, except on the first page load. */
 export function PageTitle({ title, children }: { title: string; children?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)
   const count = waiting.use()
@@ -29,7 +29,7 @@ interface PageHeadProps {
   title: string
   /** A sentence about the view. */
   lead?: string | undefined
-  /** What one can begin there. */
+  /** Actions. */
   children?: ReactNode
 }
 

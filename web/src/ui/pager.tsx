@@ -8,16 +8,16 @@ interface PagerProps {
   /** On the screen. */
   page: { items: readonly unknown[]; pageNumber: number; totalPages: number; totalCount?: number }
   pageSize: number
-  /** The one that was asked for last; it may be on its way. */
+  /** The page that was last asked for; it may still be loading. */
   wantedPage: number
   onPage(pageNumber: number): void
-  /** Where there is a choice. */
+  /** Absent where there is no choice. */
   onPageSize?(pageSize: number): void
-  /** Somebody is about to go to this page. */
+  /** The person is about to go to this page. */
   onIntent?(pageNumber: number): void
 }
 
-/** Which rows these are, and the way to the others. Its buttons keep the focus at both ends. */
+/** Which rows are shown, and buttons to the others. They keep the focus at both ends. */
 export function Pager(props: PagerProps) {
   const { page, pageSize, wantedPage, onPageSize } = props
   const { items, pageNumber, totalPages, totalCount } = page
@@ -73,7 +73,7 @@ function Step({
   page: number
   isPossible: boolean
 } & Pick<PagerProps, 'onPage' | 'onIntent'>) {
-  const tell = () => {
+  const announceIntent = () => {
     if (isPossible) onIntent?.(page)
   }
   return (
@@ -86,8 +86,8 @@ function Step({
       onClick={() => {
         if (isPossible) onPage(page)
       }}
-      onPointerMove={(event) => isMoved(event) && tell()}
-      onFocus={tell}
+      onPointerMove={(event) => isMoved(event) && announceIntent()}
+      onFocus={announceIntent}
     >
       <ArrowIcon to={to} />
     </button>

@@ -1,4 +1,4 @@
-/** Waits, but not longer than until the connection is said to be back or the signal aborts. Never rejects. */
+/** Waits, at most until the browser is online again or the signal aborts. Never rejects. */
 export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, milliseconds)

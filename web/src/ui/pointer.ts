@@ -1,4 +1,4 @@
-/** Whether a hand moved the pointer: not when the page moved under it, and not a finger, which is about to scroll. */
+/** Whether someone moved the mouse. The page may have moved under it, and a finger is about to scroll. */
 export function isMoved({ pointerType, movementX, movementY }: PointerLike): boolean {
   return pointerType === 'mouse' && (movementX !== 0 || movementY !== 0)
 }

@@ -1,6 +1,6 @@
 const answerLimitMilliseconds = 10_000
 
-/** Whether the service answers with the page of this app: only then a reload does not lead away from it. */
+/** Whether the service answers with this app, so that a reload does not lose it. */
 export async function isAppThere(): Promise<boolean> {
   try {
     const answer = await fetch('/', {
@@ -15,7 +15,7 @@ export async function isAppThere(): Promise<boolean> {
 
 const holders = new Set<string>()
 
-/** While a part of the app has something in this page that nobody else has, it is not loaded anew unasked. */
+/** While a part of the app holds something unsaved, the page is not reloaded unasked. */
 export function holdPage(part: string, isNeeded: boolean): void {
   if (isNeeded) holders.add(part)
   else holders.delete(part)
@@ -23,7 +23,7 @@ export function holdPage(part: string, isNeeded: boolean): void {
 
 const keyOf = (part: string) => `countersign.reloaded.${part}`
 
-/** True once for each part of the app, until that part has been loaded: a reload that did not help is not repeated. */
+/** True once per part of the app until that part has loaded: a reload that did not help is not repeated. */
 export function mayReloadFor(part: string): boolean {
   if (holders.size > 0) return false
   try {
@@ -39,6 +39,6 @@ export function hasLoaded(part: string): void {
   try {
     sessionStorage.removeItem(keyOf(part))
   } catch {
-    // Then nothing was kept either.
+    // Nothing was stored either.
   }
 }

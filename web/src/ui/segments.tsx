@@ -7,7 +7,7 @@ interface SegmentsProps<Value> {
   onChoose(value: Value): void
 }
 
-/** A choice of a few, all of them in sight. */
+/** A choice of a few options that are all visible. */
 export function Segments<Value>({ name, legend, options, value, onChoose }: SegmentsProps<Value>) {
   return (
     <fieldset className="segments">

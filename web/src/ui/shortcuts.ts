@@ -26,10 +26,10 @@ export function turnShortcuts(on: boolean): void {
   inBrowser.write('shortcuts', on ? 'on' : 'off')
 }
 
-/** What the keys do on the page that is shown. */
+/** What each key does on the current page. */
 const live = new Map<string, () => void>()
 
-/** Those of the list that do something now. */
+/** The shortcuts that do something now. */
 export function liveShortcuts(): { keys: string; meaning: string; act(): void }[] {
   return shortcuts.flatMap(([keys, meaning]) => {
     const act = live.get(keys.split(' ')[0] ?? '')
@@ -38,8 +38,8 @@ export function liveShortcuts(): { keys: string; meaning: string; act(): void }[
 }
 
 /**
- * Runs `act` when the person presses the single key, outside of fields and dialogs (WCAG 2.2, 2.1.4: can be turned
- * off). Without `act` the key does nothing.
+ * Runs `act` when the key is pressed outside fields and dialogs (WCAG 2.2, 2.1.4: can be turned off). Without `act` the
+ * key does nothing.
  */
 export function useShortcut(key: string, act: ((event?: KeyboardEvent) => void) | undefined): void {
   useEffect(() => {
@@ -62,7 +62,7 @@ export function useShortcut(key: string, act: ((event?: KeyboardEvent) => void) 
 
 const typed = 'input:not([type="checkbox"], [type="radio"], [type="range"]), textarea, select'
 
-/** Somebody types, or has a question to answer. */
+/** Someone is typing, or has a dialog open. */
 export function isBusy(target: EventTarget | null): boolean {
   const isTyping = target instanceof Element && target.closest(typed) !== null
   return isTyping || isDialogOpen()

@@ -1,4 +1,4 @@
-/** What can be said of a service. `lastDay` is the API's `endsAtUtc`, as a day of the person's. */
+/** The fields of a service. `lastDay` is the API's `endsAtUtc` as a day in the person's time zone. */
 export const serviceFields = {
   clientId: {
     label: 'Client ID',

@@ -1,4 +1,4 @@
-/** What can be said of a user, by the names of the API. */
+/** The fields of a user, under the names of the API. */
 export const userFields = {
   email: { label: 'Email', type: 'email', isRequired: true },
   userName: {

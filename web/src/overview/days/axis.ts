@@ -3,10 +3,10 @@ export type Marks = readonly number[]
 
 const steps = [1, 2, 2.5, 5, 10]
 
-/** So many times what nine days of ten have at most, and a day is cut: else the others would be flat. */
+/** A day is cut at this multiple of what nine days of ten reach: otherwise the others would be flat. */
 const mostTimes = 4
 
-/** What an axis has to reach: the largest value, but for those far beyond the others. */
+/** What an axis has to reach: the largest value, except for those far beyond the others. */
 export function reachOf(values: readonly number[]): number {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b)
   const usual = sorted[Math.floor((sorted.length - 1) * 0.9)] ?? 0
@@ -14,13 +14,13 @@ export function reachOf(values: readonly number[]): number {
 }
 
 /**
- * The finest round steps (1, 2, 2.5 or 5 times a power of ten) that reach `largest` with at most `most` of them; of
- * whole numbers only if `isWhole`. Where there is nothing to measure, 0 only.
+ * The finest round steps (1, 2, 2.5 or 5 times a power of ten) that reach `largest` with at most `most` of them; whole
+ * numbers only if `isWhole`. Just 0 where there is nothing to measure.
  */
 export function marksTo(largest: number, most: number, isWhole: boolean): Marks {
   if (!(largest > 0) || !Number.isFinite(largest)) return [0]
   const exponent = Math.floor(Math.log10(largest / most))
-  // One power below and one above: a logarithm of a power of ten may be a hair off.
+  // One power below and one above, because the logarithm of a power of ten may be slightly off.
   const step =
     [exponent - 1, exponent, exponent + 1]
       .map((power) => Math.max(power, isWhole ? 0 : power))
@@ -37,11 +37,11 @@ function clean(value: number): number {
 
 export interface DayName {
   index: number
-  /** `minor` gives way where there is little room; `today` is always there, and always the last. */
+  /** `minor` disappears where there is little room; `today` is always the last. */
   kind: 'weekday' | 'day' | 'minor' | 'today'
 }
 
-/** A week is named by its days; a longer span by its Mondays, of which none comes near today. */
+/** A week shows its days; a longer span shows Mondays that are not too close to today. */
 export function dayNames(dates: readonly string[]): DayName[] {
   const last = dates.length - 1
   const weeks = Math.ceil(dates.length / 45)
@@ -59,7 +59,7 @@ export function isWeekend(date: string): boolean {
   return [0, 6].includes(weekdayOf(date))
 }
 
-/** Of a date `YYYY-MM-DD`; 0 is Sunday. */
+/** The weekday of a date `YYYY-MM-DD`; 0 is Sunday. */
 function weekdayOf(date: string): number {
   return new Date(date).getUTCDay()
 }

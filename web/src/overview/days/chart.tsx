@@ -12,13 +12,13 @@ interface DayChartProps {
   days: readonly Day[]
   span: Tallies
   choice: ReactNode
-  /** The span is not the chosen one, which is on its way. */
+  /** The figures are of the previous span while the chosen one loads. */
   isOld: boolean
 }
 
 /**
- * Orders and their value for each day. Above it stand the sums of the span, or the numbers of one day: that under the
- * pointer or the finger, or the one that the arrow keys went to.
+ * Orders and their value for each day. Above the chart are the sums of the span, or the numbers of one day: under the
+ * pointer, or chosen with the arrow keys.
  */
 export function DayChart({ days, span, choice, isOld }: DayChartProps) {
   const [chosen, setChosen] = useState<number | null>(null)
@@ -52,7 +52,7 @@ function spanWords(days: readonly Day[]): string {
   return `${formatDay(days[0]?.date ?? '')} – ${formatDay(days.at(-1)?.date ?? '')}`
 }
 
-/** The legend of the chart, with the numbers in it: they change in their place, so that nothing moves. */
+/** The legend, with numbers that change in place, so that nothing moves. */
 function Readout({ title, tallies, value }: { title: string; tallies: Tallies; value: string }) {
   return (
     <div className="row row-between label readout">
@@ -81,10 +81,10 @@ interface StageProps {
   onCursor(index: number | null): void
 }
 
-/** The drawing, and an unseen slider over it, with which the keyboard and screen readers go from day to day. */
+/** The drawing, under an invisible slider with which the keyboard and screen readers go from day to day. */
 function Stage({ days, cursor, onCursor }: StageProps) {
   const slider = useRef<HTMLInputElement>(null)
-  // A tap or a click shows where one is: then the frame of the focus would only be in the way.
+  // After a tap or a click the ring of the focus would only be in the way.
   const [isPointed, setPointed] = useState(false)
   const last = days.length - 1
   const at = cursor ?? last

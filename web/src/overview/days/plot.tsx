@@ -5,7 +5,7 @@ import { countOf, type Day, type Tally, tallyOf, totalOf } from '../figures.ts'
 import { formatFigure, formatWeekday } from '../words.ts'
 import { type DayName, dayNames, isWeekend, type Marks, marksTo, reachOf } from './axis.ts'
 
-/** Two charts on one axis of days: how many orders, and what they are worth. A picture only: it takes no focus. */
+/** Two charts on one axis of days: the number of orders and their value. A picture that takes no focus. */
 export const DayPlot = memo(function DayPlot({ days }: { days: readonly Day[] }) {
   const counts = marksTo(reachOf(days.map(countOf)), 4, true)
   const isEmpty = counts.length === 1
@@ -70,7 +70,7 @@ function Panel({ days, measure, marks }: PanelProps) {
   )
 }
 
-/** In the form of its state's sign; the last state is the foot of the pile. */
+/** Drawn like the sign of its state; the last state is at the bottom of the stack. */
 function Bar({ name, share }: { name: (typeof stateNames)[number]; share: number }) {
   if (share === 0) return null
   return <i className={`bar ${classesOf(name)}`} style={{ height: `${100 * share}%` }} />

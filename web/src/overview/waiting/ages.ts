@@ -1,9 +1,9 @@
 import { type Figures, tallyOf } from '../figures.ts'
 
-/** This many days, up to today, tell all ages. */
+/** The ages follow from this many days up to today. */
 export const daysOfAges = 31
 
-/** How long orders have waited, in days of UTC since the day of their creation; the last has no end. */
+/** How long orders have waited, in UTC days since the day of creation; the last age has no end. */
 const ages = [
   { name: 'Today (UTC)', from: 0, to: 0 },
   { name: '1–2 days', from: 1, to: 2 },
@@ -15,11 +15,11 @@ const ages = [
 export interface Age {
   name: string
   count: number
-  /** Finds exactly these orders, whatever the zone of the reader. */
+  /** Finds exactly these orders in any time zone. */
   filter: string
 }
 
-/** The orders that wait by how long, the latest first. What the days do not have is older. */
+/** Waiting orders by age, the latest first. Orders beyond the known days are older. */
 export function agesOf({ all, recent }: Pick<Figures, 'all' | 'recent'>): Age[] {
   const waiting = recent
     .slice(-daysOfAges)

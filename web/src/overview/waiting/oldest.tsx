@@ -4,10 +4,10 @@ import { formatAgo, formatExactInstant, formatOrders, formatTotal } from '../../
 import { CheckIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
 
-/** The list of orders that wait, the one that waits longest first. */
+/** The list of waiting orders, the oldest first. */
 export const pendingOldestFirst = { filter: 'status=Pending', orderBy: 'createdAtUtc' } as const
 
-/** The orders that wait longest; `count` is of all that wait. */
+/** The oldest waiting orders. `count`: of all waiting orders. */
 export function Oldest({ orders, count }: { orders: readonly OrderSummary[]; count: number }) {
   const now = Date.now()
   return (
