@@ -12,8 +12,8 @@ interface Own<Values> {
 const textOf = (values: object) => JSON.stringify(values)
 
 /**
- * What the fields hold: the person's own values once they changed one, else those of the account. A newer version with
- * the same fields, as after a press on the switch, does not stand in their way.
+ * What the fields hold: the person's own values once they changed one, else those of the account. A newer
+ * version with the same fields, as after a press on the switch, does not stand in their way.
  */
 export function useDraft<Values extends object>(loaded: Values, loadedEtag: string) {
   const [own, setOwn] = useState<Own<Values>>()
@@ -40,7 +40,9 @@ export function useDraft<Values extends object>(loaded: Values, loadedEtag: stri
 
 type Draft<Values extends object> = ReturnType<typeof useDraft<Values>>
 
-/** `send` resolves to the tag of the new version. `load` drops what was typed and shows the current version. */
+/**
+ * `send` resolves to the tag of the new version. `load` drops what was typed and shows the current version.
+ */
 export function useSaving<Values extends object>(
   draft: Draft<Values>,
   send: (values: Values, etag: string) => Promise<string>,

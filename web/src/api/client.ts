@@ -4,14 +4,20 @@ import { isAskedFor } from './activity.ts'
 
 export { answerOf } from '../../../client/src/client.ts'
 
-/** Marks a request of the app: the service does not count it as use of the session (section 4 of the contract). */
+/**
+ * Marks a request of the app: the service does not count it as use of the session (section 4 of the
+ * contract).
+ */
 export const inBackground = ['background', '?1'] as const
 
 /** What the client reports to the session (auth/session.ts). */
 export interface Listener {
   /** A number that changes when the signed-in person changes or leaves. */
   turn(): number
-  /** Every answer, before anyone else reads it. `asked`: the turn of the request. A 401 means there is no session. */
+  /**
+   * Every answer, before anyone else reads it. `asked`: the turn of the request. A 401 means there is no
+   * session.
+   */
   onAnswer(answer: Response, asked: number): void
 }
 let listener: Listener = { turn: () => 0, onAnswer: () => undefined }
@@ -34,7 +40,9 @@ export function onRecentSignInNeeded(ask: () => Promise<boolean>): void {
 /** Typing a password may take long, so the limit of the answer begins again. */
 const answerLimitMilliseconds = 30_000
 
-/** A request that needs a recent sign-in is sent again once the password is given. No view has to know of it. */
+/**
+ * A request that needs a recent sign-in is sent again once the password is given. No view has to know of it.
+ */
 async function exchange(request: Request, init: RequestInit): Promise<Response> {
   if (isSafe(request)) return exchangeOnce(request, init)
   const again = request.clone()

@@ -4,8 +4,8 @@ import { NoAnswerError } from './problem.ts'
 const silenceMilliseconds = 35_000
 
 /**
- * Fetches an export and counts its lines. A link could neither set `Accept` nor explain a refusal. The browser keeps
- * the file outside the page's memory. An export that breaks off rejects.
+ * Fetches an export and counts its lines. A link could neither set `Accept` nor explain a refusal. The
+ * browser keeps the file outside the page's memory. An export that breaks off rejects.
  */
 export async function fetchFile(
   begin: (signal: AbortSignal) => Promise<Response>,

@@ -28,8 +28,8 @@ export const queries = new QueryClient({
 })
 
 /**
- * Fetches ahead of the view that will want it, as a request of the app. A failure is retried only once that view is
- * there and waits for it.
+ * Fetches ahead of the view that will want it, as a request of the app. A failure is retried only once that
+ * view is there and waits for it.
  */
 export function prefetch<Data, Failure, Shown, Key extends QueryKey>(
   query: FetchQueryOptions<Data, Failure, Shown, Key>,

@@ -60,8 +60,8 @@ function useAllViews(isSignedIn: boolean): void {
 }
 
 /**
- * Remembers the address once, because it changes while the router is on its way. After a sign-out it leads nowhere: the
- * next person may be another one.
+ * Remembers the address once, because it changes while the router is on its way. After a sign-out it leads
+ * nowhere: the next person may be another one.
  */
 function ToSignIn({ isLeaving }: { isLeaving: boolean }) {
   const navigate = useNavigate()

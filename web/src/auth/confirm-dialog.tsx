@@ -9,8 +9,8 @@ import { type Asking, useAsking } from './confirm.ts'
 import { passwordFailure, selectAll, usePasswordRequest } from './password.ts'
 
 /**
- * Asks for the password where a request needs a recent sign-in. With it the request is sent again: the view that sent
- * it only sees that it took a while. Without it the request is refused.
+ * Asks for the password where a request needs a recent sign-in. With it the request is sent again: the view
+ * that sent it only sees that it took a while. Without it the request is refused.
  */
 export function ConfirmDialog() {
   const asking = useAsking()

@@ -1,6 +1,6 @@
 /**
- * The other tabs of this browser, which share the session. They may run another version of the app, so unknown messages
- * are ignored.
+ * The other tabs of this browser, which share the session. They may run another version of the app, so
+ * unknown messages are ignored.
  */
 export interface SessionLife {
   /** By the clock of this browser, milliseconds since 1970. */

@@ -10,7 +10,10 @@ interface PasswordRequest<Input> {
   onFailure(failure: unknown): void
 }
 
-/** A request that holds a password. After failed tries the service may ask to wait; the form is closed meanwhile. */
+/**
+ * A request that holds a password. After failed tries the service may ask to wait; the form is closed
+ * meanwhile.
+ */
 export function usePasswordRequest<Input>({ send, onSuccess, onFailure }: PasswordRequest<Input>) {
   const wait = useWait()
   const request = useMutation({

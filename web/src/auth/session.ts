@@ -94,8 +94,8 @@ function become(next: Session): void {
 }
 
 /**
- * Asks the service who is signed in, until it answers. `isDoubtful`: perhaps no one is, so it first asks in a way that
- * leaves no error in the browser's console.
+ * Asks the service who is signed in, until it answers. `isDoubtful`: perhaps no one is, so it first asks in a
+ * way that leaves no error in the browser's console.
  */
 export async function loadSession(ending?: Ending, isDoubtful = false): Promise<void> {
   turn += 1
@@ -138,7 +138,10 @@ export function startSession(): void {
   void loadSession(undefined, !isRemembered())
 }
 
-/** Throws `ProblemError` (`invalid-credentials`, `too-many-attempts`, ...), `NoAnswerError` or `NoCookieError`. */
+/**
+ * Throws `ProblemError` (`invalid-credentials`, `too-many-attempts`, ...), `NoAnswerError` or
+ * `NoCookieError`.
+ */
 export async function signIn(credentials: { email: string; password: string }): Promise<void> {
   await fetchAntiforgeryToken()
   await answerOf(client.POST('/v1/auth/session', { body: credentials }))
@@ -209,7 +212,8 @@ listenToOtherTabs({
   },
 })
 
-// A page from the back-forward cache shows what it last showed. So it shows nothing, and asks who is signed in.
+// A page from the back-forward cache shows what it last showed. So it shows nothing, and asks who is signed
+// in.
 addEventListener('pagehide', ({ persisted }) => {
   if (persisted && session.get().kind === 'signed-in') become({ kind: 'loading' })
 })

@@ -18,7 +18,10 @@ const systems: [mark: string, name: string][] = [
   ['Linux', 'Linux'],
 ]
 
-/** Such as `Firefox on Windows`, from the `User-Agent` (RFC 9110, 10.1.5) of a browser; undefined for other software. */
+/**
+ * Such as `Firefox on Windows`, from the `User-Agent` (RFC 9110, 10.1.5) of a browser; undefined for other
+ * software.
+ */
 export function browserOf(userAgent: string): string | undefined {
   const nameIn = (marks: typeof browsers) => marks.find(([mark]) => userAgent.includes(mark))?.[1]
   const [browser, system] = [nameIn(browsers), nameIn(systems)]

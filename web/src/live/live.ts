@@ -24,8 +24,8 @@ const figuresMilliseconds = 3_000
 let place: string | undefined
 
 /**
- * Shows what others do while someone who may read orders is signed in. Without Web Locks, or without the connection, the
- * app just works without it.
+ * Shows what others do while someone who may read orders is signed in. Without Web Locks, or without the
+ * connection, the app just works without it.
  */
 export function useLive(): void {
   const mayRead = useMay('Orders.Read')

@@ -20,8 +20,8 @@ export interface Batch {
 const silenceMilliseconds = 35_000
 
 /**
- * Reads the live list and resumes it after a lost connection, until the signal aborts or the service refuses this
- * browser.
+ * Reads the live list and resumes it after a lost connection, until the signal aborts or the service refuses
+ * this browser.
  */
 export async function followOrders(
   start: string | undefined,

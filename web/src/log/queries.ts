@@ -39,7 +39,10 @@ export function exportLog(): Promise<boolean> {
   })
 }
 
-/** Saves a signed statement of how far the log goes. Returns the name of the file and how many events it covers. */
+/**
+ * Saves a signed statement of how far the log goes. Returns the name of the file and how many events it
+ * covers.
+ */
 export async function saveCheckpoint(): Promise<{ name: string; size: number }> {
   const { checkpoint } = await answerOf(client.GET('/v1/log/checkpoint'))
   // People who rely on it check its signature themselves.

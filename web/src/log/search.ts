@@ -1,7 +1,9 @@
 import { dayOf, startOf } from '../orders/filter/days.ts'
 import { defaultPageSize, type Paging, parsePaging } from '../ui/paging.ts'
 
-/** Which events are shown, under the names of the API. `from` and `to` are days of the person, both included. */
+/**
+ * Which events are shown, under the names of the API. `from` and `to` are days of the person, both included.
+ */
 export interface LogSearch extends Paging {
   subject?: string | undefined
   kind?: string | undefined

@@ -48,8 +48,8 @@ interface Change {
 const shareFrom = 100
 
 /**
- * Compares a span that ends today with the full span before. Today is not over, so a lower count may still rise; a
- * higher one stays higher.
+ * Compares a span that ends today with the full span before. Today is not over, so a lower count may still
+ * rise; a higher one stays higher.
  */
 export function changeOf(count: number, before: number): Change {
   if (count === before) return { direction: 'none', words: 'unchanged' }

@@ -22,8 +22,8 @@ export interface Destination {
 const folded = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 /**
- * The entries whose names contain every word of the text, in their order; first those where a word begins with the
- * text. All entries for an empty text.
+ * The entries whose names contain every word of the text, in their order; first those where a word begins
+ * with the text. All entries for an empty text.
  */
 export function matching(entries: readonly Entry[], text: string): Entry[] {
   const words = folded(text).split(/\s+/).filter(Boolean)

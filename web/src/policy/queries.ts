@@ -40,8 +40,9 @@ export interface Replacement {
 }
 
 /**
- * Replaces the policy that the person saw, and returns the new one. Throws `ProblemError` (`precondition-failed` when
- * someone else was first) or `NoAnswerError`; may be called again with the same input.
+ * Replaces the policy that the person saw, and returns the new one. Throws `ProblemError`
+ * (`precondition-failed` when someone else was first) or `NoAnswerError`; may be called again with the same
+ * input.
  */
 export async function replacePolicy({ rows, etag, idempotencyKey }: Replacement): Promise<Policy> {
   const header = { 'If-Match': etag, 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }

@@ -18,8 +18,9 @@ interface Kept {
 }
 
 /**
- * All drafts, by place. They are in the memory of this page alone: an ended session or a look elsewhere loses nothing,
- * and nothing stays on the computer. They belong to one person, and are gone as soon as another one begins a draft.
+ * All drafts, by place. They are in the memory of this page alone: an ended session or a look elsewhere loses
+ * nothing, and nothing stays on the computer. They belong to one person, and are gone as soon as another one
+ * begins a draft.
  */
 let owner: UserId | undefined
 const drafts = new Map<string, Kept>()
@@ -59,8 +60,8 @@ export function dropDraft(place: string): void {
 }
 
 /**
- * The same key for the same content until the draft is dropped, however often it is sent and whatever was sent in
- * between: it takes effect once, even when an answer never arrives.
+ * The same key for the same content until the draft is dropped, however often it is sent and whatever was
+ * sent in between: it takes effect once, even when an answer never arrives.
  */
 export function sendingOf(place: string, userId: UserId, content: unknown): Sent {
   const { sent } = draftIn(place, userId)

@@ -2,7 +2,9 @@ import { isPassing } from '../api/problem.ts'
 import { describeEnd, describeFailure } from './describe.ts'
 import { Note } from './note.tsx'
 
-/** Shown while the data of a view cannot be read. A passing failure is retried; for others there is a button. */
+/**
+ * Shown while the data of a view cannot be read. A passing failure is retried; for others there is a button.
+ */
 export function FailureNote({ failure, onRetry }: { failure: unknown; onRetry?: () => void }) {
   const { title, detail } = describeFailure(failure)
   const action = onRetry && !isPassing(failure) ? { name: 'Try again', act: onRetry } : undefined

@@ -1,4 +1,6 @@
-/** Dates and digits are English, in the variant that the browser lists, if any, and in the person's time zone. */
+/**
+ * Dates and digits are English, in the variant that the browser lists, if any, and in the person's time zone.
+ */
 export const appLocale = englishOf(navigator.languages)
 const locale = appLocale
 /** People type numbers in their own language. */

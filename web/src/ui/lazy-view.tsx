@@ -9,9 +9,9 @@ import { hasLoaded, isAppThere, mayReloadFor } from './reload.ts'
 const patienceMilliseconds = 400
 
 /**
- * A view in a separate file. If that cannot be loaded, the app waits until the service answers and reloads the page:
- * there may be a newer version, and browsers do not request a failed module again. Where typed text would be lost, the
- * person decides when to reload.
+ * A view in a separate file. If that cannot be loaded, the app waits until the service answers and reloads
+ * the page: there may be a newer version, and browsers do not request a failed module again. Where typed text
+ * would be lost, the person decides when to reload.
  */
 export function lazyView<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) {
   const part: Part = {
@@ -82,7 +82,9 @@ function Waiting({ state }: { state: State }) {
   )
 }
 
-/** The service answers without this part of the app, and a reload did not help or has to wait for the person. */
+/**
+ * The service answers without this part of the app, and a reload did not help or has to wait for the person.
+ */
 function Broken() {
   return (
     <Note

@@ -34,7 +34,9 @@ export function withPageSize<Search extends Paging>(search: Search, size: number
   return onPage({ ...others, ...(size !== defaultPageSize && { pageSize: size }) } as Search, page)
 }
 
-/** The numbers of the first and the last row of a page, counted from 1; `undefined` for a page without rows. */
+/**
+ * The numbers of the first and the last row of a page, counted from 1; `undefined` for a page without rows.
+ */
 export function rowsOf(page: {
   pageNumber: number
   pageSize: number

@@ -38,8 +38,8 @@ export function liveShortcuts(): { keys: string; meaning: string; act(): void }[
 }
 
 /**
- * Runs `act` when the key is pressed outside fields and dialogs (WCAG 2.2, 2.1.4: can be turned off). Without `act` the
- * key does nothing.
+ * Runs `act` when the key is pressed outside fields and dialogs (WCAG 2.2, 2.1.4: can be turned off). Without
+ * `act` the key does nothing.
  */
 export function useShortcut(key: string, act: ((event?: KeyboardEvent) => void) | undefined): void {
   useEffect(() => {

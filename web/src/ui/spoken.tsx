@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 const calmMilliseconds = 700
 
 /**
- * Read out by screen readers when it has changed and come to rest, not at every key; what is there from the start is
- * not, what comes later is. While it is undefined, what was said last stands.
+ * Read out by screen readers when it has changed and come to rest, not at every key; what is there from the
+ * start is not, what comes later is. While it is undefined, what was said last stands.
  */
 export function Spoken({ text }: { text: string | undefined }) {
   const [spoken, setSpoken] = useState('')

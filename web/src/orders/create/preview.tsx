@@ -18,9 +18,11 @@ export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
         <Status status={pending} />
       </div>
       <p className="clamped create-slip-customer" dir="auto">
-        {customer ? <Name of={customer} /> : <span className="soft">Customer</span>}
+        {customer ? <Name of={customer} /> : <span className="soft create-blank">Customer</span>}
       </p>
-      <p className="large-total">{total.ok ? total.meaning : <span className="soft">Total</span>}</p>
+      <p className="large-total">
+        {total.ok ? total.meaning : <span className="soft create-blank">Total</span>}
+      </p>
       <dl className="facts">
         <dt>Created by</dt>
         <dd>

@@ -14,8 +14,8 @@ export function reachOf(values: readonly number[]): number {
 }
 
 /**
- * The finest round steps (1, 2, 2.5 or 5 times a power of ten) that reach `largest` with at most `most` of them; whole
- * numbers only if `isWhole`. Just 0 where there is nothing to measure.
+ * The finest round steps (1, 2, 2.5 or 5 times a power of ten) that reach `largest` with at most `most` of
+ * them; whole numbers only if `isWhole`. Just 0 where there is nothing to measure.
  */
 export function marksTo(largest: number, most: number, isWhole: boolean): Marks {
   if (!(largest > 0) || !Number.isFinite(largest)) return [0]

@@ -17,8 +17,8 @@ interface DayChartProps {
 }
 
 /**
- * Orders and their value for each day. Above the chart are the sums of the span, or the numbers of one day: under the
- * pointer, or chosen with the arrow keys.
+ * Orders and their value for each day. Above the chart are the sums of the span, or the numbers of one day:
+ * under the pointer, or chosen with the arrow keys.
  */
 export function DayChart({ days, span, choice, isOld }: DayChartProps) {
   const [chosen, setChosen] = useState<number | null>(null)
