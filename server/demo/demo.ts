@@ -1,3 +1,4 @@
+/** Invented accounts and orders. Only development and the command `seed` make them. */
 import type { Kysely, Transaction } from '#kysely'
 import { machineStamp } from '../audit/audit.ts'
 import { type AddClientInput, addClient } from '../auth/accounts/clients/clients.ts'

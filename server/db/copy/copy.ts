@@ -1,3 +1,4 @@
+/** Copies a SQLite database to an empty PostgreSQL: everything, verified, or nothing. */
 import { createHash } from 'node:crypto'
 import { parseDatabaseUrl } from '../address.ts'
 import { DatabaseRefused } from '../errors.ts'

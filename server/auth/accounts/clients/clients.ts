@@ -1,3 +1,4 @@
+/** Service clients: each has at most two secrets, which are stored as hashes, and may have an end date. */
 import type { Transaction } from '#kysely'
 import type { Stamp } from '../../../audit/audit.ts'
 import { formatInstantOrNull } from '../../../clock.ts'

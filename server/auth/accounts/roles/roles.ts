@@ -1,3 +1,4 @@
+/** Roles: names for sets of permissions. The last account that can manage accounts keeps that permission. */
 import type { Transaction } from '#kysely'
 import { type EventKind, recordEvent, type Stamp } from '../../../audit/audit.ts'
 import type { Database } from '../../../db/tables.ts'

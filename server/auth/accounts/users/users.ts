@@ -1,3 +1,4 @@
+/** Users: people who sign in with a password, and the one-time links that set one. */
 import type { Transaction } from '#kysely'
 import { recordEvent, type Stamp } from '../../../audit/audit.ts'
 import type { Database } from '../../../db/tables.ts'

@@ -1,3 +1,4 @@
+/** Passwords are stored as Argon2id hashes, and new ones are judged offline. */
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { Turns } from '../../../db/fair-queue.ts'

@@ -1,3 +1,4 @@
+/** Waits after failed sign-ins. They are counted in the database, so they hold on every instance. */
 import type { Clock } from '../../../clock.ts'
 import type { AppDatabase } from '../../../db/port.ts'
 import { sha256 } from '../../../ids.ts'

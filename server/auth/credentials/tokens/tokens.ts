@@ -1,3 +1,4 @@
+/** Access tokens, which are signed and not stored, and families of refresh tokens, each one row. */
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { type Clock, secondOf } from '../../../clock.ts'
 import { newOpaqueId } from '../../../ids.ts'
