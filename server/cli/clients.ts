@@ -31,7 +31,7 @@ export async function runAddClient(invocation: Invocation): Promise<Outcome> {
   return secretOutcome(clientId, clientSecret, hint)
 }
 
-/** As the API judges them. Throws `Refused`. */
+/** Name and end, by the rules of the API. Throws `Refused`. */
 function readDetails({ texts }: Invocation): { name: string | null; endsAt: number | null } {
   const read = <T>(option: string, field: Field<T>): T | null => {
     const text = texts[option]

@@ -4,7 +4,7 @@ import { UsageError } from './failures.ts'
 export interface OptionSpec {
   /** A text option shows this after its name; without it the option is a switch. */
   value?: string
-  /** May be given more than once, and each time with several values between commas. */
+  /** May be given more than once, each time with several values separated by commas. */
   list?: boolean
   description: string
 }
@@ -12,7 +12,7 @@ export interface OptionSpec {
 /** One command as data: what `--help` shows and what the command line is checked against. */
 export interface CommandSpec {
   summary: string
-  /** Positional arguments, or options that are needed, as shown in the usage line. */
+  /** Positional arguments or required options, as shown in the usage line. */
   argumentsText?: string
   options?: Record<string, OptionSpec>
   notes?: string[]
@@ -24,7 +24,7 @@ export interface CommandSpec {
   load(): Promise<(invocation: Invocation) => Promise<Outcome>>
 }
 
-/** A command line that fits its specification. */
+/** A command line that has passed the check. */
 export interface Invocation {
   positionals: string[]
   texts: Record<string, string | undefined>
@@ -33,7 +33,7 @@ export interface Invocation {
   development: boolean
 }
 
-/** What a command has to say: one JSON value with `--json`, else the text. `hint` goes to standard error. */
+/** What a command prints: `value` as JSON with `--json`, else `text`; `hint` goes to standard error. */
 export interface Outcome {
   value: unknown
   text: string
@@ -46,7 +46,7 @@ export const globalOptions: Record<string, OptionSpec> = {
   help: { description: 'show this help' },
 }
 
-/** Checks the rest of a command line. Throws `UsageError`; its message never repeats a value that was given. */
+/** Checks the rest of a command line. Throws `UsageError`; its message repeats no given value. */
 export function parseInvocation(spec: CommandSpec, args: string[]): Invocation {
   const options = { ...spec.options, ...globalOptions }
   const { tokens, positionals } = parse(args, options)
@@ -73,7 +73,6 @@ export function parseInvocation(spec: CommandSpec, args: string[]): Invocation {
   return invocation
 }
 
-/** As many as the usage line shows. */
 function maximumArguments({ argumentsText = '' }: CommandSpec): number {
   if (argumentsText.startsWith('--')) return 0
   return argumentsText.includes('...') ? Number.POSITIVE_INFINITY : argumentsText.split('<').length - 1
@@ -144,7 +143,7 @@ export function requiredArgument(invocation: Invocation, index: number, name: st
   return value
 }
 
-/** ` (did you mean user list?)` for the known name that a mistyped one is nearest to; nothing for one too far away. */
+/** ` (did you mean user list?)` for the nearest known name; empty when none is near. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const [nearest] = [...known]
     .map((name) => ({ name, distance: distanceOf(given.toLowerCase(), name.toLowerCase()) }))
@@ -153,7 +152,7 @@ export function didYouMean(given: string, known: Iterable<string>): string {
   return nearest === undefined ? '' : ` (did you mean ${nearest.name}?)`
 }
 
-/** Characters to insert, delete or replace (Levenshtein). */
+/** How many characters to insert, delete or replace (Levenshtein). */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [line, character] of [...one].entries()) {

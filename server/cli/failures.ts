@@ -1,6 +1,6 @@
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../db/errors.ts'
 
-/** The command was understood and is not carried out: exit status 1. `message` is for a person, without secrets. */
+/** The command cannot be carried out: exit status 1. `message` is for a person and holds no secret. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly code: string
@@ -18,7 +18,7 @@ export class UsageError extends Error {
 
 export interface Failure {
   code: string
-  /** One line, or one line and a list below it. */
+  /** One line, possibly with a list below it. */
   message: string
   exitStatus: 1 | 2
 }
@@ -36,8 +36,8 @@ const systemErrors: Record<string, string> = {
 }
 
 /**
- * What an error means to the person at the terminal. Most are told apart by name: importing the modules that throw them
- * would slow every command down. An unknown error is a fault of this program and keeps its stack.
+ * What an error means to the person at the terminal. Most are recognized by name, because importing the modules that
+ * throw them would slow every command down. An unknown error is a fault of this program and keeps its stack.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitStatus: 2 }
@@ -66,7 +66,7 @@ export function describeFailure(error: unknown): Failure {
   return { code: 'internal-error', message: error.stack ?? error.message, exitStatus: 1 }
 }
 
-/** A sentence of the API, to continue a line that names the program. */
+/** Turns a sentence of the API into the rest of a line that names the program. */
 function asClause(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '')
 }

@@ -4,7 +4,7 @@ import { type CommandSpec, globalOptions, type OptionSpec } from './command.ts'
 const program = 'node server/main.ts'
 const lineWidth = 100
 
-/** The list of commands; with `group`, of those whose first word it is. */
+/** Lists the commands, or those whose first word is `group`. */
 export function commandListHelp(group?: string): string {
   const listed = [...commands].filter(([name]) => group === undefined || name.startsWith(`${group} `))
   const usage = group === undefined ? '<command>' : `${group} <command>`
@@ -49,7 +49,7 @@ function columns(pairs: [string, string][]): string {
     .join('\n')
 }
 
-/** Breaks at spaces; every line begins with `indent`. */
+/** Breaks at spaces; every line starts with `indent`. */
 function wrap(text: string, indent: string): string {
   const lines: string[] = []
   let line = indent

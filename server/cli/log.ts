@@ -23,8 +23,7 @@ export async function runExportLog(invocation: Invocation): Promise<Outcome> {
   if (file !== '-' && existsSync(file)) {
     throw new Refused('file-exists', `${file} already exists; it was not changed`)
   }
-  const { size } = await withLog(invocation, async (db) => {
-    await seal(db)
+  const { size } = await withSealedLog(invocation, async (db) => {
     const lines = Readable.from(exportLog(db, 0, caller), { objectMode: false })
     if (file === '-') await pipeline(lines, process.stdout, { end: false })
     else await writeWhole(file, lines)
@@ -34,7 +33,7 @@ export async function runExportLog(invocation: Invocation): Promise<Outcome> {
   return { value: { file, size }, text: `Wrote the log to ${file}; it has ${size} events.` }
 }
 
-/** A part of the log could be taken for the whole: what cannot be finished is removed. */
+/** Removes the file when it cannot be finished: a part of the log could be taken for the whole. */
 async function writeWhole(file: string, lines: Readable): Promise<void> {
   const output = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true })
   try {
@@ -45,7 +44,7 @@ async function writeWhole(file: string, lines: Readable): Promise<void> {
   }
 }
 
-/** By the key and for the address that `serve` would take in the same place. */
+/** Uses the key and the address that `serve` would use in the same place. */
 export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome> {
   const config = readConfig(process.env, invocation)
   const { signingKeyFiles, signingAlgorithm } = config
@@ -53,10 +52,7 @@ export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome>
     throw new Refused('no-key', 'SIGNING_KEY_FILES: a checkpoint is signed with the service’s key')
   }
   const keys = await loadSigningKeys(signingKeyFiles, signingAlgorithm)
-  const head = await withLog(invocation, async (db) => {
-    await seal(db)
-    return headOfLog(db.read)
-  })
+  const head = await withSealedLog(invocation, (db) => headOfLog(db.read))
   const issuer = publicUrlAt(config, config.port)
   const checkpoint = await signCheckpoint(keys, issuer, head, systemClock())
   return { value: { checkpoint, ...head }, text: checkpoint }
@@ -66,10 +62,9 @@ export async function runEraseText(invocation: Invocation): Promise<Outcome> {
   const given = requiredArgument(invocation, 0, 'the sequence')
   if (!/^[1-9]\d{0,14}$/.test(given)) throw new UsageError('the sequence is a number, such as 1043')
   const sequence = Number(given)
-  const erased = await withLog(invocation, async (db) => {
-    await seal(db)
+  const erased = await withSealedLog(invocation, async (db) => {
     const answer = await db.write('eraseText', { sequence, stamp: commandStamp() })
-    // Without its event the log would look as if somebody had taken the text away.
+    // Without its event the text would seem to have been removed by stealth.
     await seal(db)
     return answer
   })
@@ -82,18 +77,25 @@ export async function runEraseText(invocation: Invocation): Promise<Outcome> {
   }
 }
 
-/** The log of a new database is empty, and whole. */
+/** Refuses a missing database, because the log of a new one is empty and verifies. */
 function withLog<T>(invocation: Invocation, work: (db: AppDatabase) => Promise<T>): Promise<T> {
   refuseMissingDatabase(databaseOf(invocation).databaseUrl)
   return withDatabase(invocation, work)
 }
 
-/** Whatever waits, unless a service that runs on the database is at it. */
+function withSealedLog<T>(invocation: Invocation, work: (db: AppDatabase) => Promise<T>): Promise<T> {
+  return withLog(invocation, async (db) => {
+    await seal(db)
+    return work(db)
+  })
+}
+
+/** Seals every waiting event, unless a running service is doing so. */
 async function seal(db: AppDatabase): Promise<void> {
   while ((await db.write('sealEvents', { limit: 1_000 })) > 0);
 }
 
-/** A head that the log has to agree with, and where it stands. */
+/** A head that the log must agree with, and where it comes from. */
 interface Witness extends Head {
   name: string
 }
@@ -102,8 +104,9 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   const { export: file, jwks: jwksFile } = invocation.texts
   const jwks = jwksFile === undefined ? null : readJwks(jwksFile)
   const kept = await readWitnesses(invocation.lists.checkpoint ?? [], jwks)
-  const { size, hash } =
-    file === undefined ? await verifyDatabase(invocation, kept) : await verifyFile(file, kept)
+  const { size, hash } = await (file === undefined
+    ? withLog(invocation, (db) => verifyDatabase(db, kept))
+    : verify(createReadStream(file), kept))
   const signatures = kept.length > 0 && jwks === null ? 'not checked' : 'checked'
   const agreed = kept.length === 1 ? 'the checkpoint' : `all ${kept.length} checkpoints`
   return {
@@ -116,19 +119,10 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   }
 }
 
-async function verifyFile(file: string, kept: readonly Witness[]): Promise<Head> {
-  return whole(await verifyLog(createReadStream(file), kept), kept)
-}
-
-/** The database says itself how far its log goes. */
-function verifyDatabase(invocation: Invocation, kept: readonly Witness[]): Promise<Head> {
-  return withLog(invocation, async (db) => {
-    const witnesses = [...kept, { ...(await headOfLog(db.read)), name: 'the database (log_head)' }]
-    return whole(
-      await verifyLog(Readable.from(exportLog(db, 0, caller), { objectMode: false }), witnesses),
-      witnesses,
-    )
-  })
+/** The database itself states how far its log goes. */
+async function verifyDatabase(db: AppDatabase, kept: readonly Witness[]): Promise<Head> {
+  const head = { ...(await headOfLog(db.read)), name: 'the database (log_head)' }
+  return verify(Readable.from(exportLog(db, 0, caller), { objectMode: false }), [...kept, head])
 }
 
 function hintOf(witnesses: readonly Witness[], jwks: JSONWebKeySet | null): { hint?: string } {
@@ -138,8 +132,9 @@ function hintOf(witnesses: readonly Witness[], jwks: JSONWebKeySet | null): { hi
   return jwks === null ? { hint: 'The signatures of the checkpoints were not checked (--jwks FILE).' } : {}
 }
 
-/** Throws `Refused` for the first fault: a line that does not fit, then a checkpoint that says otherwise. */
-function whole({ head, fault, checkpoints }: LogReport, witnesses: readonly Witness[]): Head {
+/** Throws `Refused` for the first fault: a line that does not fit, then a checkpoint that disagrees. */
+async function verify(lines: Readable, witnesses: readonly Witness[]): Promise<Head> {
+  const { head, fault, checkpoints }: LogReport = await verifyLog(lines, witnesses)
   if (fault !== null) {
     throw new Refused('log-broken', `event ${fault.sequence} does not fit: ${fault.reason}`)
   }
@@ -160,15 +155,16 @@ function whole({ head, fault, checkpoints }: LogReport, witnesses: readonly Witn
   return head
 }
 
-/** Each line of each file is a JWS, or JSON that has one as `checkpoint`: an answer of the service, a line of its log. */
+/** Each line of a file is a JWS, or JSON with one as `checkpoint`: an answer of the service, or a line of its log. */
 async function readWitnesses(files: readonly string[], jwks: JSONWebKeySet | null): Promise<Witness[]> {
   const witnesses: Witness[] = []
   for (const file of files) {
     const lines = readFileSync(file, 'utf8').split('\n')
-    // Of a cron job that failed: nothing would be compared, and everything look whole.
-    if (lines.every(isBlank)) throw new Refused('bad-checkpoint', `${file} has no checkpoint`)
+    // A failed cron job left it empty: nothing would be compared, and everything would look whole.
+    if (lines.every((line) => line.trim() === ''))
+      throw new Refused('bad-checkpoint', `${file} has no checkpoint`)
     for (const [index, line] of lines.entries()) {
-      if (isBlank(line)) continue
+      if (line.trim() === '') continue
       const name = lines.length > 2 ? `${file}:${index + 1}` : file
       try {
         witnesses.push({ ...(await readCheckpoint(jwsOf(line.trim()), jwks)), name })
@@ -183,25 +179,15 @@ async function readWitnesses(files: readonly string[], jwks: JSONWebKeySet | nul
   return witnesses
 }
 
-function isBlank(line: string): boolean {
-  return line.trim() === ''
-}
-
 function jwsOf(line: string): string {
   return line.startsWith('{') ? String(JSON.parse(line).checkpoint) : line
 }
 
 function readJwks(file: string): JSONWebKeySet {
-  const jwks = parsed(readFileSync(file, 'utf8'))
-  if (Array.isArray(jwks?.keys)) return jwks as JSONWebKeySet
-  throw new Refused('bad-jwks', `${file} is not a JWK Set (see /.well-known/jwks.json)`)
-}
-
-/** Undefined for what is no JSON. */
-function parsed(text: string): { keys?: unknown } | null | undefined {
+  const text = readFileSync(file, 'utf8')
   try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+    const jwks = JSON.parse(text)
+    if (Array.isArray(jwks.keys)) return jwks
+  } catch {}
+  throw new Refused('bad-jwks', `${file} is not a JWK Set (see /.well-known/jwks.json)`)
 }

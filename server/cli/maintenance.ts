@@ -26,7 +26,7 @@ export async function runBackup(invocation: Invocation): Promise<Outcome> {
   if (existsSync(file)) throw new Refused('file-exists', `${file} already exists; it was not changed`)
   const folder = dirname(file)
   if (!existsSync(folder)) throw new Refused('no-such-folder', `there is no folder ${folder}`)
-  // The copy holds password hashes: from its first byte on only its owner may read it.
+  // The copy holds password hashes: only its owner may read it, from its first byte on.
   process.umask(0o077)
   await withDatabase(invocation, (db) => db.backup(file))
   const { size } = statSync(file)
@@ -68,24 +68,24 @@ function describeReport(report: CopyReport): string {
   return `${table(['TABLE', 'ROWS'], counts)}\n${sum}${left}`
 }
 
-/** No account has a colon in its name: the filter `createdBy=seed:*` tells these orders from real ones. */
+/** No account has a colon in its name, so the filter `createdBy=seed:*` finds exactly these orders. */
 const people: People = {
   creators: ['seed:operator', 'seed:operator', 'seed:operator', 'seed:admin', 'seed:service'],
   approver: 'seed:admin',
 }
 const greatestCount = 100_000_000
 const defaultDays = 365
-/** In one statement and one transaction. */
+/** Orders of one statement and one transaction. */
 const batchRows = 1_000
 
-/** Fills a database with invented orders; one that people work with only with --yes. */
+/** Adds invented orders; to a database with real accounts only with --yes. */
 export async function runSeed(invocation: Invocation): Promise<Outcome> {
   const count = wholeNumber(invocation, 'orders', greatestCount)
   const days = wholeNumber(invocation, 'days', 3_650, defaultDays)
   const startedAt = performance.now()
   const total = await withDatabase(invocation, async (db) => {
     if (!invocation.switches.has('yes')) await refuseInUse(db)
-    const tell = progressPrinter(
+    const report = progressPrinter(
       invocation.switches.has('json'),
       (progress: { rows: number; of: number }) =>
         `${grouped(progress.rows)} of ${grouped(progress.of)} orders`,
@@ -94,10 +94,10 @@ export async function runSeed(invocation: Invocation): Promise<Outcome> {
     const wanted = { count, days, nowMilliseconds: systemClock(), people, batchRows }
     for (const made of makeOrders(wanted)) {
       await db.write('addOrders', made)
-      // A service would else begin with millions of events to seal.
+      // Otherwise the service would start with millions of events to seal.
       await db.write('sealEvents', { limit: made.events.length })
       added += made.orders.length
-      tell({ rows: added, of: count })
+      report({ rows: added, of: count })
     }
     const counts = await countByStatus(db.read)
     return [...counts.values()].reduce((sum, ofStatus) => sum + ofStatus, 0)

@@ -5,12 +5,12 @@ import { Refused } from './failures.ts'
 
 /** No password is longer, however its characters are encoded. */
 const inputLimitBytes = 4096
-/** A pipe that nobody writes to must not hang a script for ever. */
+/** A pipe that nobody writes to must not hang a script forever. */
 const inputTimeoutMilliseconds = 60_000
 
 /**
- * A new password that keeps the rules: asked for twice at a terminal, without echo, else read from standard input, less
- * one trailing newline. `names` belong to the account. Throws `Refused`; no message contains the password.
+ * Reads a new password that follows the rules: twice at a terminal, without echo; else from standard input, without its
+ * last newline. `names` are those of the account. Throws `Refused`; no message contains the password.
  */
 export async function readNewPassword(names: string[]): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice(names) : await readStandardInput()
@@ -23,7 +23,7 @@ async function checkPassword(password: string, names: string[]): Promise<void> {
   if (fault !== undefined) throw new Refused('password-refused', `the password ${fault}`)
 }
 
-/** The prompts go to standard error; what is typed goes nowhere. Ctrl-C and Ctrl-D refuse. */
+/** The prompts go to standard error; typed characters are not shown. Ctrl-C and Ctrl-D refuse. */
 async function askTwice(names: string[]): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
@@ -31,7 +31,7 @@ async function askTwice(names: string[]): Promise<string> {
   terminal.on('SIGINT', () => interrupted.abort())
   terminal.on('close', () => interrupted.abort())
   const ask = async (prompt: string) => {
-    // The terminal no longer echoes by now: an answer typed at once is not shown.
+    // The terminal has stopped echoing by now, so even an answer typed at once is not shown.
     process.stderr.write(prompt)
     const answer = await terminal.question('', { signal: interrupted.signal })
     process.stderr.write('\n')

@@ -1,4 +1,4 @@
-/** Columns as wide as their widest cell, two spaces between them; no line ends in spaces. */
+/** Columns are as wide as their widest cell and two spaces apart; no line ends in spaces. */
 export function table(headings: string[], rows: string[][]): string {
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => [...(row[column] ?? '')].length)),
@@ -13,7 +13,7 @@ export function table(headings: string[], rows: string[][]): string {
 
 const intervalMilliseconds = 1_000
 
-/** Tells of progress at most once a second, the first time at once; with `json` each line is one JSON value. */
+/** Prints progress at once and then at most once a second; with `json` each line is one JSON value. */
 export function progressPrinter<Progress>(
   json: boolean,
   describe: (progress: Progress) => string,

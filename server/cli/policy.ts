@@ -27,7 +27,7 @@ export async function runSetPolicy(invocation: Invocation): Promise<Outcome> {
 
 const rowPattern = /^([^=,]+)=([^=,]+),(?:(no-)?self,(no-)?services|(no-)?services,(no-)?self)$/
 
-/** Judged as the API judges them. Throws `UsageError`, or `Refused` naming the first fault. */
+/** The rows, by the rules of the API. Throws `UsageError`, or `Refused` naming the first fault. */
 function readRows(words: readonly string[]): PolicyRow[] {
   if (words.length === 0) throw new UsageError('a row is missing, such as 0=1,self,services')
   const read = policyRows.read(words.map(readRow))
@@ -40,7 +40,7 @@ function readRows(words: readonly string[]): PolicyRow[] {
   )
 }
 
-/** Both are always said: a word that is forgotten must not decide whether somebody may approve. */
+/** Both words are required: a forgotten one must not decide who may approve. */
 function readRow(word: string, index: number): Record<keyof PolicyRow, unknown> {
   const match = rowPattern.exec(word)
   if (match === null) {

@@ -9,7 +9,7 @@ import { commandHelp, commandListHelp } from './help.ts'
 
 const infoLevel = 30
 
-/** 0 done, 1 refused, 2 not understood. */
+/** 0 done, 1 refused, 2 a wrong command line. */
 export type ExitStatus = 0 | 1 | 2
 
 /**
@@ -73,9 +73,9 @@ async function runCommand(name: string, spec: CommandSpec, args: string[], json:
 }
 
 /**
- * The line that administration leaves, in the form of the service's log: what was done, and by which account of the
- * machine. Passwords and secrets are no arguments; addresses of databases may hold one, and are left out. No email is
- * there either: the event of the change names the account.
+ * The log line of an administrative command, in the form of the service's log: what was done, and by which account of
+ * the machine. It leaves out addresses of databases, which may hold a password, and emails, because the event of the
+ * change names the account.
  */
 function traceOf(
   command: string,
@@ -134,7 +134,7 @@ function explainGroup(args: string[], help: boolean, json: boolean): ExitStatus 
   return help ? 0 : 2
 }
 
-/** `user`, `client`: the first words of commands of two. */
+/** `user`, `client`: the first words of two-word commands. */
 function groups(): Set<string> {
   return new Set([...commands.keys()].flatMap((name) => name.split(' ').slice(0, -1)))
 }
@@ -143,7 +143,7 @@ function hint(name?: string): string {
   return ` (see: node server/main.ts ${name === undefined ? '' : `${name} `}--help)`
 }
 
-/** Lets `--json` and `--dev` stand before the command as well. */
+/** Also allows `--json` and `--dev` before the command. */
 function switchesLast(args: string[]): string[] {
   const first = args.findIndex((argument) => argument !== '--json' && argument !== '--dev')
   return first <= 0

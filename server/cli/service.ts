@@ -5,7 +5,6 @@ import { sha256 } from '../ids.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { Refused, UsageError } from './failures.ts'
 
-/** Hands over to the service, which then runs until it is told to stop. */
 export async function runServe(invocation: Invocation): Promise<Outcome> {
   const { development, switches } = invocation
   for (const name of ['allow-remote-demo', 'no-demo-orders']) {
@@ -24,7 +23,7 @@ const defaultBits = 3072
 const minimumBits = 2048
 const maximumBits = 8192
 
-/** The key goes to a new file of mode 0600, or to standard output, and nowhere else. */
+/** The key goes only to a new file of mode 0600 or to standard output. */
 export async function runGenerateKey(invocation: Invocation): Promise<Outcome> {
   if (invocation.switches.has('antiforgery')) return generateAntiforgeryKey(invocation)
   const bits = readBits(invocation.texts.bits)
@@ -61,7 +60,7 @@ function readBits(given: string | undefined): number {
   return bits
 }
 
-/** The `kid` under which the key will be published (RFC 7638 §3). */
+/** The `kid` of the published key (RFC 7638 §3). */
 function thumbprint(privateKey: string): string {
   const { e, kty, n } = createPublicKey(privateKey).export({ format: 'jwk' })
   return sha256(JSON.stringify({ e, kty, n }))
