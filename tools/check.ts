@@ -5,8 +5,8 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The gate: the checks of the sources, one a core at a time, then all tests. --quick runs only the tests that need no
- * database, --no-tests none. A check prints when it fails.
+ * The gate: the checks of the sources, one a core at a time, then all tests. --quick runs only the tests that
+ * need no database, --no-tests none. A check prints when it fails.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const has = (option: string) => process.argv.includes(option)

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
 
 /**
- * `npm run dev`: the web app from its sources at http://localhost:5173, reloaded as they change, in front of a
- * development service that starts anew when its own sources change. Ctrl-C ends both.
+ * `npm run dev`: the web app from its sources at http://localhost:5173, reloaded as they change, in front of
+ * a development service that starts anew when its own sources change. Ctrl-C ends both.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const serverSources = fileURLToPath(new URL('../server', import.meta.url))

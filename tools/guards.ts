@@ -20,9 +20,9 @@ import { guards } from './guards/list.ts'
 import { type Place, placesIn } from './guards/places.ts'
 
 /**
- * Breaks the service in one way at a time, each in a private copy of the tree, and runs the tests that have to notice.
- * The ways are those of tools/guards/list.ts, or with `random 30 x` thirty places of server/ that follow from x.
- * Fails when no test noticed, or when a guard no longer exists.
+ * Breaks the service in one way at a time, each in a private copy of the tree, and runs the tests that have
+ * to notice. The ways are those of tools/guards/list.ts, or with `random 30 x` thirty places of server/ that
+ * follow from x. Fails when no test noticed, or when a guard no longer exists.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const [mode, count, seed = String(Date.now())] = process.argv.slice(2)

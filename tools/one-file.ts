@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Makes one file of Kysely's modules, beside them, where server/db/kysely.ts looks for it. No statement is left
- * out. It goes with the package: `npm ci`, or another version, takes it away.
+ * Makes one file of Kysely's modules, beside them, where server/db/kysely.ts looks for it. No statement is
+ * left out. It goes with the package: `npm ci`, or another version, takes it away.
  */
 export async function makeKyselyOneFile(): Promise<void> {
   const entry = fileURLToPath(import.meta.resolve('kysely'))

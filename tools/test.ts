@@ -10,11 +10,11 @@ import { buildWebIfStale } from '../web/build.ts'
 import { makeKyselyOneFile } from './one-file.ts'
 
 /**
- * Runs the suite on both engines: SQLite, and a real PostgreSQL from npm (or the server of TEST_DATABASE_URL).
- * Arguments name test files or folders; --quick leaves only the files that need no database, --long runs the long form
- * of test/faults/ and test/fuzz/. A file says in its first line which engine it needs (`// engine: none`), or its folder
- * does in `suite.json`; without either it runs on both. A process runs some files of one folder; its output is shown
- * when it fails.
+ * Runs the suite on both engines: SQLite, and a real PostgreSQL from npm (or the server of
+ * TEST_DATABASE_URL). Arguments name test files or folders; --quick leaves only the files that need no
+ * database, --long runs the long form of test/faults/ and test/fuzz/. A file says in its first line which
+ * engine it needs (`// engine: none`), or its folder does in `suite.json`; without either it runs on both. A
+ * process runs some files of one folder; its output is shown when it fails.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const [isQuick, isLong] = ['--quick', '--long'].map((option) => process.argv.includes(option))
@@ -34,7 +34,9 @@ const seeds = {
 }
 const long = { FAULTS: 'long', FUZZ_SECONDS: FUZZ_SECONDS ?? (FUZZ_RUNS ? '' : '180') }
 
-/** Engines by their name in a declaration. A file that needs none still runs once, without TEST_DATABASE_URL. */
+/**
+ * Engines by their name in a declaration. A file that needs none still runs once, without TEST_DATABASE_URL.
+ */
 const engines = {
   none: ['SQLite'],
   SQLite: ['SQLite'],

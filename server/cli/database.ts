@@ -25,7 +25,10 @@ export async function withDatabase<T>(
   }
 }
 
-/** Opening a database creates it: a command that only reads must not report an empty one behind a mistyped address. */
+/**
+ * Opening a database creates it: a command that only reads must not report an empty one behind a mistyped
+ * address.
+ */
 export function refuseMissingDatabase(url: string): void {
   const file = databaseFile(url)
   if (file !== undefined && !existsSync(file)) {

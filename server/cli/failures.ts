@@ -36,8 +36,9 @@ const systemErrors: Record<string, string> = {
 }
 
 /**
- * What an error means to the person at the terminal. Most are recognized by name, because importing the modules that
- * throw them would slow every command down. An unknown error is a fault of this program and keeps its stack.
+ * What an error means to the person at the terminal. Most are recognized by name, because importing the
+ * modules that throw them would slow every command down. An unknown error is a fault of this program and
+ * keeps its stack.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitStatus: 2 }

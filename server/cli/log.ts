@@ -155,7 +155,10 @@ async function verify(lines: Readable, witnesses: readonly Witness[]): Promise<H
   return head
 }
 
-/** Each line of a file is a JWS, or JSON with one as `checkpoint`: an answer of the service, or a line of its log. */
+/**
+ * Each line of a file is a JWS, or JSON with one as `checkpoint`: an answer of the service, or a line of its
+ * log.
+ */
 async function readWitnesses(files: readonly string[], jwks: JSONWebKeySet | null): Promise<Witness[]> {
   const witnesses: Witness[] = []
   for (const file of files) {

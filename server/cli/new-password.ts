@@ -9,8 +9,9 @@ const inputLimitBytes = 4096
 const inputTimeoutMilliseconds = 60_000
 
 /**
- * Reads a new password that follows the rules: twice at a terminal, without echo; else from standard input, without its
- * last newline. `names` are those of the account. Throws `Refused`; no message contains the password.
+ * Reads a new password that follows the rules: twice at a terminal, without echo; else from standard input,
+ * without its last newline. `names` are those of the account. Throws `Refused`; no message contains the
+ * password.
  */
 export async function readNewPassword(names: string[]): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice(names) : await readStandardInput()

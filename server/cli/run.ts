@@ -13,8 +13,8 @@ const infoLevel = 30
 export type ExitStatus = 0 | 1 | 2
 
 /**
- * Carries out one command line. Results go to standard output, everything else to standard error; with `--json` each
- * is one JSON value. Never throws: the exit status and one clear line say what went wrong.
+ * Carries out one command line. Results go to standard output, everything else to standard error; with
+ * `--json` each is one JSON value. Never throws: the exit status and one clear line say what went wrong.
  */
 export async function runCommandLine(argumentsGiven: string[]): Promise<ExitStatus> {
   const args = switchesLast(argumentsGiven)
@@ -73,9 +73,9 @@ async function runCommand(name: string, spec: CommandSpec, args: string[], json:
 }
 
 /**
- * The log line of an administrative command, in the form of the service's log: what was done, and by which account of
- * the machine. It leaves out addresses of databases, which may hold a password, and emails, because the event of the
- * change names the account.
+ * The log line of an administrative command, in the form of the service's log: what was done, and by which
+ * account of the machine. It leaves out addresses of databases, which may hold a password, and emails,
+ * because the event of the change names the account.
  */
 function traceOf(
   command: string,

@@ -8,10 +8,10 @@ import type { Answer, Client } from './client.ts'
 import { noteSecret } from './discretion.ts'
 import type { Service } from './service.ts'
 
-/** Password of every account made here unless the test gives another; long, so that no rule stands against it. */
+/** Password of every account made here, unless the test gives another. It is long enough for every rule. */
 const usualPassword = 'quiet harbour lanterns at dusk'
 
-/** The least that Argon2id takes. Who checks a password reads the cost from its hash, so a sign-in costs 0.1 ms, not 12. */
+/** The least cost of Argon2id. A check reads the cost from the hash, so a sign-in takes 0.1 ms, not 12. */
 const leastCost = { algorithm: 2, memoryCost: 8, timeCost: 1, parallelism: 1 }
 
 /** Tests of the cost itself hash with server/auth/credentials/passwords/passwords.ts. */
@@ -47,10 +47,10 @@ export async function newUser(
   return { id, userName, email, password, account, credentials: { email, password } }
 }
 
-/** Of no account, and with no failed tries. */
+/** An email of no account, with no failed tries. */
 export const unknownEmail = () => `nobody-${randomBytes(6).toString('hex')}@example.com`
 
-/** The token of a one-time link of the user. */
+/** The token of a new one-time link for the user. */
 export async function newLink(service: Service, { account }: Pick<TestUser, 'account'>): Promise<string> {
   const token = newSecret()
   noteSecret(token)
@@ -105,7 +105,7 @@ export async function bearerOf(service: Service, user: TestUser): Promise<Client
   return service.client().withBearer((await tokenPair(service, user)).accessToken)
 }
 
-/** The same, of somebody whom no other test knows. */
+/** The same for a user that no other test knows. */
 export async function newCaller(service: Service, roles: string[]): Promise<Client> {
   return bearerOf(service, await newUser(service, { roles }))
 }
@@ -128,7 +128,7 @@ export function revoke(service: Service, token: string): Promise<Answer> {
   return service.client().postForm('/v1/auth/revoke', { token })
 }
 
-/** One of every credential, the access token in use already, so that its state is remembered. */
+/** One of every credential. The access token has been used, so the service remembers its state. */
 export async function everyCredentialOf(service: Service, user: TestUser) {
   const browser = await signIn(service, user)
   const { accessToken, refreshToken } = await tokenPair(service, user)
@@ -147,7 +147,7 @@ export async function machineOf(service: Service, client: TestClient): Promise<C
   return service.client().withBearer(await serviceToken(service, client))
 }
 
-/** Everything that is stored of sign-ins, as text: what must not be found in it was not stored. */
+/** Everything stored about sign-ins, as text. A secret that it does not contain was not stored. */
 export async function storedCredentials({ db }: Service): Promise<string> {
   const tables = ['principals', 'users', 'client_secrets', 'sessions', 'session_ids'] as const
   const more = ['refresh_families', 'login_failures', 'known_addresses'] as const
@@ -155,7 +155,7 @@ export async function storedCredentials({ db }: Service): Promise<string> {
   return JSON.stringify(await Promise.all(rows))
 }
 
-/** What the log has of the account, sealed by now or not, in the order in which it happened. */
+/** The account's events in order, sealed or not. */
 export async function eventsOf({ db }: Service, { id }: { id: number }) {
   const of = (table: 'events' | 'unsealed_events') =>
     db.read
@@ -164,14 +164,14 @@ export async function eventsOf({ db }: Service, { id }: { id: number }) {
       .where('subject_kind', '=', 'account')
       .where('subject_id', '=', String(id))
       .execute()
-  // One that is sealed in between may be seen twice.
+  // An event sealed between the two reads may appear twice.
   const seen = new Map(
     [...(await of('unsealed_events')), ...(await of('events'))].map((row) => [row.id, row]),
   )
   return [...seen.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** How many sessions and token families the account stands behind. */
+/** How many sessions and token families the account has. */
 export async function liveCredentials(
   { db }: Service,
   { id }: { id: number },

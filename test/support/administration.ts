@@ -10,7 +10,7 @@ export async function newAdministrator(service: Service): Promise<{ user: TestUs
   return { user, caller: service.client().withBearer((await tokenPair(service, user)).accessToken) }
 }
 
-/** Nobody but these may manage accounts from now on. */
+/** From now on only these may manage accounts. */
 export async function leaveAdministrators(service: Service, kept: readonly TestUser[]): Promise<void> {
   const admins = await service.db.read
     .selectFrom('principal_roles')
@@ -27,7 +27,7 @@ export async function leaveAdministrators(service: Service, kept: readonly TestU
   }
 }
 
-/** What the log has of an account, in the order of writing, whether it is sealed by now or not. */
+/** The account's events in the order of writing, sealed or not. */
 export async function accountEvents({ db }: Service, id: number) {
   const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
   const { events } = await listEvents(db.read, { kind: 'account', id: String(id) }, page)

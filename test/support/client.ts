@@ -11,7 +11,7 @@ export interface Answer {
   body: any
 }
 
-/** A caller over real HTTP: keeps cookies as a browser of this origin would, sends what it is told otherwise. */
+/** A caller over real HTTP. It keeps cookies as a browser would, and sends the headers that the test sets. */
 export class Client {
   readonly baseUrl: string
   readonly cookies = new Map<string, string>()
@@ -21,7 +21,7 @@ export class Client {
     this.baseUrl = baseUrl
   }
 
-  /** Another with the same cookies and headers, and its own from then on: a second tab, or a thief. */
+  /** Another caller that starts with the same cookies and headers: a second tab, or a thief. */
   copy(): Client {
     const copy = new Client(this.baseUrl)
     for (const [name, value] of this.cookies) copy.cookies.set(name, value)
@@ -53,7 +53,7 @@ export class Client {
     return this.send('PATCH', path, body, headers)
   }
 
-  /** A string is sent as it is. */
+  /** A string is sent unchanged. */
   postForm(
     path: string,
     form: string | Record<string, string>,
@@ -64,7 +64,9 @@ export class Client {
     return this.post(path, text, { 'content-type': 'application/x-www-form-urlencoded', ...headers })
   }
 
-  /** A string body is sent as it is, anything else as JSON; both as application/json unless told otherwise. */
+  /**
+   * A string body is sent unchanged, anything else as JSON. The media type is application/json by default.
+   */
   async send(
     method: string,
     path: string,
@@ -101,7 +103,7 @@ export class Client {
   }
 }
 
-/** Of a stream, which goes on for ever, what it begins with. */
+/** The beginning of a stream, which never ends. */
 async function textOf(response: Response): Promise<string> {
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
   if (!isStream || response.body === null) return response.text()
@@ -119,12 +121,12 @@ function parse(text: string): unknown {
   }
 }
 
-/** True for the error of a call whose connection ended before the answer was whole. */
+/** True for the error of a call whose connection ended before the whole answer had arrived. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof TypeError && /^(fetch failed|terminated)$/.test(error.message)
 }
 
-/** For `catch`: nothing listens any more, or the system had taken a connection that nobody will read. */
+/** For `catch`: nothing listens any more, or the system accepted a connection that nobody will read. */
 export function assertUnanswered(error: unknown): undefined {
   assert.ok(isUnanswered(error), String(error))
 }

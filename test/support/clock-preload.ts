@@ -1,6 +1,6 @@
 import { openSync, readSync } from 'node:fs'
 
-// The time of day of a service that runs as it ships is that of its test (test-clock.ts). Nothing else differs.
+// A service that runs as it ships takes the time of day from its test (test-clock.ts). Nothing else differs.
 const file = openSync(process.env.TEST_CLOCK ?? '', 'r')
 const digits = Buffer.alloc(13)
 Date.now = () => {

@@ -9,19 +9,19 @@ import { Kysely, PostgresDialect, SqliteDialect, type Transaction } from '#kysel
 import { parseDatabaseUrl } from '../../server/db/address.ts'
 import type { Database } from '../../server/db/tables.ts'
 
-/** The server of the PostgreSQL half of the suite; without it tests run on SQLite. `tools/test.ts` sets it. */
+/** The PostgreSQL server of this run, set by `tools/test.ts`. Without it tests run on SQLite. */
 const serverUrl = process.env.TEST_DATABASE_URL
 
 export const testEngine = serverUrl ? 'postgres' : 'sqlite'
 
 export interface TestDatabase {
   databaseUrl: string
-  /** Of SQLite: the file. */
+  /** SQLite only. */
   file: string
   drop(): Promise<void>
 }
 
-/** An empty database of its own for one test or one file of tests. */
+/** A new empty database for one test or one file of tests. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return serverUrl ? createPostgresDatabase(serverUrl) : createSqlite()
 }
@@ -58,8 +58,8 @@ async function administer(server: string, statement: string): Promise<void> {
 let rawTurn: Promise<unknown> = Promise.resolve()
 
 /**
- * Past the service: a writing connection of the test's own, for bulk and for rows that no request makes. One at a time,
- * also of tests that run side by side: SQLite has one writer.
+ * A writing connection that bypasses the service: for bulk, and for rows that no request makes. Tests that
+ * run at the same time take turns, because SQLite has one writer.
  */
 export function withRawDatabase<T>(
   databaseUrl: string,
@@ -87,7 +87,7 @@ async function inRawDatabase<T>(
   }
 }
 
-/** SQLite refuses a transaction that becomes a writing one while another connection, that of the service, writes. */
+/** SQLite refuses a transaction that starts to write while another connection (the service's) writes. */
 async function untilUnlocked<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -100,7 +100,7 @@ async function untilUnlocked<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whoever drops the database right after may meet a connection that is on its way out: that is no error. */
+/** A connection may still be closing when the database is dropped: that is no error. */
 function singleConnection(connectionString: string): pg.Pool {
   const pool = new pg.Pool({ connectionString, max: 1 })
   pool.on('connect', (client) => client.on('error', () => undefined))

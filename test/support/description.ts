@@ -33,9 +33,9 @@ export interface Description {
   >
 }
 
-/** Headers without which an answer for which they are described would be of no use. */
+/** Headers that an answer must carry wherever they are described. */
 const alwaysSent = ['X-Request-Id', 'WWW-Authenticate', 'Location']
-/** Headers that no answer carries without saying so, whatever the operation. */
+/** Headers that no answer may carry undescribed. */
 const describedWhereSent = 'Set-Cookie ETag Location Link Preference-Applied Idempotency-Replayed'.split(' ')
 
 /** The value with every answer, header and parameter where it is referred to. References to schemas stay. */
@@ -63,7 +63,7 @@ export class Judge {
     // The types of both packages differ in how they are exported, not in what they are.
     ;(formats as unknown as (ajv: Ajv2020) => void)(this.#ajv)
     this.#ajv.addFormat('int32', { type: 'number', validate: () => true })
-    // What the description can say in words only: multipleOf is the quotient of doubles, by which 0.07 is none of
+    // The description says this in words only: multipleOf divides doubles, so 0.07 would be no multiple of
     // 0.0001.
     this.#ajv.addFormat('double', { type: 'number', validate: hasFourPlacesAtMost })
     this.#ajv.addKeyword('x-enum-varnames')
@@ -115,7 +115,7 @@ export class Judge {
     this.seen.add(`${operation.operationId} ${answer.status}`)
   }
 
-  /** What is described of an operation at all appears where it is described, and as it is described there. */
+  /** Each header that the operation describes appears exactly where described, and as described. */
   #assertHeaders({ responses }: Operation, documented: Response, { headers }: Answer, label: string): void {
     const here = new Map(Object.entries(documented.headers ?? {}))
     for (const [name, { schema }] of here) {
@@ -141,7 +141,7 @@ export class Judge {
   }
 }
 
-/** A caller each of whose answers the description has to know. */
+/** A caller whose every answer must be as described. */
 export class JudgedClient extends Client {
   readonly #judge: Judge
 

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { demoAccounts, demoClient } from '../../server/demo/demo.ts'
 
 /**
- * What every test guarantees besides its own: no log line holds a secret that was sent or given while it ran, and no
- * answer tells about the inside of the service. `client.ts`, `raw.ts` and `service.ts` report what they see;
- * `assertDiscreet` is asked when a service ends.
+ * Every test also guarantees this: no log line holds a secret that was sent or given while it ran, and no
+ * answer shows internals of the service. `client.ts`, `raw.ts` and `service.ts` report what they see;
+ * `assertDiscreet` runs when a service ends.
  */
 const tokenPattern = /[A-Za-z0-9_-][A-Za-z0-9_.-]{15,}/g
 const prefixLength = 16
-/** Tokens by how they begin, so that one which is cut in the log is found too. */
+/** Beginnings of tokens, so that a truncated token in the log is found too. */
 const tokenPrefixes = new Set<string>()
-/** Passwords and what else is no token, as it would stand in a line of JSON. */
+/** Passwords and other secrets that are no tokens, as a line of JSON would show them. */
 const texts = new Set<string>()
 const findings = new Set<string>()
 
@@ -41,7 +41,7 @@ function noteCookies(pairs: string): void {
   for (const [, value] of pairs.matchAll(/__Host-Http-\w+=([^;\s]+)/g)) noteSecret(value)
 }
 
-/** A request as it is sent, or as it arrived. */
+/** A request as sent or as received. */
 export function noteRequest(headers: IncomingHttpHeaders, body?: unknown): void {
   const { authorization, cookie, 'x-xsrf-token': antiforgeryToken } = headers
   noteSecret(authorization?.replace(/^\S+ +/, ''))
@@ -66,7 +66,7 @@ const inside: [what: string, pattern: RegExp][] = [
 ]
 const paths = [process.cwd(), tmpdir()]
 
-/** An answer as it leaves, or as it arrived. Data is the callers' own; what is judged is what a refusal says. */
+/** An answer as sent or as received. Data belongs to the callers; only what a refusal says is judged. */
 export function noteAnswer(status: number, headers: Headers | OutgoingHttpHeaders, text: string): void {
   const entries = headers instanceof Headers ? [...headers] : Object.entries(headers)
   for (const [name, value] of entries) {
@@ -77,7 +77,7 @@ export function noteAnswer(status: number, headers: Headers | OutgoingHttpHeader
   const body = parse(text)
   noteMembers(body)
   if (status < 400) return
-  // The path is the caller's own, too.
+  // The path comes from the caller too.
   const said = JSON.stringify({ ...body, instance: undefined })
   for (const [what, pattern] of inside) if (pattern.test(said)) found(status, `${what}: ${said}`)
   for (const path of paths) if (said.includes(path)) found(status, `a path of this machine: ${said}`)
@@ -106,7 +106,7 @@ export function secretsIn(text: string): string[] {
   return [...new Set([...tokens, ...others])].map((secret) => secret.slice(0, 8))
 }
 
-/** Reports what arrives at and leaves a server of this process, whoever sends it. */
+/** Reports every request and answer of a server in this process. */
 export function watchServer(server: Server): void {
   server.on('request', (request, response) => {
     noteRequest(request.headers)
@@ -120,7 +120,7 @@ export function watchServer(server: Server): void {
   })
 }
 
-/** A checkpoint is for everybody to keep. It begins as an access token does: the same key has signed it. */
+/** A checkpoint is public. It starts like an access token, because the same key signed it. */
 function withoutCheckpoints(log: string): string {
   return log.replaceAll(/"checkpoint":"(eyJ[\w-]+)\.[\w-]+\.[\w-]+"/g, (whole, header: string) => {
     const { typ } = JSON.parse(Buffer.from(header, 'base64url').toString())
@@ -128,7 +128,7 @@ function withoutCheckpoints(log: string): string {
   })
 }
 
-/** Throws when a line of the log holds a secret, or an answer so far told what it must not. */
+/** Throws when a line of the log holds a secret, or an answer so far showed internals. */
 export function assertDiscreet(logged: string): void {
   const log = withoutCheckpoints(logged)
   const leaks = secretsIn(log).map((secret) => {

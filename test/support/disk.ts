@@ -6,14 +6,14 @@ import { promisify } from 'node:util'
 const has = (program: string) =>
   process.platform === 'linux' && spawnSync(program, ['--version']).status === 0
 
-/** Options of tests: false, or why they are skipped. */
+/** `skip` options of tests: false, or why they are skipped. */
 export const withoutLimits = has('prlimit') ? false : 'needs prlimit of util-linux'
 export const withoutStrace = has('strace') ? false : 'needs strace'
 
 /** Undoes a fault; resolves once it is over. */
 export type Mend = () => Promise<void>
 
-/** No file of the process grows past so many bytes: what is written beyond fails. */
+/** Limits the files of the process to this many bytes: writes beyond fail. */
 export async function limitFiles(pid: number, bytes: number): Promise<Mend> {
   const set = (limit: number | string) =>
     promisify(execFile)('prlimit', ['--pid', String(pid), `--fsize=${limit}:unlimited`])
@@ -21,7 +21,7 @@ export async function limitFiles(pid: number, bytes: number): Promise<Mend> {
   return async () => void (await set('unlimited'))
 }
 
-/** These system calls of the process, in all its threads, do nothing and answer the error: `fdatasync`, `EIO`. */
+/** Makes system calls of the process fail in all its threads, such as `fdatasync` with `EIO`. */
 export async function failCalls(pid: number, calls: string, error: string): Promise<Mend> {
   const inject = `inject=${calls}:error=${error}`
   const child = spawn('strace', ['-f', '-o', '/dev/null', '-e', inject, '-p', String(pid)], {

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 /** The long form of test/faults/, which `npm run test:faults` asks for. */
 export const isLong = process.env.FAULTS === 'long'
 
-/** What the tests below choose at random follows from it: `FAULT_SEED=...` makes the same choices again. */
+/** Determines every random choice: `FAULT_SEED=...` makes the same choices again. */
 export const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
 
 /** Numbers from 0 up to 1, the same ones for the same seed and name. */

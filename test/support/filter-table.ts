@@ -27,7 +27,7 @@ export function byCodePoint(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right))
 }
 
-/** A table of these rows, in memory, for the tests of a file: what a column holds of those that a filter finds. */
+/** A table of these rows in memory. Returns a column's values in the rows that a filter finds. */
 export function filterTable(rows: Row[]) {
   const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
   before(() => fillBareTable(db, rows))

@@ -12,7 +12,8 @@ export const parts = (token: string) =>
 export const makeKey = (modulusLength = 2048) => generateKeyPairSync('rsa', { modulusLength }).privateKey
 
 /**
- * RS256 over a header and a payload as they stand, by node:crypto alone: no library of the service is its own witness.
+ * RS256 over a header and a payload, unchecked. It uses node:crypto alone, because the service's own library
+ * should not be its witness.
  */
 export function signText(header: string, payload: string, key: KeyObject, hash = 'sha256', pss = false) {
   const content = [header, payload].map((text) => Buffer.from(text).toString('base64url')).join('.')
@@ -33,7 +34,7 @@ export function forge(
   return signText(JSON.stringify(header), JSON.stringify(claims), key, hash, pss)
 }
 
-/** By jsonwebtoken, with the key that jwks-rsa fetches. */
+/** Verifies with jsonwebtoken, with the key that jwks-rsa fetches. */
 export async function verifyElsewhere(
   bearer: string,
   baseUrl: string,

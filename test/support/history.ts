@@ -15,7 +15,7 @@ interface OrderWrite {
   customer: string
   /** Idempotency-Key of the create. */
   key: string | undefined
-  /** Of the 201. */
+  /** From the 201. */
   id: string | undefined
   fate: Fate
   decision: Progress
@@ -24,7 +24,7 @@ interface OrderWrite {
 
 type Progress = 'none' | 'sent' | 'acknowledged'
 
-/** What becomes of the orders of a history, in turns. */
+/** What happens to the orders of a history, in turn. */
 const fates = [
   { path: 'approve', status: 1, body: undefined },
   { path: 'reject', status: 2, body: { reason: 'Ordered twice.' } },
@@ -36,7 +36,7 @@ type Fate = (typeof fates)[number]
 interface TokenChain {
   /** Every token that was handed out, in order. */
   tokens: string[]
-  /** Idempotency-Key of a rotation of the last token that was sent and has not been answered. */
+  /** Idempotency-Key of the unanswered rotation of the last token, if any. */
   openKey: string | undefined
 }
 
@@ -52,8 +52,8 @@ interface Stored {
 const zone = 'Europe/Berlin'
 
 /**
- * What callers sent to the service and what it acknowledged, to be compared with what the database holds. The callers
- * write without a pause, each one request after the other, until one is not answered, or with 503.
+ * What callers sent to the service and what it acknowledged, for comparison with the database. Each caller
+ * writes one request after another without pause, until one is not answered or is answered with 503.
  */
 export class History {
   readonly orders: OrderWrite[] = []
@@ -63,14 +63,14 @@ export class History {
   /** Writes that were answered 503: done, or not. */
   unavailable = 0
   readonly #userName: string
-  /** Customers of this history's orders begin with it. */
+  /** The prefix of the customers of this history's orders. */
   readonly #prefix = `history ${randomUUID()}`
 
   constructor(userName: string) {
     this.#userName = userName
   }
 
-  /** Resolves when no caller works any more; rejects with the first answer that should not have been. */
+  /** Resolves when every caller has finished; rejects with the first wrong answer. */
   async write(caller: Client, counts: { writers: number }): Promise<void> {
     const works = [
       ...Array.from({ length: counts.writers }, (_, index) => this.#writeOrders(caller, index % 2 === 0)),
@@ -133,8 +133,8 @@ export class History {
   }
 
   /**
-   * Asks again, as a caller would, for what was not answered: a create under a key is made or replayed, and a rotation
-   * under a key gives its token, whether it had been written or not.
+   * Repeats unanswered requests, as a caller would: a create under a key is made or replayed, and a rotation
+   * under a key gives its token, whether or not it had been written.
    */
   async repeatUnanswered(caller: Client): Promise<void> {
     for (const order of this.orders) {
@@ -145,7 +145,9 @@ export class History {
     }
   }
 
-  /** Everything acknowledged is there exactly once, nothing is there by halves, and nothing that nobody sent. */
+  /**
+   * Everything acknowledged is stored exactly once, nothing is stored by halves, nothing is stored unsent.
+   */
   async assertKept(databaseUrl: string): Promise<void> {
     await withRawDatabase(databaseUrl, async (db) => {
       await assertSound(db)
@@ -222,7 +224,7 @@ function assertAnswered(answer: Answer, status: number): void {
   assert.equal(answer.status, status, answer.text)
 }
 
-/** The last token serves; a rotation that was not answered has replaced it whole, or not at all. */
+/** The last token works: an unanswered rotation has replaced it completely or not at all. */
 function assertChain({ tokens, openKey }: TokenChain, stored: Stored): void {
   const last = tokens.at(-1) ?? ''
   const family = stored.families.get(new RefreshTokens(Buffer.alloc(32)).read(last)?.familyId ?? '')
@@ -232,7 +234,7 @@ function assertChain({ tokens, openKey }: TokenChain, stored: Stored): void {
   assert.equal(family.generation, tokens.length + (isLast ? 0 : 1))
 }
 
-/** The tally is exact, and on SQLite the file and its index of trigrams are whole. */
+/** The tally is exact; on SQLite the file and its trigram index are intact. */
 export async function assertSound(db: Kysely<Database>): Promise<void> {
   assert.deepEqual(await keptTally(db), countedTally(await readOrders(db)))
   if (testEngine !== 'sqlite') return
@@ -240,13 +242,13 @@ export async function assertSound(db: Kysely<Database>): Promise<void> {
   assert.deepEqual(integrity.rows, [{ integrity_check: 'ok' }])
   assert.deepEqual((await sql`pragma foreign_key_check`.execute(db)).rows, [])
   await sql`insert into orders_search (orders_search, rank) values ('integrity-check', 1)`.execute(db)
-  // Nothing is put off beyond the end of its transaction.
+  // Deferred work never outlasts its transaction.
   const deferral =
     await sql`select 1 from orders_search_deferral where indexed_to < 9223372036854775807`.execute(db)
   assert.deepEqual(deferral.rows, [])
 }
 
-/** A connection of the test's own gives PostgreSQL's bigint as text. */
+/** The test's connection gives PostgreSQL's bigint as text. */
 async function readOrders(db: Kysely<Database>): Promise<OrderRow[]> {
   const rows = await db
     .selectFrom('orders')

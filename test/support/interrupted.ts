@@ -3,7 +3,10 @@ import { type InsideService, type Service, startService } from './service.ts'
 
 type Around = (write: () => Promise<unknown>) => Promise<unknown>
 
-/** One more instance for the describe that calls this in its body. `around` replaces its next write of that name. */
+/**
+ * One more instance for the describe that calls this in its body. `around` replaces its next write of that
+ * name.
+ */
 export function interruptedInstance(service: Service) {
   const due = new Map<string, Around>()
   const instance = {

@@ -14,7 +14,7 @@ export interface LoggedEvent extends EventColumns {
   hash: string | null
 }
 
-/** What the last change of an order of each status was. */
+/** The kind of the last event of an order, by its status. */
 const lastChange: Record<OrderStatus, string[]> = {
   [orderStatus.Pending]: ['created', 'approval-given'],
   [orderStatus.Approved]: ['approved'],
@@ -22,7 +22,9 @@ const lastChange: Record<OrderStatus, string[]> = {
   [orderStatus.Withdrawn]: ['withdrawn'],
 }
 
-/** Every event (of the subject) in the order of the log, those that wait to be sealed after it; of one moment. */
+/**
+ * Every event (of the subject) in the order of the log, then those not yet sealed; all read at one moment.
+ */
 export async function storedEvents(db: Kysely<Database>, subject?: string): Promise<LoggedEvent[]> {
   const ofSubject = subject === undefined ? sql`` : sql`where subject_id = ${subject}`
   const columns = sql.join(Object.keys(eventRow(stampOfNobody, noEvent)).map((column) => sql.ref(column)))
@@ -32,7 +34,7 @@ export async function storedEvents(db: Kysely<Database>, subject?: string): Prom
       union all
       select ${columns}, null, null, 1, number from unsealed_events
     ) as stored ${ofSubject} order by is_waiting, place`.execute(db)
-  // A connection of the test's own gives PostgreSQL's bigint as text.
+  // The test's connection gives PostgreSQL's bigint as text.
   return rows.map((row) => {
     const {
       is_waiting: _,
@@ -47,8 +49,8 @@ const stampOfNobody = { eventId: '', nowMilliseconds: 0, timeZone: null, by: '',
 const noEvent: Event = { kind: 'text-erased', subject: { kind: 'log', id: '' }, data: {} }
 
 /**
- * The log is whole up to its head and holds no event twice, and every change of an order has exactly one event, by who
- * and when the order says. For a database of which every order came through the service.
+ * The log is whole up to its head and holds no event twice; every change of an order has exactly one event,
+ * with the order's own time and author. For databases whose orders all came through the service.
  */
 export async function assertLogKept(db: Kysely<Database>): Promise<void> {
   const events = await storedEvents(db)
@@ -64,7 +66,7 @@ export async function assertLogKept(db: Kysely<Database>): Promise<void> {
   for (const order of orders) assertOrderLogged(inNumbers(order), byOrder.get(order.id) ?? [])
 }
 
-/** An order counts the approvals that are known of it, each by somebody of whom the log has one. */
+/** An order counts its stored approvals, and each of them has an event of its approver. */
 export async function assertApprovalsKept(db: Kysely<Database>): Promise<void> {
   const known = await db.selectFrom('order_approvals').selectAll().execute()
   const events = (await storedEvents(db)).filter(
@@ -80,7 +82,7 @@ export async function assertApprovalsKept(db: Kysely<Database>): Promise<void> {
 }
 
 /**
- * What is sealed fits together line by line, and the head is the last of it: exactly so where nothing seals meanwhile.
+ * Sealed lines fit together, and the head is the last of them. `exact` only where nothing seals meanwhile.
  */
 export async function assertChained(db: Kysely<Database>): Promise<void> {
   const before = await headOfLog(db)
@@ -96,7 +98,7 @@ async function headOfLog(db: Kysely<Database>): Promise<Head> {
   return { size: Number(size), hash }
 }
 
-/** The bytes of an export of what is sealed. */
+/** The bytes of an export of the sealed log. */
 async function* exported(events: LoggedEvent[]): AsyncGenerator<Uint8Array> {
   for (const event of events) {
     const { sequence, text_salt: textSalt, text, hash } = event
@@ -126,7 +128,7 @@ function assertOrderLogged(order: OrderRow, events: LoggedEvent[]): void {
   )
   const data = { customer: order.customer, total: decimalOf(order.total_e4) }
   for (const event of events) assert.deepEqual(JSON.parse(event.data), data)
-  // A note stands after the change whose version it names.
+  // A note follows the change whose version it names.
   const seen = events.map(({ version }) => version ?? 0)
   assert.deepEqual(
     seen,

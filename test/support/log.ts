@@ -7,7 +7,7 @@ import { newOrderedId, newSalt } from '../../server/ids.ts'
 import { withRawDatabase } from './database.ts'
 import type { Service } from './service.ts'
 
-/** What a line of a log says that no rule makes. */
+/** What a line of a log says that does not follow from other members. */
 export type LogContent = Omit<LogLine, 'sequence' | 'textHash' | 'hash'>
 
 export const orderEvent: LogContent = {
@@ -24,7 +24,7 @@ export const orderEvent: LogContent = {
   text: 'Delivered late.\nAgreed by phone.',
 }
 
-/** A log by the words of the contract, with nothing of the service's own: its witness. */
+/** A log made by the words of the contract, without the service's code: its witness. */
 export function makeLog(contents: LogContent[]): LogLine[] {
   let previous = Buffer.alloc(32)
   return contents.map(({ textSalt, text, ...content }, index) => {
@@ -38,7 +38,7 @@ export function makeLog(contents: LogContent[]): LogLine[] {
   })
 }
 
-/** Members in the order of their names, for names of the letters that the log uses. */
+/** Sorts members by name, for names of the letters that the log uses. */
 function sortedJson(value: object): string {
   return JSON.stringify(value, (_, member) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
@@ -58,7 +58,7 @@ export async function* inPortions(bytes: Buffer, length = 65_536): AsyncGenerato
 export const makeSigningKeys = (algorithm: SigningKeys['algorithm'] = 'RS256'): Promise<SigningKeys> =>
   signingKeysOf([generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey], algorithm)
 
-/** Seals what waits. */
+/** Seals every waiting event. */
 export async function seal(db: Pick<AppDatabase, 'write'>): Promise<void> {
   while ((await db.write('sealEvents', { limit: 1_000 })) > 0);
 }

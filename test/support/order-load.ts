@@ -7,17 +7,17 @@ import type { Client } from './client.ts'
 export interface Acknowledged {
   /** Ids of every order that was answered 201. */
   created: string[]
-  /** Of those to which the load does nothing more: the ETag that their last write was to lead to. */
+  /** The final ETag of each order that the load no longer changes. */
   settled: ReadonlyMap<string, string>
 }
 
 const writerCount = 8
-/** Writers that have made so many pause after each: the load goes on however long it has to, and does not grow with it. */
+/** After this many orders a writer pauses after each, so a long load does not grow without end. */
 const ordersAtOnce = 100
 const pauseMilliseconds = 100
 const comparedAtOnce = 50
 
-/** Callers that write until they are told to end: each creates orders and approves every other one of its own. */
+/** Callers that write until stopped: each creates orders and approves every other one. */
 export class OrderLoad {
   readonly #created = new Set<string>()
   readonly #settled = new Map<string, string>()
@@ -26,7 +26,7 @@ export class OrderLoad {
 
   constructor(caller: Client) {
     this.#writers = Promise.all(Array.from({ length: writerCount }, () => this.#work(caller)))
-    // Whoever ends the load hears of it.
+    // Reported by whoever ends the load.
     this.#writers.catch(() => undefined)
   }
 
@@ -34,7 +34,7 @@ export class OrderLoad {
     return { created: [...this.#created], settled: new Map(this.#settled) }
   }
 
-  /** Resolves once so many more orders are settled. */
+  /** Resolves once this many more orders are settled. */
   async settles(count: number): Promise<void> {
     const enough = this.#settled.size + count
     while (this.#settled.size < enough && !this.#isOver) await setTimeout(5)

@@ -16,13 +16,13 @@ import type { Service } from './service.ts'
 
 export type OrderRow = Selectable<OrdersTable>
 
-/** The id of the order with this number among those created at the instant. */
+/** The id of the order with this number among those created at that instant. */
 export function orderIdAt(milliseconds: number, number: number): string {
   const digits = milliseconds.toString(16).padStart(12, '0') + (0x70000 + number).toString(16)
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 13)}${digits.slice(14)}-8000-000000000000`
 }
 
-/** A pending order of 1.00 with an id of its own; if it is approved, by the one who is needed. */
+/** A pending order of 1.00 with a new id. An approved one has the one approval it needs. */
 export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
   const customer = given.customer ?? 'Acme'
   const created_at = given.created_at ?? (given.id ? instantOfId(given.id) : Date.UTC(2026, 0, 1))
@@ -48,7 +48,7 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
   }
 }
 
-/** A table of orders and nothing else, in memory, without what keeps odd values out. */
+/** A table of orders alone, in memory, without the constraints that keep odd values out. */
 export async function fillBareTable(db: Kysely<Database>, rows: OrderRow[]): Promise<void> {
   const columns = Object.entries(orderRow()).map(([name, value]) => {
     const type = typeof value === 'number' ? 'integer' : 'text'
@@ -68,7 +68,7 @@ export function listRequest(
   return { filter: parseFilter(filter), sortKey, direction: 'desc', page }
 }
 
-/** Of an operation that nobody with an account asked for. */
+/** The stamp of an operation that no account asked for. */
 export function stamp(given: Partial<Stamp> = {}): Stamp {
   const nowMilliseconds = given.nowMilliseconds ?? 1
   return {
@@ -81,7 +81,7 @@ export function stamp(given: Partial<Stamp> = {}): Stamp {
   }
 }
 
-/** Whether a name has a letter, digit, punctuation mark or symbol that leaves a trace on the screen. */
+/** Whether a name has a letter, digit, punctuation mark or symbol that is visible on the screen. */
 export function canBeSeen(name: string): boolean {
   const isUnseen = (character: string) =>
     /[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]/u.test(character)
@@ -90,7 +90,7 @@ export function canBeSeen(name: string): boolean {
 
 const rowsPerInsert = 500
 
-/** Puts rows in past the API: for bulk, and for rows that no request makes. */
+/** Inserts rows without the API: for bulk, and for rows that no request makes. */
 export function insertOrders(service: Service, rows: OrderRow[]): Promise<OrderRow[]> {
   return withRawDatabase(service.databaseUrl, async (db) => {
     for (let start = 0; start < rows.length; start += rowsPerInsert) {
@@ -101,8 +101,8 @@ export function insertOrders(service: Service, rows: OrderRow[]): Promise<OrderR
 }
 
 /**
- * These orders and no others from before the first test of a describe to after its last, as if the database had never
- * had any: SQLite has noted whether its numbers are in the order of creation.
+ * Holds exactly these orders during a describe, as if the database had never had others: SQLite also stores
+ * whether its row numbers follow the order of creation.
  */
 export function onlyOrders(service: Service, rows: OrderRow[] = []): void {
   before(() => replaceOrders(service, rows))
@@ -125,7 +125,7 @@ export async function setTimeZone(service: Service, email: string, timeZone: str
   )
 }
 
-/** Everything that a request to the orders may write. Sealing an event changes nothing of it. */
+/** Everything that a request about orders may write. Sealing an event does not change it. */
 export async function storedState({ db: { read } }: Service) {
   const events = await storedEvents(read)
   return {
@@ -142,7 +142,7 @@ export async function createdId(caller: Client, values: Record<string, unknown> 
   return answer.body.id
 }
 
-/** The request's path and header lines exactly as given, where `fetch` would mend, drop or join them. */
+/** Sends path and header lines exactly as given, where `fetch` would correct, drop or join them. */
 export function sendExactly(caller: Client, method: string, path: string, lines: string[] = [], body = '') {
   const authorization = `Authorization: ${caller.headers.authorization}`
   return exchange(caller.baseUrl, request(method, path, [authorization, ...lines], body))
@@ -160,7 +160,7 @@ const sortValues: Record<(typeof sortKeys)[number], (row: OrderRow) => string | 
 }
 
 /**
- * The order of a listing as the contract has it: code points, null before everything else, ties by id, same direction.
+ * The order of a list by the contract: code points, null first, ties by id in the same direction.
  */
 export function compareOrders(
   key: (typeof sortKeys)[number],

@@ -3,11 +3,11 @@ import { before } from 'node:test'
 type Service = (path: string, request: Request) => Response | Promise<Response>
 
 /**
- * What the modules of the web app find in a page and Node has not is there once this is imported: they are imported
- * after it. All files of a process share the page, the modules, and what those keep.
+ * Provides what the web app's modules need from a page and Node does not have. Import it before them. All
+ * files of a process share the page, the modules and their state.
  */
 const page = new EventTarget()
-/** What was said to the other tabs. */
+/** Messages to the other tabs. */
 export const told: unknown[] = []
 let service: Service = () => answerWith(204)
 
@@ -28,10 +28,10 @@ Object.assign(globalThis, {
   Request: PageRequest,
   fetch: async (request: Request) => service(new URL(request.url).pathname, request),
 })
-// What is written in the language of the reader is not to depend on that of the machine.
+// Texts in the reader's language must not depend on the machine's.
 Object.defineProperty(navigator, 'language', { value: 'en-US' })
 
-/** The service behind the page, in the describe that calls this in its body. */
+/** Sets the service behind the page for the describe that calls this in its body. */
 export function serviceIs(given: Service): void {
   before(() => {
     service = given

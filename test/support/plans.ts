@@ -31,7 +31,7 @@ export async function statementsOf(
   return statements
 }
 
-/** The steps of the statements on SQLite, in its words. */
+/** SQLite's own words for the steps of the statements. */
 export function stepsOf(place: Place, statements: readonly CompiledQuery[]): string[] {
   const database = openSqlite(place)
   const steps = statements.flatMap(
@@ -43,8 +43,8 @@ export function stepsOf(place: Place, statements: readonly CompiledQuery[]): str
 }
 
 /**
- * What the statements do with orders: each access by the index that it uses, or how it goes without. Sorts are `sort`.
- * `generic` asks PostgreSQL for the plan that serves any parameters: that of a statement that is run often.
+ * How the statements reach orders: the index of each access, or how it does without one. A sort is `sort`.
+ * `generic` asks PostgreSQL for the plan that serves all parameters, as a frequent statement gets it.
  */
 export async function accessesOf(
   place: Place,

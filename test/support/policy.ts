@@ -12,12 +12,12 @@ interface Row {
   services: boolean
 }
 
-/** From 0, one approval, of anybody. */
+/** From 0, one approval, by anyone. */
 export function policyRow(given: Partial<Row> = {}): Row {
   return { from: 0, approvals: 1, selfApproval: true, services: true, ...given }
 }
 
-/** As a new database has it. */
+/** The policy of a new database. */
 export const firstPolicy = [policyRow()]
 
 /** Replaces the policy, whatever it is. */
@@ -26,12 +26,12 @@ export async function putPolicy(caller: Client, rows: Row[]): Promise<void> {
   assert.equal(answer.status, 204, answer.text)
 }
 
-/** Whatever a describe does to the policy, those after it meet the first one. */
+/** Restores the first policy after the describe that calls this in its body. */
 export function putsPolicyBack(service: Service): void {
   after(async () => putPolicy(await service.bearer('admin'), firstPolicy))
 }
 
-/** What was recorded of the policy, in the order of writing, whether it is sealed by now or not. */
+/** Events of the policy in the order of writing, sealed or not. */
 export async function policyEvents({ db }: Service) {
   const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
   const { events } = await listEvents(db.read, { kind: 'policy', id: 'approval' }, page)
@@ -56,7 +56,7 @@ export async function newApprover(service: Service): Promise<{ user: TestUser; c
   return { user, caller: service.client().withBearer((await tokenPair(service, user)).accessToken) }
 }
 
-/** One after the other: so many sign-ins at once wait longer for their hashes than a busy machine has time. */
+/** One after the other: simultaneous sign-ins would wait too long for their hashes on a busy machine. */
 export async function newApprovers(service: Service, count: number) {
   const people: Awaited<ReturnType<typeof newApprover>>[] = []
   while (people.length < count) people.push(await newApprover(service))
@@ -67,7 +67,7 @@ export function approve(caller: Client, id: string, headers: Record<string, stri
   return caller.patch(`/v1/orders/${id}/approve`, undefined, headers)
 }
 
-/** What is stored of an order's approvals: state, counter, who, and what was recorded. */
+/** What is stored about an order's approvals: state, counter, approvers, events. */
 export async function approvalState({ db }: Service, id: string) {
   const order = await db.read
     .selectFrom('orders')

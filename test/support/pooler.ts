@@ -1,19 +1,19 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** What PgBouncer takes of the parameters with which a connection begins; any other is refused. */
+/** The startup parameters that PgBouncer accepts; it refuses any other. */
 const startParameters = ['user', 'database', 'application_name', 'client_encoding', 'DateStyle', 'TimeZone']
 
 export interface Pooler {
-  /** The given address through the pooler. */
+  /** The given address, through the pooler. */
   url: string
   close(): Promise<void>
 }
 
 /**
- * What PgBouncer 1.18 is to its clients, on loopback and without passwords: `session` gives each client a connection of
- * its own, `transaction` one of a few for as long as a transaction, the last used one first, with whatever the client
- * before left there.
+ * Behaves like PgBouncer 1.18 on loopback without passwords. `session` gives each client its own connection.
+ * `transaction` lends one of a few for the length of a transaction, the last used one first, with whatever
+ * state its last client left.
  */
 export async function startPooler(targetUrl: string, mode: 'session' | 'transaction'): Promise<Pooler> {
   const target = new URL(targetUrl)
@@ -62,7 +62,7 @@ function serve(socket: Socket, pool: Pool, mode: 'session' | 'transaction'): voi
 }
 
 async function begin(socket: Socket, message: Buffer, pool: Pool): Promise<void> {
-  // Length, protocol, then names and values in turns.
+  // Length, protocol, then names and values alternately.
   const words = message.subarray(8).toString('latin1').split('\0')
   const unknown = words.find(
     (name, index) => index % 2 === 0 && name !== '' && !startParameters.includes(name),
@@ -81,10 +81,10 @@ async function begin(socket: Socket, message: Buffer, pool: Pool): Promise<void>
 
 type Listener = (type: string, message: Buffer) => void
 
-/** A connection to the server, past its sign-in. */
+/** A connection to the server, already signed in. */
 interface Backend {
   socket: Socket
-  /** What the server said to whoever signed in. */
+  /** The server's messages after the sign-in. */
   greeting: Buffer
   listen(listener: Listener | undefined): void
 }
@@ -137,7 +137,7 @@ class Pool {
   }
 }
 
-/** Calls back for each whole message, one after the other; the first of a client has no type. */
+/** Calls back for each whole message in turn. A client's first message has no type. */
 function readMessages(
   socket: Socket,
   take: (type: string, message: Buffer) => unknown,

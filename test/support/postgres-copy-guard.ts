@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import pg from 'pg'
 
 /**
- * A process of its own that runs the programs of its first argument on the folder `data` of its second for as long as
- * its standard input is open, and prints the address once the server answers. Then it removes the folder. Ends with 1
- * when the server ends by itself.
+ * A separate process. It runs the programs of its first argument on the folder `data` of its second, and
+ * prints the address once the server answers. When its standard input closes, it removes the folder. It ends
+ * with 1 when the server ends by itself.
  */
 const [native = '', folder = ''] = process.argv.slice(2)
 const data = join(folder, 'data')

@@ -8,27 +8,30 @@ import { fileURLToPath } from 'node:url'
 import { connectTo } from './postgres.ts'
 
 /**
- * The low-level base backup of PostgreSQL, for the npm package has neither pg_dump nor pg_basebackup.
+ * PostgreSQL's low-level base backup, because the npm package has neither pg_dump nor pg_basebackup.
  * https://www.postgresql.org/docs/18/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
  */
 export interface BaseBackup {
-  /** Holds the copy in `data`; the account of the server owns it. */
+  /** Holds the copy in `data`; the server's account owns it. */
   folder: string
-  /** Programs of the server that was copied. */
+  /** Programs of the copied server. */
   native: string
 }
 
-/** Belongs to the running server, or is made anew at every start; of `pg_wal` see `takeBaseBackup`. */
+/**
+ * Not copied: belongs to the running server, or is recreated at every start. For `pg_wal` see
+ * `takeBaseBackup`.
+ */
 const leftOut = new Set([
   ...'postmaster.pid postmaster.opts pg_wal pg_replslot pg_dynshmem pg_notify pg_serial'.split(' '),
   ...'pg_snapshots pg_stat_tmp pg_subtrans'.split(' '),
 ])
 
 /**
- * Copies a running server's files between pg_backup_start and pg_backup_stop, then the log that was written meanwhile
- * (which an archive would have kept). `onTablesCopied` is called between the tables and the rest, and `onCopied` right
- * before the stop: what was committed by then is in the copy. The server must run on this machine, and the role be its
- * superuser; from now on it keeps its log.
+ * Copies a running server's files between pg_backup_start and pg_backup_stop, then the log written meanwhile
+ * (which an archive would have kept). `onTablesCopied` is called between the tables and the rest. `onCopied`
+ * is called right before the stop: what was committed by then is in the copy. The server must run on this
+ * machine, with a superuser as role; from then on it keeps its log.
  */
 export async function takeBaseBackup(
   url: string,
@@ -47,8 +50,8 @@ export async function takeBaseBackup(
     await client.query('select pg_reload_conf()')
     await client.query("select pg_backup_start('test', true)")
     await copy.take(join(source, 'base'), join(data, 'base'))
-    // The control file, copied after it, names this checkpoint, which the tables that were copied before it lack: only
-    // backup_label says from where the log must be repeated.
+    // The control file is copied later and names this checkpoint, which the copied tables lack. Only
+    // backup_label says from where the log must be replayed.
     await onTablesCopied()
     await client.query('checkpoint')
     await copy.take(source, data, new Set([...leftOut, 'base']))
@@ -68,7 +71,7 @@ export async function takeBaseBackup(
 }
 
 export interface RunningCopy {
-  /** Of the server: the database `postgres`. */
+  /** The address of the server's database `postgres`. */
   url: string
   /** Ends the server and removes the copy. */
   end(): Promise<void>
@@ -124,7 +127,7 @@ class FolderCopy {
     await chown(path, this.#uid, this.#gid)
   }
 
-  /** A file that the server removes meanwhile is not missed: the log repeats what became of it. */
+  /** A file that the server removes meanwhile may be missing: the log replays its removal. */
   async #takeFile(from: string, to: string): Promise<void> {
     try {
       await copyFile(from, to)

@@ -19,15 +19,15 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 /**
- * A process of its own that runs a real PostgreSQL 18 from npm for as long as its standard input is open, prints its
- * address as one line, and leaves nothing behind: when whoever started it ends in any way, the pipe closes.
- * PostgreSQL refuses to run as root, so under root it runs as `nobody`.
+ * A separate process that runs a real PostgreSQL 18 from npm while its standard input is open, and prints its
+ * address as one line. It leaves nothing behind: when the process that started it ends in any way, the pipe
+ * closes. PostgreSQL refuses to run as root, so under root it runs as `nobody`.
  *
- * Lines on standard input are commands, done one after another, each answered by one line `done <command>`:
- * `kill9` (SIGKILL to every process of the server), `stop` (fast shutdown), `start`, `restart`. Started means that it
- * answers queries. A server that ends without having been told to ends the guard too.
+ * Lines on standard input are commands, carried out in turn, each answered by one line `done <command>`:
+ * `kill9` (SIGKILL to every process of the server), `stop` (fast shutdown), `start`, `restart`. Started means
+ * that it answers queries. A server that ends by itself ends the guard too.
  *
- * Roles whose names begin with `scram_` need their password; all others are trusted, on loopback.
+ * Roles whose names start with `scram_` need their password; all others are trusted, on loopback.
  */
 const nobody = 65_534
 const account = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
@@ -124,7 +124,7 @@ async function askForPasswords(file: string): Promise<void> {
 class Server {
   readonly #installation: Installation
   #process: ChildProcess | undefined
-  /** Shared memory outlives a server that was killed; the next start takes it over, and its end removes it. */
+  /** Shared memory outlives a killed server; the next start takes it over and removes it at its end. */
   #wasKilled = false
   #isExpected = false
 
@@ -132,7 +132,7 @@ class Server {
     this.#installation = installation
   }
 
-  /** Starts as often as the remains of a killed server are in the way. */
+  /** Tries again while the remains of a killed server are in the way. */
   async start(): Promise<void> {
     if (this.#isRunning()) return
     this.#isExpected = false
@@ -165,7 +165,7 @@ class Server {
     await exit
   }
 
-  /** Not the parent alone: what it forked could otherwise finish a commit after the death. */
+  /** Kills its children too: they could otherwise finish a commit afterwards. */
   async kill(): Promise<void> {
     const child = this.#process
     if (child?.pid === undefined || !this.#isRunning()) return
@@ -210,7 +210,7 @@ function killQuietly(pid: number): void {
   }
 }
 
-/** A copy that any account may run, with the links that npm packages cannot hold. */
+/** A copy that any account may run, with the links that an npm package cannot hold. */
 async function copyBinaries(folder: string): Promise<string> {
   const source = await packageFolder()
   const native = join(folder, 'native')
@@ -237,7 +237,7 @@ function startServer(native: string, data: string, port: number): ChildProcess {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '200',
-    // Tests that look at durability ask for it; the others need none.
+    // Only tests of durability need it.
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])

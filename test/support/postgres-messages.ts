@@ -1,5 +1,5 @@
 /**
- * AuthenticationOk and ReadyForQuery, for a server of a test's own:
+ * AuthenticationOk and ReadyForQuery, for a server that a test plays:
  * https://www.postgresql.org/docs/18/protocol-message-formats.html
  */
 export const welcome = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])

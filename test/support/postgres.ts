@@ -11,7 +11,7 @@ export const withoutPostgres = process.env.TEST_DATABASE_URL
   ? false
   : 'needs PostgreSQL: set TEST_DATABASE_URL'
 
-/** A PostgreSQL server of a test's own, which it may stop, kill and start as it likes. */
+/** A PostgreSQL server that the test may stop, kill and start. */
 export interface OwnPostgres {
   url: string
   /** Resolves once it is done; see postgres-guard.ts. */
@@ -19,7 +19,7 @@ export interface OwnPostgres {
   end(): Promise<void>
 }
 
-/** `durable` keeps the promises that tests of durability look at; without it the server is faster. */
+/** `durable` is for tests of durability; without it the server is faster. */
 export async function startPostgres({ durable = false } = {}): Promise<OwnPostgres> {
   const child = spawn(process.execPath, [guard, ...(durable ? ['--durable'] : [])], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -46,7 +46,7 @@ export async function startPostgres({ durable = false } = {}): Promise<OwnPostgr
   }
 }
 
-/** Runs one statement on a connection of its own, past the service. */
+/** Runs one statement on a new connection, without the service. */
 export async function runSql<Row extends pg.QueryResultRow>(
   url: string,
   statement: string,
@@ -60,7 +60,7 @@ export async function runSql<Row extends pg.QueryResultRow>(
   }
 }
 
-/** A connection past the service; that it is lost in a fault is not an error. */
+/** A connection without the service. Losing it in a fault is no error. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)

@@ -4,8 +4,9 @@ import type { Filter, TextPattern } from '../../server/orders/filter/parser.ts'
 type NumberFilter = Extract<Filter, { kind: 'number' }>
 
 /**
- * A text that means this filter: `parseFilter(printFilter(filter))` deep-equals `filter`, as long as it keeps the
- * shape that `Filter` promises and the limits of the language. Parentheses stand only where they must.
+ * A text that means this filter: `parseFilter(printFilter(filter))` deep-equals `filter`, as long as it keeps
+ * the shape that `Filter` promises and the limits of the language. It has parentheses only where they are
+ * needed.
  */
 export function printFilter(filter: Filter): string {
   switch (filter.kind) {
@@ -35,7 +36,7 @@ function printInside(operand: Filter, inParentheses: Filter['kind'][]): string {
   return inParentheses.includes(operand.kind) ? `(${text})` : text
 }
 
-/** Plain words stay bare, so that both ways of writing a value are used. */
+/** Plain words stay unquoted, so that tests use both ways of writing a value. */
 function printText(text: string): string {
   const isPlain = /^[a-zA-Z0-9.]+$/.test(text) && !['AND', 'OR', 'NOT'].includes(text)
   return isPlain ? text : `"${escaped(text)}"`
@@ -60,7 +61,7 @@ function printRange({ field, range }: NumberFilter): string {
   return isBetween ? instant.replace('Z', '5Z') : instant
 }
 
-/** In hundred-thousandths, where the middle between two totals is a whole number. */
+/** In hundred-thousandths: the middle between two totals is then a whole number. */
 function printTotal({ low, high }: NumberRange): string {
   const e5 = high === low ? BigInt(low) * 10n - 5n : BigInt(low) * 10n
   const sign = e5 < 0n ? '-' : ''

@@ -14,7 +14,7 @@ export function assertProblem(answer: Answer, status: number, code: string): voi
   assert.equal(answer.body.requestId, answer.headers.get('x-request-id'))
 }
 
-/** The answer says of these places of the body that they are wrong, and of no other. */
+/** The answer names exactly these places of the body as wrong. */
 export function assertInvalid(answer: Answer, pointers: readonly string[]): void {
   assertProblem(answer, 400, 'validation-failed')
   const named = answer.body.errors.map((error: { pointer: string }) => error.pointer)
@@ -28,7 +28,7 @@ export function assertOneOf(answers: Answer[], status: number, refused: number, 
   for (const answer of others) assertProblem(answer, refused, code)
 }
 
-/** What two refusals must have in common when the caller may not tell their causes apart. */
+/** What two refusals must share so that a caller cannot distinguish their causes. */
 export function visibleParts({ status, headers, setCookies, body }: Answer): unknown {
   const { requestId: _, ...rest } = body
   const names = [...headers.keys()].sort()

@@ -16,19 +16,19 @@ export interface RunningServer {
   databaseUrl: string
   /** Everything the process has printed so far. */
   output(): string
-  /** Resolves once standard output has held the text. */
+  /** Resolves once the process has printed the text. */
   printed(text: string): Promise<void>
-  /** Ends the process with a signal (SIGTERM unless told otherwise), waits for it, and removes its folder. */
+  /** Ends the process with a signal (SIGTERM by default), waits for it, and removes its folder. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** None is left behind, however the tests end. */
+/** Killed at exit, however the tests end. */
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** A real `node server/main.ts serve` on a free port, with a database file of its own unless `env` names one. */
+/** A real `node server/main.ts serve` on a free port, with a new database file unless `env` names one. */
 export async function startServer(
   options: string[],
   env: Record<string, string> = {},
@@ -79,7 +79,7 @@ export async function startServer(
   }
 }
 
-/** Without the banner of development, which tells the demo passwords because it is to. */
+/** Without the banner of development, which shows the demo passwords on purpose. */
 function logIn(output: string): string {
   return output
     .split('\n')

@@ -95,7 +95,7 @@ export async function sessionOf(baseUrl: string, userName: 'admin' | 'operator')
   return caller
 }
 
-/** The same caller at another instance: the same cookies at this moment, and its own from then on. */
+/** The same caller at another instance, with a copy of its cookies. */
 export function at(baseUrl: string, caller: Client): Client {
   const other = new Client(baseUrl)
   for (const [name, value] of caller.cookies) other.cookies.set(name, value)

@@ -2,24 +2,24 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
 /**
- * What becomes of connections through the proxy: `pass` them on; `refuse` them (nothing listens, what was open is
- * reset); `hang` accepts and swallows, also what was open; `cut` resets what is open and every new one once it is
- * made; a number passes every answer on that many milliseconds late.
+ * What the proxy does with connections: `pass` forwards them; `refuse` does not listen and resets open ones;
+ * `hang` accepts and swallows everything, on open ones too; `cut` resets open ones, and new ones once they
+ * are made; a number delays every answer by that many milliseconds.
  */
 export type ProxyMode = 'pass' | 'refuse' | 'hang' | 'cut' | { delayMilliseconds: number }
 
-/** A TCP proxy on loopback that produces the faults of a network and of what is behind it. */
+/** A TCP proxy on loopback that produces faults of a network and of the server behind it. */
 export interface FaultProxy {
   /** The given address with the proxy in the place of its host and port. */
   url: string
   /** Resolves once the mode is in force. */
   set(mode: ProxyMode): Promise<void>
   /**
-   * Passes on the next bytes that hold `text`, of a client whose bytes have held `of` from now on, and resets what is open
-   * in place of their answer.
+   * Waits for bytes with `text` from a client that has sent `of` since, forwards them, and resets open
+   * connections instead of their answer.
    */
   cutAfter(text: string, of?: string): void
-  /** Resets what is open instead of passing on such bytes. */
+  /** Resets open connections instead of forwarding such bytes. */
   cutBefore(text: string, of?: string): void
   /** New connections that `cut` has met. */
   cutCount: number
@@ -35,7 +35,7 @@ export async function startProxy(targetUrl: string): Promise<FaultProxy> {
 interface Link {
   client: Socket
   server: Socket
-  /** To be reset in place of the next answer. */
+  /** Reset instead of the next answer. */
   isDoomed: boolean
   /** A connection that lived through `hang` never answers again: its state is lost on the way. */
   isLost: boolean
@@ -127,7 +127,7 @@ class TcpProxy implements FaultProxy {
       server.destroy()
     })
     server.on('close', () => {
-      // Nobody hears of an end through a network that swallows.
+      // A network that swallows everything also swallows the end.
       if (!link.isLost) client.destroy()
     })
   }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { noteAnswer } from './discretion.ts'
 
-/** The first answer on a connection, as it stood on the wire. */
+/** The first answer on a connection, as sent on the wire. */
 export interface RawAnswer {
   status: number
   headers: Headers
@@ -13,9 +13,9 @@ export interface RawAnswer {
 const limitMilliseconds = 10_000
 
 /**
- * Writes bytes to a connection of its own and reads until the server closes it, so the request should ask for that
- * (`Connection: close`). Resolves with what arrived, also when the connection was then reset; rejects when that is
- * no HTTP answer.
+ * Writes bytes to a new connection and reads until the server closes it, so the request should ask for that
+ * (`Connection: close`). Resolves with what arrived, even if the connection was then reset; rejects when that
+ * is no HTTP answer.
  */
 export function exchange(baseUrl: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl)

@@ -2,7 +2,7 @@ import type { Permission } from '../../server/permissions.ts'
 import { withRawDatabase } from './database.ts'
 import type { Service } from './service.ts'
 
-/** A role of its own with exactly these permissions; the service sees it when what it remembers is 5 minutes old. */
+/** A new role with exactly these permissions. The service sees it within five minutes. */
 export async function addRole(
   service: Service,
   name: string,

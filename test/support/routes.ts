@@ -15,7 +15,7 @@ export interface Route {
   hasBody: boolean
   takesJson: boolean
   takesForm: boolean
-  /** Every cache may keep what it answers. */
+  /** Caches may keep its answers. */
   isForAll: boolean
   operationId: string | undefined
   /** Media types besides JSON. */
@@ -23,10 +23,10 @@ export interface Route {
 }
 
 const tables = new WeakMap<object, RouteOptions[]>()
-/** Called with every route of every app, before the app's own hooks see it; tests may change what is declared. */
+/** Called with every route of every app before the app's own hooks. Tests may change what it declares. */
 let intercept: ((route: RouteOptions) => void) | undefined
 
-// Fastify announces every instance that it makes: the route table comes from the app itself, not from a list here.
+// Fastify announces every instance, so the route table comes from the app, not from a list.
 subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { fastify: App }
   const routes: RouteOptions[] = []
@@ -39,7 +39,7 @@ subscribe('fastify.initialization', (message) => {
 
 export const sampleId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
 
-/** Every route of the app, also of those that no description mentions. */
+/** Every route of the app, including undescribed ones. */
 export function routesOf(app: App): Route[] {
   const routes = tables.get(app) ?? []
   return routes.flatMap(({ method, url, config, schema }) =>
@@ -59,7 +59,7 @@ export function routesOf(app: App): Route[] {
   )
 }
 
-/** The same, of a service that runs with these options. */
+/** The same for a service with these options. */
 export async function tableOfRoutes(options?: ServiceOptions): Promise<Route[]> {
   const inside = await startService({ ...options, inside: true })
   await inside.close()

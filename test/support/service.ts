@@ -32,7 +32,10 @@ export interface ServiceOptions {
   /** Adds the 250 demo orders. */
   orders?: boolean
   keys?: SigningKeys | undefined
-  /** The service's clock runs. Otherwise it moves by `advance` alone, and no test depends on the machine's speed. */
+  /**
+   * The service's clock runs. Otherwise it moves by `advance` alone, and no test depends on the machine's
+   * speed.
+   */
   clockRuns?: boolean
   /** Runs in this process, where the test can look at the service's parts or replace them. */
   inside?: true
@@ -74,7 +77,10 @@ export interface InsideService extends Service {
 
 type InsideOptions = ServiceOptions & ({ inside: true } | { instanceOf: Service })
 
-/** Starts a service: as it ships where tools/test.ts asks for that and the options allow it, else in this process. */
+/**
+ * Starts a service: as it ships where tools/test.ts asks for that and the options allow it, else in this
+ * process.
+ */
 export function startService(options: InsideOptions): Promise<InsideService>
 export function startService(options?: ServiceOptions): Promise<Service>
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
@@ -90,10 +96,10 @@ let shared: Promise<Service> | undefined
 after(async () => (await shared)?.close())
 
 /**
- * The service of the describe that calls this in its body. Without options it is the one that the whole process shares,
- * because each costs two seconds of a processor. There, each test adds its own accounts, failed sign-ins name an email
- * that no account has, demo accounts keep their roles, and the clock never goes back. With options the describe gets a
- * service of its own, in this process.
+ * The service of the describe that calls this in its body. Without options it is the one that the whole
+ * process shares, because each costs two seconds of a processor. There, each test adds its own accounts,
+ * failed sign-ins name an email that no account has, demo accounts keep their roles, and the clock never goes
+ * back. With options the describe gets a service of its own, in this process.
  */
 export function testService(options: ServiceOptions): InsideService
 export function testService(): Service

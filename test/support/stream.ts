@@ -5,7 +5,7 @@ import type { Client } from './client.ts'
 
 const limitMilliseconds = 20_000
 
-/** What a stream tells of an order. */
+/** What a stream reports about an order. */
 export interface Told {
   sequence: number
   id: string
@@ -14,7 +14,7 @@ export interface Told {
   status: number
 }
 
-/** The live list as a caller hears it, by the syntax of server-sent events. */
+/** The live list as a caller receives it, parsed as server-sent events. */
 export class Stream {
   readonly response: IncomingMessage
   readonly told: Told[] = []
@@ -52,14 +52,14 @@ export class Stream {
     if (data !== undefined) this.told.push({ sequence: Number(this.lastEventId), ...JSON.parse(data) })
   }
 
-  /** Waits until the stream holds so many; fails when there are more, or when it takes too long. */
+  /** Waits until the stream holds this many; fails when there are more, or after too long. */
   async hears(count: number): Promise<Told[]> {
     await until(() => this.told.length >= count)
     assert.equal(this.told.length, count)
     return this.told
   }
 
-  /** The same of one order, whatever happens to others. */
+  /** The same for one order, ignoring others. */
   async hearsOf(order: string, count: number): Promise<Told[]> {
     const ofOrder = () => this.told.filter(({ id }) => id === order)
     await until(() => ofOrder().length >= count)
@@ -77,13 +77,13 @@ export class Stream {
   }
 }
 
-/** A stream whose headers and first line have come, or the refusal. */
+/** A stream whose headers and first line have arrived, or the refusal. */
 export async function openStream(caller: Client, headers: Record<string, string> = {}): Promise<Stream> {
   const cookie = [...caller.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const sent = { ...(cookie === '' ? {} : { cookie }), ...caller.headers, ...headers }
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const path = `${caller.baseUrl}/v1/orders/events`
-    // As a browser keeps connections.
+    // Like a browser.
     get(path, { headers: sent, agent: new Agent({ keepAlive: true }) }, resolve).on('error', reject)
   })
   const stream = new Stream(response)

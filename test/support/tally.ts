@@ -2,12 +2,12 @@ import { type Kysely, sql } from '#kysely'
 import type { Database } from '../../server/db/tables.ts'
 import type { OrderRow } from './orders.ts'
 
-/** `orders, ten-thousandths` by `day status`; what came to nothing is left out. */
+/** `orders, ten-thousandths` by `day status`; entries of zero are left out. */
 export type Tally = Record<string, string>
 
 const dayMilliseconds = 86_400_000n
 
-/** What the database keeps, with the changes not merged yet, read in one statement. */
+/** The stored tally with the changes not yet merged, read in one statement. */
 export async function keptTally(db: Kysely<Database>): Promise<Tally> {
   const { rows } = await sql<{ day: string; status: number; orders: string; units: string; parts: string }>`
     select cast(day as text) as day, status, cast(orders as text) as orders,
@@ -26,7 +26,7 @@ export async function keptTally(db: Kysely<Database>): Promise<Tally> {
   return summed(entries)
 }
 
-/** The same, counted one by one. */
+/** The same, counted order by order. */
 export function countedTally(orders: readonly OrderRow[]): Tally {
   const entries = orders.flatMap(({ created_at, status, total_e4 }): [string, bigint, bigint][] => {
     const inAll: [string, bigint, bigint] = [`-1 ${status}`, 1n, BigInt(total_e4)]

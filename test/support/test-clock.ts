@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * The clock of a service under test: it stands still, or runs, and moves by `advance`. A service in a process of its
- * own reads it from a file that clock-preload.ts puts in the place of the system's.
+ * The clock of a service under test: it stands still or runs, and moves by `advance`. A service in another
+ * process reads it from a file, through clock-preload.ts.
  */
 export class TestClock {
   readonly #runs: boolean
@@ -36,7 +36,7 @@ export class TestClock {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Thirteen digits over thirteen: whoever reads meanwhile meets no half. */
+  /** Always thirteen digits, so a reader never sees half a number. */
   #write(): void {
     writeSync(this.#file, String(this.now()).padStart(13, '0'), 0)
   }

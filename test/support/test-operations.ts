@@ -39,7 +39,7 @@ export const testOperations = {
     if (term !== null) await add(trx, name)
     return term
   },
-  /** Notes who worked in which term, in a table that the test made, and takes a while for it (PostgreSQL). */
+  /** Records who worked in which term, slowly, in a table that the test made (PostgreSQL). */
   async workHolding(trx: Trx, { pid, lease }: { pid: number; lease: Lease }): Promise<number | null> {
     const term = await holdLease(trx, lease)
     if (term === null) return null
@@ -52,7 +52,7 @@ export const testOperations = {
     await add(trx, name)
     process.exit(1)
   },
-  /** Lets the file grow to so many pages and no further: SQLite then answers that the disk is full. */
+  /** Limits the file to this many pages: SQLite then reports a full disk. */
   async limitPages(trx: Trx, { pages }: { pages: number }): Promise<void> {
     await sql.raw(`pragma max_page_count = ${pages}`).execute(trx)
   },

@@ -6,7 +6,7 @@ import { type TestReads, testReads } from './test-reads.ts'
 
 export type TestPort = DatabasePort<TestOperations, TestReads>
 
-/** The database port with operations of the tests, in threads where the engine has them. */
+/** The database port with operations made for tests, in threads where the engine has them. */
 export function openTestPort(
   databaseUrl: string,
   groupedOperations: GroupedOperations = {},

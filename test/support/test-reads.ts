@@ -20,7 +20,7 @@ export const testReads = {
   ],
   /** Never ends by itself. */
   endless: async (db: Db, _input: null): Promise<void> => void (await ofEngine(db, endless).execute(db)),
-  /** Takes no notice of being stopped, and asks again. */
+  /** Ignores being stopped, and asks again. */
   async stubborn(db: Db, _input: null): Promise<void> {
     await ofEngine(db, endless)
       .execute(db)

@@ -2,10 +2,12 @@ import type { AppDatabase } from '../../server/db/port.ts'
 import { jobs } from '../../server/operations.ts'
 import type { Service } from './service.ts'
 
-/** The terms of the leases of each database's jobs, as its upkeep would keep them. */
+/** Terms of the leases of each database's jobs, as its upkeep keeps them. */
 const terms = new WeakMap<AppDatabase, Map<string, number | null>>()
 
-/** One batch of each job that only one instance does, by the service's clock. Returns the most rows that one had. */
+/**
+ * Runs one batch of each job of one instance, by the service's clock. Returns the greatest number of rows.
+ */
 export async function removeExpired(
   { db, config, now }: Pick<Service, 'db' | 'config' | 'now'>,
   limit: number,

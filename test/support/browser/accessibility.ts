@@ -8,9 +8,9 @@ const source = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /**
- * Waits for what fades in or out: half-way its colours have no contrast. The end of one fade may begin another, in what
- * inherits its colour; and whether one has ended is asked in every frame, for nobody hears of the end of one that a new
- * size of the window makes another of. What runs for ever is not waited for.
+ * Waits for elements that fade in or out, because half-way their colours lack contrast. The end of one fade
+ * may start another in an element that inherits its colour. It asks in every frame, because a fade that a
+ * resize replaces reports no end. Endless animations are not waited for.
  */
 const settled = `(async () => {
   const isFading = ({ effect, playState }) =>
@@ -20,14 +20,14 @@ const settled = `(async () => {
 })()`
 
 /**
- * Throws, readably, for every violation of WCAG 2.2 A and AA or of axe's best practices in the page as it is now.
- * The source of axe gets there over the debugger, which no content security policy hinders.
+ * Throws a readable error for violations of WCAG 2.2 A and AA or of axe's best practices in the current page.
+ * The source of axe gets there through the debugger, which no content security policy blocks.
  */
 export function checkAccessibility(page: Page): Promise<void> {
   return check(page, { type: 'tag', values: tags })
 }
 
-/** For another theme of a page that has passed all rules: those that look at colours. */
+/** Only the rules about colours, for another theme of a page that has passed them all. */
 export function checkColours(page: Page): Promise<void> {
   return check(page, { type: 'rule', values: ['color-contrast', 'link-in-text-block'] })
 }

@@ -14,8 +14,8 @@ const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
 const unpackScript = fileURLToPath(new URL('./unpack.ts', import.meta.url))
 
 /**
- * Starts a headless Chromium: that of CHROMIUM_PATH; else on linux-x64 the one from npm, and elsewhere an installed
- * Chrome. It is driven over a pipe and ends by itself when the pipe does, so it outlives this process in no case.
+ * Starts a headless Chromium: that of CHROMIUM_PATH; else the one from npm on linux-x64, an installed Chrome
+ * elsewhere. It is driven over a pipe and ends with it, so it never outlives this process.
  */
 export async function launchChromium(): Promise<Browser> {
   const path = process.env.CHROMIUM_PATH
@@ -30,7 +30,7 @@ export async function launchChromium(): Promise<Browser> {
   })
 }
 
-/** The package's own libraries are older than a system's, and only for a system that has none. */
+/** The package's libraries are old: they are used only where the system has none. */
 async function launchUnpacked(folder: string): Promise<Browser> {
   const options = { executablePath: join(folder, 'chromium') }
   const env = { ...process.env, FONTCONFIG_FILE: join(folder, 'fonts.conf') }
@@ -42,7 +42,7 @@ async function launchUnpacked(folder: string): Promise<Browser> {
   }
 }
 
-/** Of the installed version. The first process unpacks it; others that need it meanwhile wait for that one. */
+/** The folder of the installed version. The first process unpacks it; others wait for it. */
 async function unpackedFolder(): Promise<string> {
   const manifest = join(modules, '@sparticuz', 'chromium', 'package.json')
   const { version }: { version: string } = JSON.parse(await readFile(manifest, 'utf8'))
@@ -56,7 +56,7 @@ async function unpackedFolder(): Promise<string> {
   return folder
 }
 
-/** A name in Linux's abstract namespace of sockets: it is free again when its holder ends in any way. */
+/** A name in Linux's abstract socket namespace: it is released however its holder ends. */
 async function takeLock(name: string): Promise<{ close(): void } | undefined> {
   const lock = createServer()
   lock.listen(`\0${name}`)
@@ -69,7 +69,7 @@ async function takeLock(name: string): Promise<{ close(): void } | undefined> {
   }
 }
 
-/** `folder` appears whole or not at all, also where the lock does not reach (another container). */
+/** `folder` appears whole or not at all, even where the lock does not reach (another container). */
 async function unpack(cache: string, folder: string): Promise<void> {
   if (existsSync(folder)) return
   await mkdir(cache, { recursive: true })
@@ -85,7 +85,7 @@ async function unpack(cache: string, folder: string): Promise<void> {
   }
 }
 
-/** The system's fonts, and the package's one for a system that has none. */
+/** The system's fonts, or the package's one where the system has none. */
 function fontsConfiguration(folder: string): string {
   return `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Installed before the page's own scripts, since the browser keeps only the slowest events for latecomers. */
+/** Installed before the page's scripts: for late observers the browser keeps only the slowest events. */
 export const recordInteractions = `{
   const slowest = new Map()
   new PerformanceObserver((list) => {
@@ -11,12 +11,12 @@ export const recordInteractions = `{
   Object.defineProperty(globalThis, 'slowestInteractions', { value: slowest })
 }`
 
-/** Of the page since it was loaded. Times depend on the machine: to be reported, never asserted. */
+/** Figures of the page since it was loaded. Times depend on the machine: report them, never assert them. */
 export interface Figures {
   firstContentfulPaintMilliseconds: number
   /**
-   * Of the slowest interaction (INP of up to 50 interactions), in steps of 8 ms. 0: none took 16 ms, the least that a
-   * browser tells of.
+   * Duration of the slowest interaction (INP of up to 50 interactions), in steps of 8 ms. 0: none took 16 ms,
+   * the least that a browser reports.
    */
   interactionToNextPaintMilliseconds: number
   scripts: ScriptFigures
@@ -24,14 +24,14 @@ export interface Figures {
 
 interface ScriptFigures {
   count: number
-  /** As sent, without headers: what `encodings` made of `decodedBytes`. */
+  /** As sent, without headers, compressed by `encodings`. */
   encodedBytes: number
   decodedBytes: number
-  /** Such as `br`; an empty one is none. */
+  /** Such as `br`; empty for none. */
   encodings: string[]
 }
 
-/** Two frames after the last interaction its duration is known. */
+/** The duration of an interaction is known two frames later. */
 const collect = `(async () => {
   for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame)
   await new Promise((resolve) => setTimeout(resolve, 50))

@@ -6,7 +6,7 @@ import type { Person } from './person.ts'
 
 export const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in to Countersign' })
 
-/** On the sign-in form that is on the screen, or on its way there; `afterSignIn` is what then has to be seen. */
+/** Fills in the sign-in form once it is on the screen; `afterSignIn` must be visible afterwards. */
 export async function signInByForm(
   page: Page,
   { email, password }: { email: string; password: string },
@@ -18,7 +18,7 @@ export async function signInByForm(
   await afterSignIn.waitFor()
 }
 
-/** The card of the signed-in person at the side of every view. */
+/** The signed-in person's card at the side of every view. */
 export function nameCard(page: Page, userName: string): Locator {
   return page.getByRole('banner').getByText(userName, { exact: true })
 }
@@ -31,12 +31,12 @@ export async function waitForFocus(locator: Locator): Promise<void> {
   await locator.and(locator.page().locator(':focus')).waitFor()
 }
 
-/** `address` is a path and a query, to be met exactly. */
+/** `address` is an exact path and query. */
 export async function waitForAddress({ page, origin }: Person, address: string): Promise<void> {
   await page.waitForURL((url) => url.href === origin + address)
 }
 
-/** Grows: the requests of the API from now on, as `POST /v1/orders`; queries are left out. */
+/** A growing list of requests to the API from now on, such as `POST /v1/orders`, without queries. */
 export function listRequests(page: Page): string[] {
   const requests: string[] = []
   page.on('request', (request) => {
@@ -59,7 +59,7 @@ export async function hold(page: Page, address: string): Promise<() => Promise<v
   }
 }
 
-/** Keeps everything that any page loaded later draws, also what is gone again in the next moment. */
+/** Records everything that pages loaded from now on draw, however briefly. */
 export async function keepDrawings(page: Page): Promise<void> {
   await page.addInitScript(`
     Object.defineProperty(globalThis, 'drawings', { value: [] })
@@ -72,7 +72,7 @@ export function takeDrawings(page: Page): Promise<string> {
   return page.evaluate<string>(`drawings.splice(0).join('\\n')`)
 }
 
-/** As an administrator does who sets the password anew; here it is the same one, so that it still signs in. */
+/** What an administrator's password change does; the password stays the same, so it still signs in. */
 export async function endSessions(service: Service, { account, password }: TestUser): Promise<void> {
   const passwordHash = await hashOf(password)
   await service.db.write('setPassword', { account, passwordHash, stamp: machineStamp(service.now()) })

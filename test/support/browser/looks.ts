@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { checkAccessibility, checkColours } from './accessibility.ts'
 import { type Person, screenshot } from './person.ts'
 
-/** Something that a person can see. `reach` leads there, and expects what the console says on the way. */
+/** Something that a person can see. `reach` leads there, and expects the console's faults on the way. */
 export interface View {
   name: string
   reach(person: Person): Promise<void>
@@ -12,13 +12,13 @@ export interface View {
 const narrow = { width: 390, height: 844 }
 const widths = { narrow, wide: { width: 1280, height: 800 } }
 
-/** How far the page, or a dialog in it, can be moved to the side: something is too wide for it then. */
+/** How far the page, or a dialog in it, scrolls sideways. If it does, something is too wide. */
 const sidewaysScroll = `Math.max(...[document.documentElement, ...document.querySelectorAll('.dialog')]
   .map((element) => element.scrollWidth - element.clientWidth))`
 
 /**
- * One person goes through the views, and each is a result of its own. The way there goes through the narrow window, for
- * all other tests go their ways through a wide one; width and theme change nothing but the style.
+ * One person goes through the views; each is a subtest. The way there uses the narrow window, because all
+ * other tests use a wide one. Width and theme change only the style.
  */
 export async function lookAt(
   t: TestContext,

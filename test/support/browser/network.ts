@@ -4,9 +4,9 @@ import { catalogue, type ProblemCode } from '../../../server/http/problems.ts'
 import { type FaultProxy, startProxy } from '../proxy.ts'
 
 /**
- * What the service looks like from a browser: `normal`; `stopped` (connections are refused, open ones reset); `silent`
- * (requests leave and no answer comes); every answer late; or a problem in answer to every request of the API whose
- * path begins with `paths` (`/v1/`), after `Retry-After` seconds to come again.
+ * How a browser finds the service: `normal`; `stopped` (connections are refused, open ones reset); `silent`
+ * (requests leave, no answer comes); every answer late; or a problem in answer to every API request whose
+ * path starts with `paths` (`/v1/`), with `Retry-After`.
  */
 export type NetworkState =
   | 'normal'
@@ -15,7 +15,7 @@ export type NetworkState =
   | { slowBySeconds: number }
   | { answers: ProblemCode; retryAfterSeconds?: number; paths?: string }
 
-/** The way from one browser context to the service, and an origin of its own: connections go through a TCP proxy. */
+/** The way from one browser context to the service, through a TCP proxy with its own origin. */
 export class Network {
   readonly origin: string
   readonly #proxy: FaultProxy
@@ -34,11 +34,11 @@ export class Network {
     this.origin = url.origin
   }
 
-  /** What was there before goes last: nothing slips through between two troubles. */
+  /** The old state is removed last, so nothing slips through between two. */
   async set(context: BrowserContext, state: NetworkState): Promise<void> {
     const before = this.#route
     this.#route = undefined
-    // What went silent stays so; a browser would wait on those connections for ever.
+    // Silent connections stay silent; a browser would wait for them forever.
     if (this.#state === 'silent') await this.#proxy.set('cut')
     this.#state = state
     if (state === 'stopped') await this.#proxy.set('refuse')
@@ -75,7 +75,7 @@ export class Network {
   }
 }
 
-/** As the service writes it. */
+/** In the service's form. */
 function problemAnswer(origin: string, path: string, code: ProblemCode, retryAfterSeconds?: number) {
   const { status, title, remedy } = catalogue[code]
   const requestId = randomBytes(16).toString('base64url')

@@ -7,8 +7,8 @@ import { type Account, type Person, signIn } from './person.ts'
 import { patienceMilliseconds } from './watch.ts'
 
 /**
- * Waits until the check passes; what it threw last is thrown when it does not in time. The longer it has waited, the
- * rarer it looks: a look every 20 ms at what takes five seconds costs more than the app does meanwhile.
+ * Waits until the check passes; otherwise throws its last error. The longer it waits, the more rarely it
+ * looks: looking every 20 ms for five seconds would cost more than the app itself.
  */
 export async function eventually(check: () => Promise<void> | void): Promise<void> {
   const start = performance.now()
@@ -23,15 +23,15 @@ export async function eventually(check: () => Promise<void> | void): Promise<voi
   }
 }
 
-/** In the page: goes there as a link of the app does, and waits until the view is drawn. */
+/** Runs in the page: navigates as a link of the app does, and waits until the view is drawn. */
 const follow = `(path) => new Promise((resolve) => {
   const ignore = __TSR_ROUTER__.subscribe('onRendered', () => resolve(ignore()))
   __TSR_ROUTER__.history.push(path)
 })`
 
 /**
- * The heading of the view is there, its orders may be on their way. Who stays, and has visited a view as this
- * account, follows a link to it, which costs a tenth of signing in and loading the app.
+ * Resolves when the heading of the view is there; its orders may still be loading. A staying person who has
+ * visited as this account follows a link, which costs a tenth of signing in and loading the app.
  */
 export async function visit(person: Person, account: Account, path: string): Promise<Page> {
   const { page, origin } = person
@@ -63,7 +63,7 @@ export function showsCustomers(page: Page, customers: string[]): Promise<void> {
   return eventually(async () => assert.deepEqual(await customersOf(page), customers))
 }
 
-/** Addresses are compared as they are written. */
+/** Compares addresses as written. */
 export function isAt(page: Page, address: string): Promise<void> {
   return eventually(() => {
     const { pathname, search } = new URL(page.url())
@@ -71,7 +71,7 @@ export function isAt(page: Page, address: string): Promise<void> {
   })
 }
 
-/** What the browser would speak of the element that has the focus: its label, else its text. */
+/** What a screen reader says of the focused element: its label, else its text. */
 export function focusedName(page: Page): Promise<string> {
   return page.evaluate<string>(`(() => {
     const element = document.activeElement
@@ -86,7 +86,9 @@ export function focuses(page: Page, name: string): Promise<void> {
   return eventually(async () => assert.equal(await focusedName(page), name))
 }
 
-/** Pending orders of 1, 2, 3 ..., a minute apart and the latest first: the order in which a list shows them. */
+/**
+ * Pending orders of 1, 2, 3 ..., a minute apart and the latest first: the order in which a list shows them.
+ */
 export function latestFirst(customers: string[], given: Partial<OrderRow> = {}): OrderRow[] {
   return customers.map((customer, index) =>
     orderRow({

@@ -16,12 +16,12 @@ interface PersonOptions {
   service: { baseUrl: string }
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number; height: number }
-  /** `en-US` unless told otherwise. */
+  /** Default: `en-US`. */
   locale?: string
-  /** `UTC` unless told otherwise. */
+  /** Default: `UTC`. */
   timezone?: string
   reducedMotion?: boolean
-  /** The live list goes on for ever, so a page that has it is never done with loading: only tests about it have it. */
+  /** Only for tests of the live list: a page with it never finishes loading. */
   isLive?: boolean
 }
 
@@ -31,12 +31,12 @@ const withoutLive = 'delete Navigator.prototype.locks'
 const settleMilliseconds = 3_000
 
 /**
- * Of a suite whose tests go side by side, each with a person of its own in the one browser: most of the time of such a
- * test is waiting. Not for tests that move the clock of the service they share, or count its refusals.
+ * For a suite whose tests run at the same time, each with its own person in one browser: such tests mostly
+ * wait. Not for tests that move the clock of a shared service or count its refusals.
  */
 export const sideBySide = { concurrency: 3 }
 
-/** Of a describe within such a suite whose tests share a person, for it takes over what is around it. */
+/** For a describe in such a suite whose tests share a person; it would inherit the concurrency. */
 export const inTurn = { concurrency: false }
 
 /** One person at a browser: cookies, storage, connections and an origin of their own. */
@@ -48,13 +48,13 @@ export interface Person {
   baseUrl: string
   /** See `stayingPerson`. */
   stays?: boolean
-  /** Whose views the page shows since `visit` led there. */
+  /** The account whose views the page shows since `visit`. */
   visitor?: Account | undefined
-  /** That a fault matches is right, and that none does is a fault; counts up to the next look at the faults. */
+  /** Expects a fault that matches, up to the next look at the faults; its absence is a fault. */
   expectFault(pattern: RegExp): void
-  /** A fault that may be there or not, depending on how quick the machine is. */
+  /** Allows a fault that depends on the machine's speed. */
   allowFault(pattern: RegExp): void
-  /** Throws if there was a fault (see watch.ts) since the last look; the end looks once more. */
+  /** Throws if there was a fault (see watch.ts) since the last look. The end of a test looks once more. */
   assertClean(): Promise<void>
   network(state: NetworkState): Promise<void>
   close(): Promise<void>
@@ -63,7 +63,7 @@ export interface Person {
 /** One for all tests of a process, from the first person on. */
 let chromium: Promise<Browser> | undefined
 
-/** Those of `stayingPerson` who are still there when a describe of theirs was left out. */
+/** Persons of `stayingPerson` who remain when a describe of theirs was skipped. */
 const staying = new Set<Person>()
 
 after(async () => {
@@ -71,19 +71,19 @@ after(async () => {
   await (await chromium)?.close()
 })
 
-/** To be called once, at the top of a test file. A test fails if there was a fault nobody expected. */
+/** Call it once, at the top of a test file. A test fails if there was an unexpected fault. */
 export function openBrowser(): {
-  /** Lives to the end of the test. A service of the test is closed after, so its `t.after` comes below. */
+  /** Lives until the end of the test. Start the test's service after it: hooks run in order. */
   person(t: TestContext, options: PersonOptions): Promise<Person>
   /**
-   * One for all tests of the describe that calls this in its body, which go one after the other: to arrive costs twice
-   * the processor time of opening another page. A test that changes the network, the window, the tabs or what the browser
-   * keeps puts it back; one that takes over the clock stands last.
+   * One person for all tests of the describe that calls this in its body; they run one after the other.
+   * Arriving costs twice as much as opening another page. A test that changes the network, the window, the
+   * tabs or the browser's storage restores it; one that takes over the clock comes last.
    */
   samePerson(options: PersonOptions): Person
   /**
-   * As `samePerson`, and the same one in all describes of the file that call this with the same options, which go one
-   * after the other. `visit` leads this person on by links.
+   * Like `samePerson`, but shared by all describes of the file that call this with the same options. `visit`
+   * leads this person on by links.
    */
   stayingPerson(options: PersonOptions): Person
 } {
@@ -122,9 +122,9 @@ export function openBrowser(): {
   }
 }
 
-/** A hook that fails is the last one to run: the others close what would keep this process alive. */
+/** Runs all, even if one fails: later ones close what would keep this process alive. */
 function failAtLast(t: TestContext, error: Error): void {
-  // Heard also when the test has failed before, for another reason.
+  // Reported even when the test has already failed for another reason.
   t.diagnostic(error.message)
   t.after(() => {
     throw error
@@ -159,7 +159,7 @@ async function arrive(options: PersonOptions): Promise<Person> {
   }
 }
 
-/** What the app fetches ahead of its own accord is no fault when the network then fails. */
+/** A failed prefetch of the app is no fault. */
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle', { timeout: settleMilliseconds }).catch(() => undefined)
 }
@@ -198,7 +198,7 @@ export async function signIn(person: Person, account: Account): Promise<void> {
   await session.detach()
 }
 
-/** The attributes that decide whether and how a browser keeps it. */
+/** The attributes that decide how a browser keeps the cookie. */
 function cookieOf(line: string) {
   const [pair = '', ...attributes] = line.split(';').map((part) => part.trim())
   const names = attributes.map((attribute) => attribute.toLowerCase())

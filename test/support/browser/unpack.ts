@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import chromium, { inflate } from '@sparticuz/chromium'
 
 /**
- * A process of its own, because the package unpacks into the temporary folder of the process, whatever is there
- * already: whoever starts it gives an empty TMPDIR. Afterwards it holds `chromium`, `fonts/` and `al2023/lib/`.
+ * A separate process, because the package unpacks into the process's temporary folder, whatever is already
+ * there. Start it with an empty TMPDIR: afterwards it holds `chromium`, `fonts/` and `al2023/lib/`.
  */
 const packageFolder = dirname(dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')))
 

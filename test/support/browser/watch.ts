@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 
-/** How Chromium tells of a connection that could not be made, or broke: which of the words depends on the moment. */
+/**
+ * Chromium's words for a connection that could not be made, or broke; which of them depends on the moment.
+ */
 export const brokenConnection = /net::ERR_(CONNECTION_\w+|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE)/
 
 /** Reports violations from inside the page, as the page itself would see them. */
@@ -17,8 +19,9 @@ interface Expectation {
 }
 
 /**
- * Collects what a page of ours never shows to its user: errors and warnings of the console, uncaught errors, violations
- * of the content security policy, what Chromium lists under Issues, crashes, and requests to any other origin.
+ * Collects what a page of ours never shows to its user: errors and warnings of the console, uncaught errors,
+ * violations of the content security policy, what Chromium lists under Issues, crashes, and requests to any
+ * other origin.
  */
 export class Watch {
   readonly #origin: string
@@ -46,17 +49,17 @@ export class Watch {
     this.#origin = origin
   }
 
-  /** Faults that match are none; there must be one at least. */
+  /** Expects at least one fault that matches. */
   expect(pattern: RegExp): void {
     this.#expectations.push({ pattern, isMet: false })
   }
 
-  /** What may occur or not, depending on how quick the machine is. */
+  /** Allows faults that depend on the machine's speed. */
   allow(pattern: RegExp): void {
     this.#expectations.push({ pattern, isMet: true })
   }
 
-  /** Throws for every fault and every expectation that was not met, and starts anew. */
+  /** Throws for every fault and every unmet expectation, and starts again. */
   async assertClean(context: BrowserContext): Promise<void> {
     const silent = 'a page does not answer: its script runs without end'
     for (const answers of await Promise.all(context.pages().map(lastReports))) if (!answers) this.#add(silent)
@@ -87,7 +90,7 @@ export class Watch {
   #watchPage(page: Page): void {
     page.on('crash', () => this.#add('the page has crashed'))
     page.on('websocket', (socket) => this.#addForeign(socket.url().replace(/^ws/, 'http')))
-    // A page that has gone in the meantime has no issues.
+    // A closed page has no issues.
     void page
       .context()
       .newCDPSession(page)
@@ -104,11 +107,11 @@ export class Watch {
   }
 }
 
-/** Violations are dispatched as tasks of their own; what the page has to say is said after two more. */
+/** Violations are dispatched as separate tasks; two more tasks later the page has reported them. */
 async function lastReports(page: Page): Promise<boolean> {
   const twoTasks = 'new Promise((resolve) => setTimeout(() => setTimeout(resolve)))'
   const late = new AbortController()
-  // A page that is just leaving for another one fails, and has said it all.
+  // Evaluating fails in a page that is just navigating; it has reported everything.
   const answered = page.evaluate(twoTasks).then(
     () => true,
     () => true,
