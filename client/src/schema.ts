@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a session cookie
-         * @description Makes a new session and ends the one that the request came with. An antiforgery token fetched before stays valid.
+         * @description Makes a new session and ends the one that the request came with. An antiforgery token fetched before the sign-in stays valid.
          */
         post: operations["loginSession"];
         delete?: never;
@@ -135,7 +135,7 @@ export interface paths {
         put?: never;
         /**
          * Re-issue the session cookie
-         * @description Re-reads the roles and issues a new session id. The id presented serves 30 seconds longer, for parallel tabs. The absolute end stays.
+         * @description Reads the roles again and issues a new session id. The previous id works for 30 more seconds, for parallel tabs. The absolute end stays.
          */
         post: operations["refreshSession"];
         delete?: never;
@@ -154,8 +154,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give the password once more
-         * @description For five minutes the session may do what needs a recent sign-in. Issues a new session id, as a refresh does: only the new one counts as recent.
+         * Give the password again
+         * @description For five minutes, the session may do what needs a recent sign-in. Issues a new session id, as a refresh does; only the new id counts as recent.
          */
         post: operations["confirmSession"];
         delete?: never;
@@ -213,7 +213,7 @@ export interface paths {
         };
         /**
          * What the current user may do
-         * @description The permissions that the roles of the credential hold now; a change of a role shows within five minutes. The same for a session cookie and a bearer token.
+         * @description The permissions that the roles of the credential hold now. A change of a role takes effect within five minutes. The same for a session cookie and a bearer token.
          */
         get: operations["getCurrentUserPermissions"];
         put?: never;
@@ -233,7 +233,7 @@ export interface paths {
         };
         /**
          * An antiforgery token
-         * @description Works before sign-in: without a valid session a cookie holds the binding of the token until the sign-in takes it over.
+         * @description Works before the sign-in: without a valid session, a cookie holds the binding of the token, and the sign-in takes it over.
          */
         get: operations["getCsrfToken"];
         put?: never;
@@ -255,7 +255,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a token pair
-         * @description A short-lived access token and a refresh token that begins a new family.
+         * @description Answers with a short-lived access token and the first refresh token of a new family.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -275,7 +275,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate a token pair
-         * @description Returns a new pair and invalidates the refresh token. A token that was used before ends its family: send one refresh at a time. With an `Idempotency-Key` a refresh whose answer was lost may be sent again.
+         * @description Returns a new pair and invalidates the refresh token. Using a token again ends its family, so send one refresh at a time. With an `Idempotency-Key`, a refresh whose answer was lost can be sent again.
          */
         post: operations["refreshToken"];
         delete?: never;
@@ -295,7 +295,7 @@ export interface paths {
         put?: never;
         /**
          * Access token of a service
-         * @description No refresh token: fetch a new access token when it has expired. A form, with Basic or with the credentials inside, is answered as OAuth has it (RFC 6749 §5.1): `access_token`, `token_type` and `expires_in`.
+         * @description There is no refresh token: fetch a new access token when it has expired. A form, with Basic or with the credentials inside, gets the answer of OAuth (RFC 6749 §5.1): `access_token`, `token_type` and `expires_in`.
          */
         post: operations["issueServiceToken"];
         delete?: never;
@@ -315,7 +315,7 @@ export interface paths {
         put?: never;
         /**
          * End the tokens of a sign-in
-         * @description By RFC 7009: no refresh token of the family works any longer, whichever of them is sent. A token that is unknown or has ended gets the same answer. Access tokens cannot be revoked: they end by themselves.
+         * @description As in RFC 7009: any refresh token of a family ends the whole family. An unknown token, or one that has ended, gets the same answer. Access tokens cannot be revoked: they expire by themselves.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Set the password by a one-time link
-         * @description Works once, for 24 hours or until a newer link is made; a link that has been used, has expired or was replaced looks like one that never was. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.
+         * @description Works once, for 24 hours or until a newer link is made. A link that was used, has expired or was replaced gets the same answer as an unknown one. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.
          */
         post: operations["useLink"];
         delete?: never;
@@ -353,7 +353,7 @@ export interface paths {
         };
         /**
          * The caller's own account
-         * @description With the email, and the time zone of audit stamps, where one is stored.
+         * @description With the email, and the time zone of audit stamps if one is stored.
          */
         get: operations["getOwnAccount"];
         put?: never;
@@ -373,14 +373,14 @@ export interface paths {
         };
         /**
          * The caller's sessions and token families
-         * @description Those that still work, the most recently used first.
+         * @description All that still work, the most recently used first.
          */
         get: operations["listSignIns"];
         put?: never;
         post?: never;
         /**
-         * End all sessions and token families but this one
-         * @description At once; access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS), also the one that came with this request: its family goes on, and a refresh gives another.
+         * End all sessions and token families except this one
+         * @description They end at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), including the one of this request; its family continues, and a refresh gets a new one.
          */
         delete: operations["endOtherSignIns"];
         options?: never;
@@ -397,7 +397,7 @@ export interface paths {
         };
         /**
          * Sessions and token families of a user
-         * @description Those that still work, the most recently used first.
+         * @description All that still work, the most recently used first.
          */
         get: operations["listUserSignIns"];
         put?: never;
@@ -424,7 +424,7 @@ export interface paths {
         post?: never;
         /**
          * End a session or a token family
-         * @description It ends at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), those of the other families too, which get new ones by a refresh.
+         * @description It ends at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), including those of other families, which get new ones by a refresh.
          */
         delete: operations["endSignIn"];
         options?: never;
@@ -443,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Change the caller's password
-         * @description Ends all sessions and token families but this one, as ending all others does. A wrong current password counts as a failed sign-in.
+         * @description Ends all sessions and token families except this one. A wrong current password counts as a failed sign-in.
          */
         post: operations["changePassword"];
         delete?: never;
@@ -1173,7 +1173,7 @@ export interface components {
              */
             email: string;
             /**
-             * @description Roles as they were when the credential was issued.
+             * @description Roles at the time when the credential was issued.
              * @example [
              *       "Operator"
              *     ]
@@ -1276,12 +1276,12 @@ export interface components {
         /** @description Replaces the caller's password. */
         ChangePasswordCommand: {
             /**
-             * @description Taken as it is: 1 to 256 characters.
+             * @description The password, unchanged: 1 to 256 characters.
              * @example countersign-demo-operator
              */
             currentPassword: string;
             /**
-             * @description Judged by its length and by how soon it would be guessed, not by its composition: 15 to 256 characters, no common password, little of the names of the account.
+             * @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account.
              * @example seven grey herons by the weir
              */
             newPassword: string;
@@ -1384,14 +1384,14 @@ export interface components {
              */
             clientSecret: string;
         };
-        /** @description The same as OAuth has it (RFC 6749 §4.4.2). */
+        /** @description The same in the form of OAuth (RFC 6749 §4.4.2). */
         ClientTokenForm: {
             /**
-             * @description `client_credentials`; there is no other.
+             * @description `client_credentials`, the only grant.
              * @example client_credentials
              */
             grant_type: string;
-            /** @description There are no scopes: leave it out or empty. */
+            /** @description There are no scopes: leave it out, or empty. */
             scope?: string;
             /**
              * @description Name of the service client.
@@ -1399,15 +1399,15 @@ export interface components {
              */
             client_id?: string;
             /**
-             * @description Secret of the service client, unless Basic has it.
+             * @description Secret of the service client, unless it is sent by Basic.
              * @example countersign-demo-service-secret
              */
             client_secret?: string;
         };
-        /** @description Gives the password once more. */
+        /** @description Gives the password again. */
         ConfirmSessionCommand: {
             /**
-             * @description Taken as it is: 1 to 256 characters.
+             * @description The password, unchanged: 1 to 256 characters.
              * @example countersign-demo-operator
              */
             password: string;
@@ -1435,7 +1435,7 @@ export interface components {
         };
         CsrfTokenResponse: {
             /**
-             * @description To be sent as `X-XSRF-TOKEN` with every unsafe request of a cookie caller.
+             * @description A cookie caller sends it as `X-XSRF-TOKEN` with every unsafe request.
              * @example 3q2-7wAAAAAAAAAAAAAAAA.5Y2mB0Xg1kq0cUZb4mI3Z0i8v0H1o3Q2m9n5b7d1e2E
              */
             token: string;
@@ -1463,7 +1463,7 @@ export interface components {
              */
             userName: string;
             /**
-             * @description Roles as they were when the credential was issued.
+             * @description Roles at the time when the credential was issued.
              * @example [
              *       "Operator"
              *     ]
@@ -1637,20 +1637,20 @@ export interface components {
         /** @description Signs a browser in. */
         LoginSessionCommand: {
             /**
-             * @description Email address of the account, 3 to 254 characters with one `@`; upper and lower case are the same.
+             * @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored.
              * @example operator@example.com
              */
             email: string;
             /**
-             * @description Taken as it is: 1 to 256 characters.
+             * @description The password, unchanged: 1 to 256 characters.
              * @example countersign-demo-operator
              */
             password: string;
         };
-        /** @description A failure as OAuth has it; the members of the problem stand beside these. */
+        /** @description A failure in the form of OAuth, with the members of the problem. */
         OAuthFailure: {
             /**
-             * @description By RFC 6749 §5.2.
+             * @description Error code of RFC 6749 §5.2.
              * @example invalid_client
              */
             error: string;
@@ -1898,14 +1898,14 @@ export interface components {
              */
             email: string;
             /**
-             * @description Roles as they were when the credential was issued.
+             * @description Roles at the time when the credential was issued.
              * @example [
              *       "Operator"
              *     ]
              */
             roles: string[];
             /**
-             * @description IANA time zone of audit stamps where a request names none; null where none is stored.
+             * @description Time zone of audit stamps, as an IANA name, for requests that name none; null if none is stored.
              * @example Europe/Berlin
              */
             timeZone: string | null;
@@ -2283,7 +2283,7 @@ export interface components {
         /** @description Uses a refresh token, once. */
         RefreshTokenCommand: {
             /**
-             * @description The refresh token of the last pair; it works once.
+             * @description The refresh token of the last pair. It works once.
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             refreshToken: string;
@@ -2299,12 +2299,12 @@ export interface components {
         /** @description Ends a token (RFC 7009 §2.1). */
         RevocationForm: {
             /**
-             * @description A refresh token: the newest of its family, or an older one.
+             * @description A refresh token: the newest of its family or an older one.
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             token: string;
             /**
-             * @description Not needed: a token shows its kind.
+             * @description Not needed: the token itself shows its kind.
              * @example refresh_token
              */
             token_type_hint?: string;
@@ -2354,7 +2354,7 @@ export interface components {
             accessToken: string;
             /**
              * Format: date-time
-             * @description End of the access token; equals its claim `exp`.
+             * @description When the access token expires; equals its claim `exp`.
              * @example 2026-11-20T10:30:00.000Z
              */
             expiresAt: string;
@@ -2369,10 +2369,10 @@ export interface components {
              */
             permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage")[];
         };
-        /** @description A session or a family of tokens: what a password began. */
+        /** @description A session or a token family, which began when a password was given. */
         SignIn: {
             /**
-             * @description Its id; no secret.
+             * @description Id of the session or token family; not a secret.
              * @example Zr3mQe0bT1u8y7w6v5s4rA
              */
             id: string;
@@ -2383,24 +2383,24 @@ export interface components {
              */
             kind: "session" | "tokens";
             /**
-             * @description What the software called itself when the password was given.
+             * @description Name that the software gave itself when the password was given.
              * @example Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0
              */
             userAgent: string | null;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description When it began.
              * @example 2026-11-20T09:30:00.000Z
              */
             createdAtUtc: string;
             /**
              * Format: date-time
-             * @description Last use of a session, to the minute; last refresh of tokens.
+             * @description Last use of a session, to the minute, or last refresh of tokens.
              * @example 2026-11-20T10:00:00.000Z
              */
             lastUsedAtUtc: string;
             /**
-             * @description Whether this request came with it.
+             * @description Whether this request used it.
              * @example true
              */
             current: boolean;
@@ -2408,12 +2408,12 @@ export interface components {
         /** @description Signs a mobile or native app in. */
         TokenLoginCommand: {
             /**
-             * @description Email address of the account, 3 to 254 characters with one `@`; upper and lower case are the same.
+             * @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored.
              * @example operator@example.com
              */
             email: string;
             /**
-             * @description Taken as it is: 1 to 256 characters.
+             * @description The password, unchanged: 1 to 256 characters.
              * @example countersign-demo-operator
              */
             password: string;
@@ -2426,12 +2426,12 @@ export interface components {
             accessToken: string;
             /**
              * Format: date-time
-             * @description End of the access token; equals its claim `exp`.
+             * @description When the access token expires; equals its claim `exp`.
              * @example 2026-11-20T09:45:00.000Z
              */
             accessTokenExpiresAt: string;
             /**
-             * @description Works once, for the next pair. Serialise refreshes: a second use ends the whole family.
+             * @description Works once, for the next pair. Send one refresh at a time: a second use ends the whole family.
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             refreshToken: string;
@@ -2439,12 +2439,12 @@ export interface components {
         /** @description Sets the password. */
         UseLinkCommand: {
             /**
-             * @description What stands in the link as `token`.
+             * @description The `token` of the link.
              * @example aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E
              */
             token: string;
             /**
-             * @description Judged by its length and by how soon it would be guessed, not by its composition: 15 to 256 characters, no common password, little of the names of the account.
+             * @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account.
              * @example seven grey herons by the weir
              */
             newPassword: string;
@@ -4101,7 +4101,7 @@ export interface components {
         Link: string;
         /** @description Path of what was added. */
         Location: string;
-        /** @description `return=minimal`: the answer without a body was asked for. */
+        /** @description `return=minimal`: the answer has no body, as requested. */
         "Preference-Applied": string;
         /** @description What is left of that limit. */
         RateLimit: string;
@@ -4636,7 +4636,7 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    /** @description Clears a session cookie that no longer serves. */
+                    /** @description Clears a session cookie that no longer works. */
                     "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
@@ -4779,7 +4779,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    /** @description The binding, where there was none. */
+                    /** @description The binding, if there was none. */
                     "Set-Cookie"?: string;
                     "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
                     "Session-Expires": components["headers"]["Session-Expires"];
@@ -4882,7 +4882,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description At least 22 characters, made at random; shorter counts as none. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new one is used. */
+                /** @description At least 22 random characters; a shorter key is ignored. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new refresh token is used. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5357,7 +5357,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    /** @description For a cookie caller: the session goes on with a new id only. */
+                    /** @description For a cookie caller: from now on the session has this id only. */
                     "Set-Cookie"?: string;
                     "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
                     "Session-Expires": components["headers"]["Session-Expires"];
@@ -5577,7 +5577,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
-                    /** @description For a cookie caller: the session goes on with a new id only. */
+                    /** @description For a cookie caller: from now on the session has this id only. */
                     "Set-Cookie"?: string;
                     "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
                     "Session-Expires": components["headers"]["Session-Expires"];

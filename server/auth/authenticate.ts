@@ -18,8 +18,8 @@ import { findSession, findStandingSession, type StandingSession } from './creden
 import type { AccessTokens, VerifiedToken } from './credentials/tokens/tokens.ts'
 
 /**
- * What the credentials of a request are worth. With both kinds in one request the bearer decides: the cookie is not
- * looked at, even if the bearer is invalid (section 4 of the contract).
+ * What the credentials of a request are worth. If a request has both kinds, the bearer decides: the cookie is ignored, even
+ * if the bearer is invalid (section 4 of the contract).
  */
 export type Credential =
   | { outcome: 'valid'; principal: Principal }
@@ -46,13 +46,13 @@ export class Authenticator {
     const fields = authorizationFields(request)
     const authorization = fields.find(isBearer)
     if (authorization === undefined) return this.session(request)
-    // Of several fields Node silently keeps the first. A Bearer beside another field is refused.
+    // Node silently keeps the first of several fields. A Bearer with another field is refused.
     return this.#bearer(fields.length > 1 ? '' : bearerToken(authorization))
   }
 
   /**
-   * What the caller of a request that was let in may do by now; undefined when its session or token has ended. For
-   * answers that go on for long: it does not count as use of the session, of which any id may serve by then.
+   * What the caller of an admitted request may do now; undefined if its session or token has ended. For long answers:
+   * checking is no use of the session, and its ids may have changed meanwhile.
    */
   async permissionsNow(request: FastifyRequest): Promise<Principal['permissions'] | undefined> {
     const session = request.principal?.session
@@ -65,7 +65,7 @@ export class Authenticator {
     return this.#directory.permissionsOf(standing.roles)
   }
 
-  /** The session cookie alone, for the routes that never look at Authorization. */
+  /** Reads the session cookie only, for the routes that ignore Authorization. */
   async session(request: FastifyRequest): Promise<Credential> {
     const presented = presentedSessionId(request)
     if (presented === undefined) return { outcome: 'none' }
@@ -104,7 +104,9 @@ export class Authenticator {
     return lastSeenAt + this.#config.sessionIdleTtlSeconds * 1000 <= now || absoluteExpiresAt <= now
   }
 
-  /** Slides the idle end without holding the request up; returns the last use that is, or is being, written. */
+  /**
+   * Postpones the idle end without delaying the request; returns the last use that is, or is being, written.
+   */
   #touch(request: FastifyRequest, sessionId: string, lastSeenAt: number, now: number): number {
     const interval = Math.min(touchIntervalMilliseconds, (this.#config.sessionIdleTtlSeconds * 1000) / 2)
     if (now - lastSeenAt < interval || isBackground(request)) return lastSeenAt
@@ -118,7 +120,7 @@ export class Authenticator {
     const invalid = { outcome: 'invalid', via: 'bearer' } as const
     const verified = await this.#tokens.verify(token)
     if (verified === undefined) return invalid
-    // Revocation: the cache of verified signatures never skips this check.
+    // Revocation is checked for every request, also when the signature is cached.
     const state = await this.#findAccount(verified.subject, (account) => grants(account, verified))
     if (state === undefined) return invalid
     const principal: Principal = {
@@ -135,7 +137,9 @@ export class Authenticator {
     return { outcome: 'valid', principal }
   }
 
-  /** The account, if it is accepted. What is remembered of it may be old: before anybody is refused, it is read anew. */
+  /**
+   * The account, if it is accepted. A remembered one may be out of date, so it is read again before refusing.
+   */
   async #findAccount(
     subject: string,
     accepts: (state: PrincipalState | undefined) => boolean,
@@ -147,7 +151,7 @@ export class Authenticator {
   }
 }
 
-/** An end further off than the whole grace period was written before the clock was set back. */
+/** An end beyond the whole grace period was written before the clock was set back. */
 function isRetired(retiredAt: number | null, now: number): boolean {
   if (retiredAt === null) return false
   return retiredAt <= now || retiredAt > now + retiredIdGraceMilliseconds + clockDifferenceMilliseconds
@@ -161,19 +165,22 @@ function grants(state: PrincipalState | undefined, token: VerifiedToken): state 
   return isEnabled(state) && token.credentialsChangedAt === state.credentialsChangedAt
 }
 
-/** Whether nobody asked for it: by its route, or by `Background: ?1` (a boolean of RFC 8941), which is no use of a session. */
+/**
+ * Whether no person asked for it, by its route or `Background: ?1` (RFC 8941): then it is no use of a
+ * session.
+ */
 export function isBackground({ headers, routeOptions }: FastifyRequest): boolean {
   if (routeOptions.config.isBackground) return true
   return typeof headers.background === 'string' && /^ *\?1 *(?:;|$)/.test(headers.background)
 }
 
-/** True when the request carries a session cookie, valid or not; false when a Bearer header hides it. */
+/** True if the request carries a session cookie, valid or not; false if a Bearer hides it. */
 export function carriesSessionCookie(request: FastifyRequest): boolean {
   if (authorizationFields(request).some(isBearer)) return false
   return cookieValues(request.raw.headers.cookie, sessionCookieName).length > 0
 }
 
-/** The session id that a login replaces; undefined when there is none of the right form. */
+/** The session id that a sign-in replaces; undefined if there is none of the right form. */
 export function presentedSessionIdHash(request: FastifyRequest): string | undefined {
   const presented = presentedSessionId(request)
   return presented !== undefined && secretPattern.test(presented) ? sha256(presented) : undefined
@@ -186,15 +193,15 @@ export function presentedAntiforgeryCookie(request: FastifyRequest): string | un
   return values.length === 1 && value !== undefined && secretPattern.test(value) ? value : undefined
 }
 
-/** A browser never sends two cookies of this name by itself: of several none counts. */
+/** A browser never sends two cookies of this name by itself, so several count as none. */
 function presentedSessionId(request: FastifyRequest): string | undefined {
   const values = cookieValues(request.raw.headers.cookie, sessionCookieName)
   return values.length > 1 ? '' : values[0]
 }
 
 /**
- * The client and its secret by HTTP Basic, each form-encoded (RFC 6749 §2.3.1): empty, which no client is, where they
- * cannot be read; undefined without Basic.
+ * The client and its secret by HTTP Basic, each form-encoded (RFC 6749 §2.3.1). Both are empty if they cannot be read, and
+ * no client has an empty id. Undefined without Basic.
  */
 export function basicCredentials(
   request: FastifyRequest,
@@ -208,7 +215,7 @@ export function basicCredentials(
   return isReadable ? { clientId, clientSecret } : { clientId: '', clientSecret: '' }
 }
 
-/** Of the credentials of a caller, schemes other than Bearer count as absent. */
+/** Schemes other than Bearer count as no credential of a caller. */
 function isBearer(field: string): boolean {
   return /^bearer(?: |$)/i.test(field)
 }

@@ -22,9 +22,9 @@ export interface GuardParts {
 }
 
 /**
- * Lets a request through to its handler, in the order of checks of section 6 of the contract: address limit 429,
- * credential 401, caller limit 429, antiforgery 403, permission 403, recent sign-in 403. A route without a declared access keeps the
- * service from starting.
+ * Admits a request to its handler, by the checks of section 6 of the contract in their order: address limit 429,
+ * credential 401, caller limit 429, antiforgery 403, permission 403, recent sign-in 403. The service does not start if a
+ * route declares no access.
  */
 export function registerGuard(app: App, parts: GuardParts): void {
   app.addHook('onRoute', ({ config, method, url }) => {
@@ -38,7 +38,7 @@ export function registerGuard(app: App, parts: GuardParts): void {
   app.addHook('onRequest', (request, reply) => admit(request, reply, parts))
 }
 
-/** Throws why the request may not pass. */
+/** Throws the reason if the request may not pass. */
 async function admit(request: FastifyRequest, reply: FastifyReply, parts: GuardParts): Promise<void> {
   try {
     assertWellFormed(request.raw)
@@ -53,7 +53,7 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: GuardP
   else admitCaller(request, reply, parts, access, await parts.authenticator.authenticate(request))
 }
 
-/** Whether a request that was let in, and is still being answered, would be let in now. */
+/** Whether a request that was admitted, and is still being answered, would be admitted now. */
 export async function isStillAdmitted(
   request: FastifyRequest,
   authenticator: Authenticator,
@@ -71,7 +71,7 @@ function admitPublic(
 ): void {
   if (limit === 'exempt' || limit === 'own') return
   limits.consume(limit as LimitName, request.clientAddress, reply)
-  // A login sets a cookie: a foreign page must not be able to sign its visitor in (login CSRF).
+  // A sign-in sets a cookie: a foreign page must not be able to sign its visitor in (login CSRF).
   if (request.routeOptions.config.sameSiteOnly) assertSameSite(request, config, publicUrl())
 }
 
@@ -106,7 +106,7 @@ function admitCaller(
 
 const recentSignInMilliseconds = 5 * 60_000
 
-/** A service never signed in. A time to come was written before the clock was set back. */
+/** A service never signed in. A future time was written before the clock was set back. */
 function isRecent(signIn: SignIn | null, now: number): boolean {
   if (signIn === null) return false
   const age = now - signIn.authenticatedAt
@@ -145,7 +145,7 @@ function isUnsafe(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 }
 
-/** For writes by cookie (OWASP CSRF Prevention): the browser says same site, and the token is of this session. */
+/** For writes by cookie (OWASP CSRF Prevention): the browser says same site, the token fits the session. */
 function assertNotForged(request: FastifyRequest, parts: GuardParts, principal: Principal): void {
   assertSameSite(request, parts.config, parts.publicUrl())
   const token = request.headers['x-xsrf-token']
@@ -160,7 +160,7 @@ function assertSameSite(request: FastifyRequest, config: Config, publicUrl: stri
   if (isCrossSite(request, config, publicUrl)) throw new Problem('cross-site-request')
 }
 
-/** By Sec-Fetch-Site where the browser sends it, else by Origin; `null` is a foreign origin. */
+/** Judged by Sec-Fetch-Site if the browser sends it, else by Origin; `null` is a foreign origin. */
 function isCrossSite(request: FastifyRequest, config: Config, publicUrl: string): boolean {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
@@ -170,7 +170,7 @@ function isCrossSite(request: FastifyRequest, config: Config, publicUrl: string)
   return !(config.development && origin === `http://${host}`)
 }
 
-/** Takes away a cookie that no longer serves, unless a foreign page sent the request. */
+/** Clears a cookie that no longer works, unless a foreign page sent the request. */
 function clearStaleCookie(request: FastifyRequest, reply: FastifyReply, parts: GuardParts): void {
   if (!carriesSessionCookie(request) || isCrossSite(request, parts.config, parts.publicUrl())) return
   reply.header('set-cookie', clearCookie(sessionCookieName))

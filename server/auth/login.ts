@@ -35,10 +35,10 @@ export interface AuthParts {
 }
 
 /**
- * Signs in the user with this email and password. `issue` makes the credential, if the account has not changed since
- * the password was checked. Throws `invalid-credentials`, with one text and after the same work whatever the cause
- * (ASVS 5.0 6.3.8), or `too-many-attempts` during a wait. The log says who got a credential or was refused one (ASVS
- * 5.0 16.3.1). It names an account by its id, never by the email: people type passwords into that field.
+ * Signs in the user with this email and password. `issue` makes the credential, if the account has not changed since the
+ * password was checked. Throws `invalid-credentials`, with the same text and after the same work for every cause (ASVS 5.0
+ * 6.3.8), or `too-many-attempts` during a wait. The log records both outcomes (ASVS 5.0 16.3.1). It names an account by its
+ * id, never by the email, because people type passwords into that field.
  */
 export async function signIn<T>(
   parts: AuthParts,
@@ -65,8 +65,8 @@ export async function signIn<T>(
 }
 
 /**
- * The caller, who has given their password once more. A wrong one counts as a failed sign-in and waits like one. It is
- * 403 `wrong-password`: the credential of the request is good, and a client would give it up after a 401.
+ * The caller, after giving the password again. A wrong one counts as a failed sign-in and waits like one. It is 403
+ * `wrong-password`, because the credential of the request is good, and a client would drop it after a 401.
  */
 export async function confirmPassword(
   parts: AuthParts,
@@ -85,7 +85,7 @@ export async function confirmPassword(
   throw new Problem('wrong-password')
 }
 
-/** The account with the email, and the same as `user` when it is enabled and this is its password. */
+/** `found` is the account with the email; `user` is the same if it is enabled and this is its password. */
 async function tryPassword(
   { db, passwords, throttle }: AuthParts,
   address: string,
@@ -101,7 +101,7 @@ async function tryPassword(
   return { found, user }
 }
 
-/** Logs who got a credential, by which flow and from where. */
+/** Logs which account got a credential, by which flow and from where. */
 export function logSignIn(
   request: FastifyRequest,
   principalId: number,
@@ -112,13 +112,13 @@ export function logSignIn(
 
 const userAgentLimit = 256
 
-/** What the caller's software calls itself, for its user to recognise: printable characters only, and no guess at more. */
+/** What the caller's software calls itself, so that its user recognises it: printable characters only. */
 export function userAgentOf({ headers }: FastifyRequest): string | null {
   const said = (headers['user-agent'] ?? '').replaceAll(/[^\x21-\x7e\xa1-\xff]+/g, ' ').trim()
   return said.slice(0, userAgentLimit) || null
 }
 
-/** The client whose secret this is, if it may have a token now. Throws `invalid-client`, one text whatever the cause. */
+/** The client with this secret, if it may get a token. Throws `invalid-client`, the same for every cause. */
 export async function checkClientSecret(
   { db }: AuthParts,
   request: FastifyRequest,
@@ -139,7 +139,7 @@ export async function checkClientSecret(
   throw new Problem('invalid-client')
 }
 
-/** In whole seconds, as a token counts them. */
+/** Compares whole seconds, as tokens do. */
 function hasEnded({ endsAt }: ClientCredentials, now: number): boolean {
   return endsAt !== null && secondOf(endsAt) <= secondOf(now)
 }

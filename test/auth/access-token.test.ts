@@ -304,7 +304,7 @@ describe('access tokens', () => {
       assert.equal(await statusOf(forge(decorated, current(), ours())), 200)
     })
 
-    it('two Authorization fields, whichever of them is good', async () => {
+    it('two Authorization fields, even if one of them is good', async () => {
       const good = forge(header, current(), ours())
       const send = (...values: string[]) =>
         exchange(
@@ -326,7 +326,7 @@ describe('access tokens', () => {
       for (const values of pairs) assert.equal((await send(...values)).status, 401, values.join())
     })
 
-    it('two Authorization fields, the second a Bearer, beside a valid cookie: never the cookie', async () => {
+    it('two Authorization fields, the second a Bearer, with a valid cookie: the cookie never counts', async () => {
       const browser = await service.session('viewer')
       const cookie = `Cookie: __Host-Http-session=${browser.cookies.get('__Host-Http-session')}`
       const lines = [cookie, 'Authorization: Basic dXNlcjpwYXNz', `Authorization: Bearer ${token}`]

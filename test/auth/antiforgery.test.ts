@@ -231,7 +231,7 @@ describe('antiforgery', () => {
       })
     }
 
-    it('is not stored: the database alone does not give the cookie away', async () => {
+    it('is not stored: the database does not reveal the cookie', async () => {
       const browser = service.client()
       await tokenOf(browser)
       const cookie = browser.cookies.get(csrfCookie) ?? ''
@@ -258,7 +258,7 @@ describe('antiforgery', () => {
       })
     }
 
-    it('in development takes the address that the browser used for its own origin, and no other', async (t) => {
+    it('in development accepts only the address that the browser used as origin', async (t) => {
       const development = await startService({ development: true, env: { PUBLIC_URL: '' }, until: t })
       const browser = await development.session('admin')
       const { host } = new URL(development.baseUrl)

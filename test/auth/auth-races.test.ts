@@ -37,7 +37,7 @@ describe('races of authentication', () => {
   const disable = (account: TestUser | TestClient) => setEnabled(service, account, false)
 
   describe('50 simultaneous uses of one refresh token', () => {
-    it('over two instances: exactly one is answered 200, the others 401, and the family has ended', async (t) => {
+    it('over two instances: exactly one gets 200, the others 401, and the family ends', async (t) => {
       const { refreshToken } = await tokenPair(service, user)
       const instance = await startService({ instanceOf: service, until: t })
       const answers = await together(50, (index) =>
@@ -49,7 +49,7 @@ describe('races of authentication', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 
-    it('while those of other families all succeed', async () => {
+    it('do not disturb other families, whose refreshes all succeed', async () => {
       const pairs = await together(10, () => tokenPair(service, user))
       const reused = await tokenPair(service, user)
       const [mine] = await Promise.all([
@@ -62,7 +62,7 @@ describe('races of authentication', () => {
   })
 
   describe('parallel refreshes of one session', () => {
-    it('all succeed, each with an id of its own, and all ids serve', async () => {
+    it('all succeed, each with a different id, and all ids work', async () => {
       const browser = await signIn(service, user)
       const tabs = await together(idsLimit - 1, async () => browser.copy())
       const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
@@ -73,7 +73,7 @@ describe('races of authentication', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
     })
 
-    it('that are too many give it eight ids, and no more', async () => {
+    it('that are too many leave it with eight ids', async () => {
       const browser = await signIn(service, user)
       const tabs = await together(30, async () => browser.copy())
       const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
@@ -88,7 +88,7 @@ describe('races of authentication', () => {
       assert.equal(ids.length, idsLimit)
     })
 
-    it('leave the id that they came with 30 seconds from the first of them', async () => {
+    it('leave the presented id for 30 seconds from the first refresh', async () => {
       const browser = await signIn(service, user)
       const tabs = await together(5, async () => browser.copy())
       await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
@@ -112,7 +112,7 @@ describe('races of authentication', () => {
     })
   })
 
-  it('uses of a session count by the latest, in whatever order they are written', async () => {
+  it('the latest use of a session counts, in whatever order the uses are written', async () => {
     await signIn(service, user)
     const session = service.db.read
       .selectFrom('sessions')
@@ -129,7 +129,7 @@ describe('races of authentication', () => {
   describe('a refresh that nobody asked for', () => {
     const instance = interruptedInstance(service)
 
-    it('takes back no use of the session that came while it was under way', async () => {
+    it('does not undo a use of the session that came meanwhile', async () => {
       const browser = await signIn(service, user)
       const tab = instance.client()
       for (const [name, value] of browser.cookies) tab.cookies.set(name, value)
@@ -150,7 +150,7 @@ describe('races of authentication', () => {
   describe('logout', () => {
     const instance = interruptedInstance(service)
 
-    it('against requests: each is answered or 401, none half, and afterwards all are 401', async () => {
+    it('against requests: each is answered or 401, and afterwards all are 401', async () => {
       const browser = await signIn(service, user)
       const tabs = await together(20, async () => browser.copy())
       const order = { customer: 'Acme', total: 1 }
@@ -165,7 +165,7 @@ describe('races of authentication', () => {
       assert.equal(count(later, 401), 20)
     })
 
-    it('against refreshes: no id survives, whoever came first', async () => {
+    it('against refreshes: no id survives, in either order', async () => {
       for (let turn = 0; turn < 10; turn += 1) {
         const browser = await signIn(service, user)
         const tabs = await together(4, async () => browser.copy())
@@ -181,7 +181,7 @@ describe('races of authentication', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 
-    it('by an id that refreshes push out meanwhile ends the session all the same', async () => {
+    it('by an id that refreshes push out meanwhile still ends the session', async () => {
       const browser = await signIn(service, user)
       const goodbye = instance.client()
       for (const [name, value] of browser.cookies) goodbye.cookies.set(name, value)
@@ -204,7 +204,7 @@ describe('races of authentication', () => {
   })
 
   describe('a login that comes with a session', () => {
-    it('many at once: one session is left for each browser, the one that they came with has ended', async () => {
+    it('many at once: each browser keeps one session, and the one that they came with ends', async () => {
       const browser = await signIn(service, user)
       const tabs = await together(8, async () => browser.copy())
       const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session', user.credentials)))
@@ -215,7 +215,7 @@ describe('races of authentication', () => {
   })
 
   describe('disabling', () => {
-    it('against logins: whatever the order, no session and no family is left, and every answer is whole', async () => {
+    it('against logins: no session and no family is left, in any order, and every answer is whole', async () => {
       for (let turn = 0; turn < 12; turn += 1) {
         const someone = await newUser(service)
         const [session, token] = await Promise.all([
@@ -242,7 +242,7 @@ describe('races of authentication', () => {
       }
     })
 
-    it('against the exchange of a service: no token that came of it is good', async () => {
+    it('against the exchange of a service: no token from it works', async () => {
       for (let turn = 0; turn < 10; turn += 1) {
         const client = await newClient(service)
         const [answer] = await Promise.all([
@@ -262,7 +262,7 @@ describe('races of authentication', () => {
       return refresh(instance, refreshToken)
     }
 
-    it('has the roles that the rotation found, also those granted a moment before it', async () => {
+    it('has the roles that the rotation found, even those granted a moment before', async () => {
       const { refreshToken } = await tokenPair(service, user)
       const around = async (rotate: () => Promise<unknown>) => {
         await grantRoles(service, user, ['Admin'])
@@ -272,7 +272,7 @@ describe('races of authentication', () => {
       assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator', 'Viewer'])
     })
 
-    it('has not the roles of a moment later: signed from what the rotation returned', async () => {
+    it('does not have roles granted a moment later: it is signed from what the rotation returned', async () => {
       const { refreshToken } = await tokenPair(service, user)
       const around = async (rotate: () => Promise<unknown>) => {
         const rotated = await rotate()
@@ -283,7 +283,7 @@ describe('races of authentication', () => {
       assert.deepEqual(decodeJwt(body.accessToken).roles, ['Operator', 'Viewer'])
     })
 
-    it('is no good when a role was removed between rotation and signature', async () => {
+    it('does not work if a role was removed between rotation and signature', async () => {
       const { refreshToken } = await tokenPair(service, user)
       const around = async (rotate: () => Promise<unknown>) => {
         const rotated = await rotate()
@@ -296,7 +296,7 @@ describe('races of authentication', () => {
       assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
     })
 
-    it('is not given when the rotation was not written', async () => {
+    it('is not issued if the rotation was not written', async () => {
       const { refreshToken } = await tokenPair(service, user)
       const around = () => Promise.reject(new Error('the disk is gone'))
       const answer = await refreshAround(around, refreshToken)

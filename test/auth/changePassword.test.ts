@@ -74,7 +74,7 @@ describe('changePassword', () => {
       assert.ok(!(await storedCredentials(service)).includes(newPassword))
     })
 
-    it('ending all others, while this session goes on with a new id alone (ASVS 5.0 7.4.3, 7.2.4)', async () => {
+    it('ending all others, while this session continues with a new id only (ASVS 5.0 7.4.3, 7.2.4)', async () => {
       assert.deepEqual(left, { sessions: 1, families: 0 })
       for (const caller of [others.browser, thief]) {
         assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
@@ -87,7 +87,7 @@ describe('changePassword', () => {
       assert.equal((await browser.send('DELETE', '/v1/auth/sessions')).status, 204)
     })
 
-    it('and voids a one-time link that is about', async () => {
+    it('and voids an unused one-time link', async () => {
       const used = await service
         .client()
         .post('/v1/auth/links/use', { token, newPassword: 'another harbour in the evening' })
@@ -98,7 +98,7 @@ describe('changePassword', () => {
   describe('by tokens', () => {
     beforeEach(newcomer)
 
-    it('succeeds: their family goes on, with other access tokens', async () => {
+    it('succeeds: their family continues, with new access tokens', async () => {
       const pair = await tokenPair(service, user)
       assert.equal((await change(service.client().withBearer(pair.accessToken))).status, 204)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 1 })
@@ -135,7 +135,7 @@ describe('changePassword', () => {
       assertInvalid(answer, ['#/currentPassword', '#/newPassword'])
     })
 
-    it('guesses at the current password, by the waits of sign-ins', async () => {
+    it('guesses at the current password: they wait like failed sign-ins', async () => {
       const guess = () => change(browser, { currentPassword: wrong })
       for (let turn = 0; turn < 5; turn += 1) assertProblem(await guess(), 403, 'wrong-password')
       const waiting = await change()
@@ -148,7 +148,7 @@ describe('changePassword', () => {
   describe('conflicts', () => {
     beforeEach(newcomer)
 
-    it('with another change from another session: one is 204, and its password holds', async () => {
+    it('with a change from another session: one is 204, and its password counts', async () => {
       const other = await signIn(service, user)
       const passwords = [newPassword, 'another harbour in the evening']
       const answers = await Promise.all([
@@ -180,7 +180,7 @@ describe('changePassword', () => {
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
-    it('with a refresh of the very family that goes on: its newest token serves on', async () => {
+    it('with a refresh of the family that continues: its newest token still works', async () => {
       const pair = await tokenPair(service, user)
       const [changed, rotated] = await Promise.all([
         change(service.client().withBearer(pair.accessToken)),

@@ -36,7 +36,7 @@ describe('confirmSession', () => {
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
-    it('and leaves the replaced id 30 seconds, for other tabs', async () => {
+    it('and leaves the replaced id for 30 seconds, for other tabs', async () => {
       const tab = browser.copy()
       await confirm()
       service.advance(29_000)
@@ -45,7 +45,7 @@ describe('confirmSession', () => {
       assertProblem(await tab.get('/v1/auth/me'), 401, 'authentication-required')
     })
 
-    it('as use of the session, whose absolute end stays', async () => {
+    it('as a use of the session, whose absolute end stays', async () => {
       const ends = (await browser.get('/v1/auth/me')).headers.get('session-expires')
       service.advance(20 * minute)
       const { headers } = await confirm()
@@ -61,7 +61,7 @@ describe('confirmSession', () => {
   })
 
   describe('rejects', () => {
-    it('a wrong password: 403, not 401, for the session is good and stays', async () => {
+    it('a wrong password: 403, not 401, because the session is good and stays', async () => {
       const before = idOf(browser)
       const answer = await confirm(wrong)
       assertProblem(answer, 403, 'wrong-password')
@@ -70,7 +70,7 @@ describe('confirmSession', () => {
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
-    it("somebody else's password", async () => {
+    it('the password of another user', async () => {
       const other = await newUser(service, { password: 'another harbour in the evening' })
       assertProblem(await confirm(other.password), 403, 'wrong-password')
     })
@@ -83,7 +83,7 @@ describe('confirmSession', () => {
   })
 
   describe('waits as a sign-in does', () => {
-    it('after five wrong passwords, whatever the sixth is, and goes on after the wait', async () => {
+    it('after five wrong passwords, even for a right sixth one, until the wait is over', async () => {
       for (let turn = 0; turn < 5; turn += 1) assertProblem(await confirm(wrong), 403, 'wrong-password')
       const answer = await confirm()
       assertProblem(answer, 429, 'too-many-attempts')
@@ -92,7 +92,7 @@ describe('confirmSession', () => {
       assert.equal((await confirm()).status, 204)
     })
 
-    it('and counts with the sign-ins of the account: neither is a way round the other', async () => {
+    it('and shares the count of failed sign-ins: neither avoids the waits of the other', async () => {
       const guess = () => service.client().post('/v1/auth/token', { ...user.credentials, password: wrong })
       for (let turn = 0; turn < 3; turn += 1) assertProblem(await guess(), 401, 'invalid-credentials')
       for (let turn = 0; turn < 2; turn += 1) assertProblem(await confirm(wrong), 403, 'wrong-password')
@@ -100,7 +100,7 @@ describe('confirmSession', () => {
       assertProblem(await confirm(), 429, 'too-many-attempts')
     })
 
-    it('of 50 wrong ones at once five are tried', async () => {
+    it('for 50 wrong ones at once, of which five are tried', async () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => confirm(wrong)))
       const refused = answers.filter(({ status }) => status === 403)
       assert.equal(refused.length, 5)
@@ -109,7 +109,7 @@ describe('confirmSession', () => {
   })
 
   describe('conflicts', () => {
-    it('with a disable that comes first: no id is made', async () => {
+    it('with disabling that comes first: no id is made', async () => {
       const [answer] = await Promise.all([
         confirm(),
         service.db.write('setAccountEnabled', {

@@ -6,7 +6,7 @@ import { cookieValues } from '../../server/auth/credentials/sessions/cookies.ts'
 const name = '__Host-Http-session'
 
 describe('cookieValues', () => {
-  it('takes spaces and tabs from around a pair, and nothing else', () => {
+  it('drops only spaces and tabs around a pair', () => {
     assert.deepEqual(cookieValues(` \t${name}=a \t;\t ${name}=b;${name}=c`, name), ['a', 'b', 'c'])
     assert.deepEqual(cookieValues(`${name}= a b ;  ; \t`, name), [' a b'])
     assert.deepEqual(cookieValues(`\u00a0${name}=a; \v${name}=b; x${name}=c`, name), [])

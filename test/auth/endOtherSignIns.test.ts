@@ -29,7 +29,7 @@ describe('endOtherSignIns', () => {
   const endOthers = (from = browser) => from.send('DELETE', path)
 
   describe('succeeds', () => {
-    it('with 204: this session goes on, all others and all tokens have ended', async () => {
+    it('with 204: this session continues, all others and all tokens end', async () => {
       const others = await everyCredentialOf(service, user)
       assert.equal((await endOthers()).status, 204)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
@@ -40,7 +40,7 @@ describe('endOtherSignIns', () => {
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
-    it('and gives the session a new id alone: who had copied one is out, in whatever order', async () => {
+    it('and leaves the session a new id only: a copied one no longer works, in any order', async () => {
       const [thief, sibling] = [browser.copy(), browser.copy()]
       await sibling.post('/v1/auth/session/refresh')
       const answer = await endOthers()
@@ -55,7 +55,7 @@ describe('endOtherSignIns', () => {
       assert.equal((await browser.post('/v1/orders', { customer: 'Acme', total: 1 })).status, 201)
     })
 
-    it('by tokens: their family goes on', async () => {
+    it('by tokens: their family continues', async () => {
       const pair = await tokenPair(service, user)
       assert.equal((await endOthers(service.client().withBearer(pair.accessToken))).status, 204)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 1 })
@@ -71,7 +71,7 @@ describe('endOtherSignIns', () => {
       assert.deepEqual({ kind, by_id }, { kind: 'others-signed-out', by_id: user.id })
     })
 
-    it('as recent as it was, and no more', async () => {
+    it('without making the sign-in more recent than it was', async () => {
       service.advance(4 * minute)
       assert.equal((await endOthers()).status, 204)
       service.advance(minute)
@@ -80,14 +80,14 @@ describe('endOtherSignIns', () => {
   })
 
   describe('conflicts', () => {
-    it('with the same from another session: one goes on, the other is out', async () => {
+    it('with the same from another session: one continues, the other ends', async () => {
       const other = await signIn(service, user)
       const answers = await Promise.all([endOthers(), endOthers(other)])
       assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 401])
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
     })
 
-    it('with a sign-in: what it makes serves, or nothing is made', async () => {
+    it('with a sign-in: what it makes works, or nothing is made', async () => {
       const [, signedIn] = await Promise.all([
         endOthers(),
         service.client().post('/v1/auth/token', user.credentials),

@@ -37,7 +37,7 @@ describe('endSignIn', () => {
   }
 
   describe('succeeds', () => {
-    it('with 204: the session serves no more at once, with all its ids, on every instance', async (t) => {
+    it('with 204: the session stops working at once, with all its ids, on every instance', async (t) => {
       const other = await signIn(service, user)
       const sibling = other.copy()
       await other.post('/v1/auth/session/refresh')
@@ -69,7 +69,7 @@ describe('endSignIn', () => {
       assert.equal((await fresh.get('/v1/auth/me')).status, 200)
     })
 
-    it('for this one as a sign-out does, cookie and all', async () => {
+    it('for the current session as a sign-out does, with its cookies', async () => {
       const answer = await end(await idOf({ kind: 'session', current: true }))
       assert.equal(answer.status, 204)
       assert.equal(answer.headers.get('session-expires'), null)
@@ -96,7 +96,7 @@ describe('endSignIn', () => {
   })
 
   describe('rejects', () => {
-    it("what is not there: unknown, ended before, or somebody else's", async () => {
+    it('what is not there: unknown, already ended, or of another user', async () => {
       await tokenPair(service, user)
       const id = await idOf({ kind: 'tokens' })
       assert.equal((await end(id)).status, 204)
@@ -110,7 +110,7 @@ describe('endSignIn', () => {
   })
 
   describe('conflicts', () => {
-    it('with its use: each request is answered or 401, and afterwards all are 401', async () => {
+    it('with use of it: each request is answered or 401, and afterwards all are 401', async () => {
       const { browser: used, refreshToken } = await everyCredentialOf(service, user)
       const ids = (await browser.get(path)).body.items.filter(({ current }: { current: boolean }) => !current)
       const order = { customer: 'Acme', total: 1 }
@@ -128,7 +128,7 @@ describe('endSignIn', () => {
       assertProblem(await used.get('/v1/auth/me'), 401, 'authentication-required')
     })
 
-    it('with itself: of ten at once one is 204, the others 404', async () => {
+    it('with itself: ten at once give one 204 and nine 404', async () => {
       await tokenPair(service, user)
       const id = await idOf({ kind: 'tokens' })
       const answers = await Promise.all(Array.from({ length: 10 }, () => end(id)))

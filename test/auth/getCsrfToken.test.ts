@@ -48,7 +48,7 @@ describe('getCsrfToken', () => {
       assert.ok(!body.token.includes(browser.cookies.get(csrfCookie) ?? ''))
     })
 
-    it('with a valid session: no cookie, and tokens that all serve at once', async () => {
+    it('with a valid session: no cookie, and tokens that all work at the same time', async () => {
       const browser = service.client()
       await login(browser)
       const answers = [await browser.get(path), await browser.get(path)]
@@ -61,7 +61,7 @@ describe('getCsrfToken', () => {
       for (const token of tokens) assert.equal((await create(browser, token)).status, 201)
     })
 
-    it('with a valid session: its binding, whatever antiforgery cookie comes along', async () => {
+    it('with a valid session: its binding, whatever antiforgery cookie is sent', async () => {
       const browser = service.client()
       await login(browser)
       browser.cookies.set(csrfCookie, 'B'.repeat(43))
@@ -70,7 +70,7 @@ describe('getCsrfToken', () => {
       assert.equal((await create(browser, answer.body.token)).status, 201)
     })
 
-    it('telling a cookie caller when its session ends', async () => {
+    it('showing a cookie caller when its session ends', async () => {
       const browser = await signIn(service, user)
       const { headers } = await browser.get(path)
       assert.ok(headers.has('session-idle-expires') && headers.has('session-expires'))
@@ -78,7 +78,7 @@ describe('getCsrfToken', () => {
       assert.ok(!anonymous.has('session-idle-expires') && !anonymous.has('session-expires'))
     })
 
-    it('the same on every instance: a token of one serves at another', async (t) => {
+    it('the same on every instance: a token of one works at another', async (t) => {
       const other = await startService({ instanceOf: service, until: t })
       const browser = service.client()
       const { body } = await browser.get(path)
@@ -102,13 +102,13 @@ describe('getCsrfToken', () => {
   })
 
   describe('requires access', () => {
-    it('of nobody: Authorization is ignored, valid or not', async () => {
+    it('for no one: Authorization is ignored, valid or not', async () => {
       const bearer = await service.bearer('viewer')
       assert.equal((await bearer.get(path)).setCookies.length, 1)
       assert.equal((await service.client().withBearer('nonsense').get(path)).status, 200)
     })
 
-    it('of nobody: a session beside a bad bearer still counts', async () => {
+    it('for no one: a session counts even with a bad bearer', async () => {
       const browser = await signIn(service, user)
       const answer = await browser.get(path, { authorization: 'Bearer nonsense' })
       assert.deepEqual(answer.setCookies, [])
@@ -117,7 +117,7 @@ describe('getCsrfToken', () => {
   })
 
   describe('conflicts', () => {
-    it('an expired session is none: the call sets a cookie, and login takes its binding over', async () => {
+    it('an expired session counts as none: the call sets a cookie, and the login takes its binding over', async () => {
       const browser = await signIn(service, user)
       service.advance(30 * 60_000)
       const answer = await browser.get(path)

@@ -63,14 +63,14 @@ describe('getCurrentUser', () => {
       assert.deepEqual(answer.body, { id: client.id, userName: client.clientId, roles: ['Operator'] })
     })
 
-    it('telling a cookie caller when its session ends, and a bearer caller nothing of the kind', async () => {
+    it('showing a cookie caller when its session ends, and not a bearer caller', async () => {
       const mine = (await browser.get(path)).headers
       assert.ok(mine.has('session-idle-expires') && mine.has('session-expires'))
       const theirs = (await (await bearerOf(service, user)).get(path)).headers
       assert.ok(!theirs.has('session-idle-expires') && !theirs.has('session-expires'))
     })
 
-    it('sliding the idle end: the session lives 30 minutes from its last use', async () => {
+    it('postponing the idle end: the session lives for 30 minutes from its last use', async () => {
       const begin = await lastSeenAt()
       service.advance(29 * minute)
       const earliest = service.now()
@@ -95,7 +95,7 @@ describe('getCurrentUser', () => {
       assert.ok((await lastSeenAt()) >= begin + minute)
     })
 
-    it('not counting as use what nobody asked for: Background: ?1 leaves the idle end where it is', async () => {
+    it('not counting a background request as use: Background: ?1 leaves the idle end unchanged', async () => {
       const begin = await lastSeenAt()
       for (const background of ['?1', ' ?1 ', '?1;by="prefetch"']) {
         service.advance(9 * minute)
@@ -114,7 +114,7 @@ describe('getCurrentUser', () => {
     })
 
     for (const background of ['?0', '1', 'true', '?1, ?1', '?11', '']) {
-      it(`sliding it all the same for Background: ${background}`, async () => {
+      it(`postponing it for Background: ${background}`, async () => {
         const begin = await lastSeenAt()
         service.advance(2 * minute)
         const { headers } = await browser.get(path, { background })
@@ -138,7 +138,7 @@ describe('getCurrentUser', () => {
       assertProblem(await browser.get(path), 401, 'authentication-required')
     })
 
-    it('8 hours after the login, however much the session is used: 401', async () => {
+    it('8 hours after the login, even if the session is used: 401', async () => {
       for (let turn = 0; turn < 19; turn += 1) {
         const begin = await lastSeenAt()
         service.advance(25 * minute)
@@ -167,14 +167,14 @@ describe('getCurrentUser', () => {
     }
 
     for (const authorization of ['Basic dXNlcjpwYXNz', 'Bearerx abc', 'DPoP abc', '']) {
-      it(`of a valid cookie and ${JSON.stringify(authorization)}: no Bearer, counts as absent`, async () => {
+      it(`of a valid cookie and ${JSON.stringify(authorization)}: not a Bearer, so it is ignored`, async () => {
         assert.equal((await browser.get(path, { authorization })).body.userName, user.userName)
       })
     }
   })
 
   describe('leaves no trace on failure', () => {
-    it('a refused bearer does not count as use of the session beside it', async () => {
+    it('a refused bearer with a session cookie is no use of the session', async () => {
       const begin = await lastSeenAt()
       service.advance(5 * minute)
       await browser.get(path, { authorization: 'Bearer nonsense' })

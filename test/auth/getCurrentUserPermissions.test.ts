@@ -64,7 +64,7 @@ describe('getCurrentUserPermissions', () => {
       ['Operator', ['Orders.Create', 'Orders.Note', 'Orders.Read']],
       ['Admin', ofAdmin.filter((permission) => !permission.endsWith('.Manage'))],
     ] as const) {
-      it(`for a service that is ${role}, never with those of people`, async () => {
+      it(`for a service that is ${role}, without those for people`, async () => {
         const token = await serviceToken(service, await newClient(service, [role]))
         const answer = await service.client().withBearer(token).get(path)
         assert.deepEqual(answer.body, { permissions })

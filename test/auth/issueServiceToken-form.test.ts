@@ -62,13 +62,13 @@ describe('issueServiceToken, asked by a form', () => {
       assertToken(await ask({ ...grant, ...inBody }))
     })
 
-    it('with a token that acts', async () => {
+    it('with a token that works', async () => {
       const { body } = await ask(grant, inHeader)
       const caller = service.client().withBearer(body.access_token)
       assert.equal((await caller.get('/v1/auth/me')).body.userName, client.clientId)
     })
 
-    it('with Basic however its halves are encoded, in any case, and with the id in the form too', async () => {
+    it('with Basic in any encoding of its halves, ignoring the case of the scheme, and with the id in the form too', async () => {
       const { clientId, clientSecret } = client
       const authorizations = [
         `Basic ${btoa(`${clientId}:${clientSecret}`)}`,
@@ -86,7 +86,7 @@ describe('issueServiceToken, asked by a form', () => {
       assertToken(await ask(`grant_type=client_credentials${odd}`, inHeader))
     })
 
-    it('with the type in any case and a charset, beside a cookie or a bearer that says nothing here', async () => {
+    it('with the type in any case and a charset, and ignoring a cookie or a bearer', async () => {
       const type = { 'content-type': 'Application/X-WWW-Form-URLEncoded; charset=UTF-8' }
       assertToken(await ask(grant, { ...inHeader, ...type }))
       const { accessToken } = await tokenPair(service, await newUser(service))
@@ -102,7 +102,7 @@ describe('issueServiceToken, asked by a form', () => {
   })
 
   describe('rejects input', () => {
-    it('another grant, and a scope, for there are none', async () => {
+    it('another grant, and any scope', async () => {
       for (const grant_type of ['password', 'refresh_token', 'CLIENT_CREDENTIALS', 'client_credentials ']) {
         const answer = await ask({ grant_type }, inHeader)
         assertRefusal(answer, 400, 'unsupported_grant_type', 'unsupported-grant-type')
@@ -159,7 +159,7 @@ describe('issueServiceToken, asked by a form', () => {
   })
 
   describe('conflicts', () => {
-    it('whoever it is that is not let in: one answer, with Basic as the challenge', async () => {
+    it('for every cause: one answer, with Basic as the challenge', async () => {
       const { clientId, clientSecret } = client
       const user = await newUser(service)
       const refused = await Promise.all([
@@ -181,7 +181,7 @@ describe('issueServiceToken, asked by a form', () => {
       }
     })
 
-    it('Basic counts for nothing elsewhere, nor beside JSON', async () => {
+    it('Basic is ignored elsewhere, and with JSON', async () => {
       const none = await service.client().get('/v1/auth/me', inHeader)
       assert.equal(none.status, 401)
       assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="countersign"')
@@ -191,7 +191,7 @@ describe('issueServiceToken, asked by a form', () => {
     })
   })
 
-  it('is limited as JSON is, and says so as OAuth has it', async (t) => {
+  it('is limited as JSON is, and refused in the form of OAuth', async (t) => {
     const limited = await startService({
       inside: true,
       env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_EXCHANGE: '2' },

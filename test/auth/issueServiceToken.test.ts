@@ -41,7 +41,7 @@ describe('issueServiceToken', () => {
       assert.equal(decodeJwt(body.accessToken).exp, end / 1000)
     })
 
-    it('with a token that acts: orders name the clientId as their creator', async () => {
+    it('with a token that works: orders name the clientId as their creator', async () => {
       const caller = service.client().withBearer(await serviceToken(service, client))
       const { body } = await caller.post('/v1/orders', { customer: 'Acme', total: 1 })
       assert.equal((await caller.get(`/v1/orders/${body.id}`)).body.createdBy, client.clientId)
@@ -49,7 +49,7 @@ describe('issueServiceToken', () => {
       assertProblem(approval, 403, 'permission-denied')
     })
 
-    it('with the roles of now', async () => {
+    it('with the current roles', async () => {
       await grantRoles(service, client, ['Admin'])
       assert.deepEqual(decodeJwt(await serviceToken(service, client)).roles, ['Admin', 'Operator'])
     })
@@ -62,7 +62,7 @@ describe('issueServiceToken', () => {
   })
 
   describe('conflicts', () => {
-    it('the waits after failed logins are not for 256-bit secrets: the right one works after many wrong', async () => {
+    it('the right secret works after many wrong ones: 256-bit secrets need no waits', async () => {
       const wrong = { clientId: client.clientId, clientSecret: newSecret() }
       const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(wrong)))
       for (const answer of answers) assertProblem(answer, 401, 'invalid-client')

@@ -26,7 +26,7 @@ describe('listSignIns', () => {
   const list = async (caller: Client) => (await caller.get(path)).body.items as Record<string, unknown>[]
 
   describe('succeeds', () => {
-    it('with sessions and token families: kind, user agent, since when, last use, and which is this one', async () => {
+    it('with sessions and token families: kind, user agent, beginning, last use, and which is current', async () => {
       const startedAt = service.now()
       const browser = await signInAs(browserName)
       service.advance(minute)
@@ -61,7 +61,7 @@ describe('listSignIns', () => {
       )
     })
 
-    it('with the one used last first: a request of a session, a refresh of tokens', async () => {
+    it('with the most recently used first: by a request of a session, or a refresh of tokens', async () => {
       const first = await signInAs('first')
       const pair = await tokenPair(service, user)
       // To look is no use of the session.
@@ -86,7 +86,7 @@ describe('listSignIns', () => {
       assertProblem(await browser.get(`${path}?pageSize=0`), 400, 'validation-failed')
     })
 
-    it('without those that have ended: unused, over, signed out, refused, of before a new password', async () => {
+    it('without those that have ended: unused, expired, signed out, refused, or before a new password', async () => {
       const browser = await signInAs('kept')
       await (await signInAs('signed out')).post('/v1/auth/session/logout')
       const { refreshToken } = await tokenPair(service, user)
@@ -103,13 +103,13 @@ describe('listSignIns', () => {
       )
     })
 
-    it("without anybody else's", async () => {
+    it('without those of others', async () => {
       const browser = await signInAs('mine')
       await tokenPair(service, await newUser(service))
       assert.equal((await list(browser)).length, 1)
     })
 
-    it('with a user agent that is cut to 256 characters and holds none that cannot be seen, or null', async () => {
+    it('with a user agent of at most 256 visible characters, or null', async () => {
       const browser = await signInAs(`  Till\t\u0085 \u00a0 ${'x'.repeat(300)}`)
       const [item] = await list(browser)
       assert.equal(item?.userAgent, `Till ${'x'.repeat(251)}`)

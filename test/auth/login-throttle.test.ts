@@ -75,12 +75,12 @@ describe('login throttle', () => {
   }
 
   describe('of an account and an address', () => {
-    it('lets five wrong passwords through, then makes the caller wait a second', async () => {
+    it('allows five wrong passwords, then makes the caller wait a second', async () => {
       for (let turn = 0; turn < 5; turn += 1) assertProblem(await attempt(), 401, 'invalid-credentials')
       await assertWaiting(1)
     })
 
-    it('doubles the wait after each further one, from 1 second to 15 minutes and no more', async () => {
+    it('doubles the wait after each further one, from 1 second up to 15 minutes', async () => {
       await times(5)
       for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
         await assertWaiting(seconds)
@@ -89,7 +89,7 @@ describe('login throttle', () => {
       }
     })
 
-    it('keeps the wait to its end, and tries during it do not prolong it', async () => {
+    it('keeps the wait to its end; tries during the wait do not prolong it', async () => {
       await times(5)
       service.advance(1_000)
       await attempt()
@@ -99,7 +99,7 @@ describe('login throttle', () => {
       assertProblem(await attempt(), 401, 'invalid-credentials')
     })
 
-    it('checks no password during a wait: the right one is refused too, and nothing is hashed', async () => {
+    it('checks no password during a wait: even the right one is refused, and nothing is hashed', async () => {
       await times(5)
       const verify = mock.method(Passwords.prototype, 'verify')
       const refused = await succeed()
@@ -111,7 +111,7 @@ describe('login throttle', () => {
       assert.equal((await succeed()).status, 200)
     })
 
-    it('forgets at a success, after waits too: five are free again', async () => {
+    it('forgets at a success, even after waits: five tries are free again', async () => {
       await times(5)
       service.advance(1_000)
       await attempt()
@@ -121,7 +121,7 @@ describe('login throttle', () => {
       await assertWaiting(1)
     })
 
-    it('forgets after 24 hours, and not before', async () => {
+    it('forgets after 24 hours, not sooner', async () => {
       await times(5)
       service.advance(day - 60_000)
       assertProblem(await attempt(), 401, 'invalid-credentials')
@@ -131,7 +131,7 @@ describe('login throttle', () => {
       await assertWaiting(1)
     })
 
-    it('is one for /session and /token, and for the email in any case', async () => {
+    it('counts /session and /token together, and ignores the case of the email', async () => {
       const path = '/v1/auth/session'
       await times(2, { path })
       await times(2)
@@ -148,7 +148,7 @@ describe('login throttle', () => {
       assertProblem(await attempt(), 429, 'too-many-attempts')
     })
 
-    it('takes an IPv6 network of 64 bits for one address', async () => {
+    it('treats an IPv6 network of 64 bits as one address', async () => {
       const network = `2001:db8:${randomBytes(2).toString('hex')}:7`
       for (let host = 1; host <= 5; host += 1) await attempt({ from: `${network}::${host}` })
       assertProblem(await attempt({ from: `${network}:1:2:3:4` }), 429, 'too-many-attempts')
@@ -195,7 +195,7 @@ describe('login throttle', () => {
       }
     })
 
-    it('50 right passwords all succeed, and count for nothing', async () => {
+    it('50 right passwords all succeed, and are not counted', async () => {
       assert.deepEqual(new Set(statuses(await times(50, { password: user.password }))), new Set([200]))
       assert.deepEqual(statuses(await times(6)), fiveFree)
     })
@@ -207,7 +207,7 @@ describe('login throttle', () => {
   })
 
   describe('of an account over all addresses', () => {
-    it('lets 100 wrong passwords through, then makes everybody wait a second, doubling to 1 minute', async () => {
+    it('allows 100 wrong passwords, then makes every caller wait a second, doubling up to 1 minute', async () => {
       assert.deepEqual(new Set(await failFrom(addresses(100))), new Set([401]))
       for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
         await assertWaiting(seconds, { from: randomAddress() })
@@ -219,7 +219,7 @@ describe('login throttle', () => {
       assert.equal((await succeed(randomAddress())).status, 200)
     })
 
-    it('forgets none of what others guessed when its owner signs in', async () => {
+    it('still counts the guesses of others when its owner signs in', async () => {
       await failFromEverywhere(user.email, 99)
       assert.equal((await succeed()).status, 200)
       assertProblem(await attempt({ from: randomAddress() }), 401, 'invalid-credentials')
@@ -233,8 +233,8 @@ describe('login throttle', () => {
     })
   })
 
-  describe('of an account that strangers guess at from everywhere', () => {
-    it('does not keep its owner waiting where it signed in from in the last 30 days, on any instance', async (t) => {
+  describe('for an account that strangers guess at from everywhere', () => {
+    it('does not make its owner wait at an address of the last 30 days, on any instance', async (t) => {
       assert.equal((await succeed()).status, 200)
       service.advance(30 * day - hour)
       await failFromEverywhere()
@@ -245,7 +245,7 @@ describe('login throttle', () => {
       assert.equal((await attempt({ at: instance, password, path: '/v1/auth/session' })).status, 200)
     })
 
-    it('lets its owner in beside any number of their tries', async () => {
+    it('admits its owner during any number of their tries', async () => {
       assert.equal((await succeed()).status, 200)
       await failFromEverywhere()
       const tries = Array.from({ length: 150 }, () => attempt({ from: randomAddress() }))
@@ -253,7 +253,7 @@ describe('login throttle', () => {
       assert.ok((await Promise.all(tries)).every(({ status }) => status === 429 || status === 503))
     })
 
-    it('waits for tries of that very address: five are free there, and they count for nobody else', async () => {
+    it('counts tries of a known address apart: five are free there, and they affect no other address', async () => {
       assert.equal((await succeed()).status, 200)
       await failFromEverywhere(user.email, 94)
       assert.deepEqual(statuses(await times(6)), fiveFree)
@@ -262,7 +262,7 @@ describe('login throttle', () => {
       await assertWaiting(1, { from: randomAddress() })
     })
 
-    it('knows an address no longer after 30 days, nor for another account', async () => {
+    it('forgets an address after 30 days, and does not know it for another account', async () => {
       assert.equal((await succeed()).status, 200)
       const other = await newUser(service)
       await failFromEverywhere(other.email)
@@ -272,7 +272,7 @@ describe('login throttle', () => {
       await assertWaiting(1)
     })
 
-    it('knows the /64 of an IPv6 address, also where strangers of its /48 guess', async () => {
+    it('knows the /64 of an IPv6 address, even if strangers in its /48 guess', async () => {
       const home = randomNetwork()
       assert.equal((await succeed(`${home}:7::1`)).status, 200)
       await failFrom(Array.from({ length: 20 }, (_, index) => `${home}:a${index}::1`))
@@ -281,7 +281,7 @@ describe('login throttle', () => {
       assert.equal((await succeed(`${home}:7:1:2:3:4`)).status, 200)
     })
 
-    it('knows a hundred addresses, and forgets the one that was not used for longest', async () => {
+    it('knows a hundred addresses, and then forgets the least recently used', async () => {
       assert.equal((await succeed()).status, 200)
       service.advance(1)
       const kept = randomAddress()
@@ -304,7 +304,7 @@ describe('login throttle', () => {
   })
 
   describe('of an account and an IPv6 network of 48 bits', () => {
-    it('lets 20 wrong passwords through, then makes the whole network wait, doubling to 15 minutes', async () => {
+    it('allows 20 wrong passwords, then makes the whole network wait, doubling up to 15 minutes', async () => {
       const network = randomNetwork()
       const everywhere = Array.from({ length: 20 }, (_, index) => `${network}:${index + 1}::1`)
       assert.deepEqual(new Set(await failFrom(everywhere)), new Set([401]))
@@ -317,7 +317,7 @@ describe('login throttle', () => {
       assertProblem(await attempt({ from: `${randomNetwork()}:1::1` }), 401, 'invalid-credentials')
     })
 
-    it('gives a right password back: it counts for nothing', async () => {
+    it('does not count a right password', async () => {
       const network = randomNetwork()
       for (let count = 0; count < 25; count += 1) {
         assert.equal((await succeed(`${network}:${count + 1}::1`)).status, 200)
@@ -347,13 +347,13 @@ describe('login throttle', () => {
   })
 
   describe('and its settings', () => {
-    it('no factor changes it, and without configured proxies all come from the peer', async (t) => {
+    it('no setting scales the throttle, and without configured proxies the address is that of the peer', async (t) => {
       const other = await startService({ inside: true, env: { RATE_LIMIT_FACTOR: '1000' }, until: t })
       const fail = () => attempt({ at: other, email: 'viewer@example.com', from: randomAddress() })
       assert.deepEqual(statuses(await Promise.all(Array.from({ length: 6 }, fail))), fiveFree)
     })
 
-    it('the address is the one that the proxy saw, not what the client wrote before it', async () => {
+    it('the address is the one that the proxy saw, not one that the client wrote', async () => {
       for (let turn = 0; turn < 5; turn += 1) await attempt({ from: `${randomAddress()}, ${address}` })
       assertProblem(await attempt({ from: `${randomAddress()}, ${address}` }), 429, 'too-many-attempts')
     })
@@ -364,7 +364,7 @@ describe('login throttle', () => {
       assertProblem(await attempt({ at: instance }), 429, 'too-many-attempts')
     })
 
-    it('is not about sessions and tokens that are there already', async () => {
+    it('does not affect existing sessions and tokens', async () => {
       const { body } = await succeed()
       await times(6)
       const caller = service.client().withBearer(body.accessToken)

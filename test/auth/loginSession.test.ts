@@ -75,12 +75,12 @@ describe('loginSession', () => {
       assert.equal(answer.body.email, user.email)
     })
 
-    it('ignoring members that are no fields', async () => {
+    it('ignoring unknown members', async () => {
       const answer = await service.client().post(path, { ...user.credentials, roles: ['Admin'], id: 1 })
       assert.deepEqual(answer.body.roles, ['Operator', 'Viewer'])
     })
 
-    it('with a new id each time, ending the session that it came with and all its ids', async () => {
+    it('with a new id each time, ending the session of the request with all its ids', async () => {
       const browser = await signIn(service, user)
       const first = browser.cookies.get(sessionCookie) ?? ''
       await browser.post('/v1/auth/session/refresh')
@@ -92,7 +92,7 @@ describe('loginSession', () => {
       assert.deepEqual(statuses, [401, 401, 200])
     })
 
-    it('leaving the sessions of other browsers alone', async () => {
+    it('without touching the sessions of other browsers', async () => {
       const elsewhere = await signIn(service, user)
       await login()
       assert.equal((await elsewhere.get('/v1/auth/me')).status, 200)
@@ -134,12 +134,12 @@ describe('loginSession', () => {
       })
     }
 
-    it('but takes the longest email and password, which are then just wrong', async () => {
+    it('but accepts the longest email and password, which are simply wrong', async () => {
       const longest = { email: `${'a'.repeat(242)}@example.com`, password: '🔑'.repeat(256) }
       assertProblem(await service.client().post(path, longest), 401, 'invalid-credentials')
     })
 
-    it('but takes the password as it is: no trimming, no normalisation', async () => {
+    it('but takes the password unchanged: no trimming, no normalisation', async () => {
       const spaced = await newUser(service, { password: ' éclair  at the seaside ' })
       const attempt = (password: string) => service.client().post(path, { email: spaced.email, password })
       assert.equal((await attempt(spaced.password)).status, 200)
@@ -178,7 +178,7 @@ describe('loginSession', () => {
   })
 
   describe('leaves no trace on failure', () => {
-    it('makes no session, keeps the one it came with and its cookies', async () => {
+    it('makes no session, and keeps the session of the request and its cookies', async () => {
       const owner = await newUser(service)
       const browser = await signIn(service, owner)
       const before = new Map(browser.cookies)

@@ -59,7 +59,7 @@ describe('logoutSession', () => {
       assert.deepEqual(left, [])
     })
 
-    it('leaving other sessions and the token families of the user alone', async () => {
+    it('without touching other sessions and the token families of the user', async () => {
       const elsewhere = await signIn(service, user)
       await service.client().post('/v1/auth/token', user.credentials)
       await browser.post(path)
@@ -75,7 +75,7 @@ describe('logoutSession', () => {
       assert.deepEqual(answer.setCookies, [])
     })
 
-    it('by a session: a cookie that no longer serves is 401 and is cleared', async () => {
+    it('by a session: a cookie that no longer works is 401 and is cleared', async () => {
       await browser.post(path)
       for (const id of ['A'.repeat(43), 'short', '']) {
         const answer = await browserWith(id).post(path)
@@ -98,7 +98,7 @@ describe('logoutSession', () => {
       { origin: 'null' },
     ]
     for (const headers of foreign) {
-      it(`and no foreign form logs anybody out: ${JSON.stringify(headers)}`, async () => {
+      it(`and no foreign form signs a user out: ${JSON.stringify(headers)}`, async () => {
         const id = idOf(browser)
         const refused = await browser.post(path, undefined, headers)
         assertProblem(refused, 403, 'cross-site-request')

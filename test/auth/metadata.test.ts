@@ -9,7 +9,7 @@ const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-c
 describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
   const service = testService()
 
-  it('tell the same, and nothing that is not so', async () => {
+  it('say the same, and nothing untrue', async () => {
     for (const path of paths) {
       const { status, headers, body } = await service.client().get(path)
       assert.equal(status, 200)
@@ -29,7 +29,7 @@ describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
     }
   })
 
-  it('name the issuer and the algorithm of the tokens, whatever the request calls the service', async (t) => {
+  it('name the issuer and the algorithm of the tokens, whatever Host the request names', async (t) => {
     const other = await startService({ inside: true, env: { SIGNING_ALGORITHM: 'PS256' }, until: t })
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
     for (const path of paths) {
@@ -41,7 +41,7 @@ describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
     }
   })
 
-  it('are kept by caches for an hour, revalidated, and open to the scripts of all origins', async () => {
+  it('can be cached for an hour, are revalidated, and are open to scripts of all origins', async () => {
     for (const path of paths) {
       const { headers } = await service.client().get(path)
       const names = ['cache-control', 'access-control-allow-origin', 'cross-origin-resource-policy']

@@ -56,7 +56,7 @@ describe('an OAuth library', () => {
     }
   }
 
-  it('is told to ask again after half a minute, where keys are made per run', async () => {
+  it('is asked to fetch the keys again after half a minute if they are made per run', async () => {
     for (const name of ['jwks.json', 'oauth-authorization-server', 'openid-configuration']) {
       const { headers } = await service.client().get(`/.well-known/${name}`)
       assert.equal(headers.get('cache-control'), 'public, max-age=30', name)

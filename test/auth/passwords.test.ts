@@ -22,7 +22,7 @@ describe('passwords', () => {
       assert.match(text, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
     })
 
-    it('has a salt of its own each time', async () => {
+    it('has a new salt each time', async () => {
       const texts = await Promise.all([passwords.hash(password), passwords.hash(password)])
       assert.notEqual(texts[0], texts[1])
       assert.deepEqual(await Promise.all(texts.map((text) => passwords.verify(text, password))), [true, true])
@@ -48,7 +48,7 @@ describe('passwords', () => {
       })
     }
 
-    it('tells passwords of 256 code points apart by their last one', async () => {
+    it('distinguishes passwords of 256 code points by the last one', async () => {
       const long = '🔑'.repeat(255)
       const text = await passwords.hash(`${long}a`)
       assert.deepEqual(
@@ -121,7 +121,7 @@ describe('passwords', () => {
     const verifyMany = (queue: Passwords, count: number, hash = cheapHash) =>
       Array.from({ length: count }, () => queue.verify(hash, 'x'))
 
-    it('is bounded: what comes beyond it is refused at once with Retry-After, all else is done', async () => {
+    it('is bounded: work beyond it is refused at once with Retry-After, all else is done', async () => {
       const ended: unknown[] = []
       const all = verifyMany(new Passwords(), cores + waitingLimit + 5)
       await Promise.all(all.map((one) => one.catch((error: unknown) => error).then((end) => ended.push(end))))
@@ -133,7 +133,7 @@ describe('passwords', () => {
       assert.deepEqual(ended.slice(5), Array(cores + waitingLimit).fill(false))
     })
 
-    it('takes new work when it has been worked off, also after hashes that failed', async () => {
+    it('takes new work once it is empty, also after hashes that failed', async () => {
       const queue = new Passwords()
       const broken = await Promise.allSettled(verifyMany(queue, cores * 3, 'no PHC string'))
       assert.deepEqual(new Set(broken.map((result) => result.status)), new Set(['rejected']))
@@ -151,7 +151,7 @@ describe('passwords', () => {
       assert.equal(queue.waiting, 0)
     })
 
-    it('leaves the event loop free: it idles while the hashes are made', async () => {
+    it('leaves the event loop free while hashes are made', async () => {
       const queue = new Passwords()
       const before = performance.eventLoopUtilization()
       await Promise.all(verifyMany(queue, cores * 8, nobodysHash))
@@ -161,7 +161,7 @@ describe('passwords', () => {
   })
 
   describe('the judge of new ones', () => {
-    it('keeps nobody else waiting, however many somebody has judged', async () => {
+    it('makes no other account wait, however many passwords one account sends', async () => {
       const judge = new PasswordJudge()
       const ended: string[] = []
       // Too short to be worth a look at the lists, which takes long.

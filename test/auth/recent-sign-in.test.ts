@@ -37,7 +37,7 @@ describe('a route that needs a recent sign-in', () => {
   const bearerOf = (token: string) => service.client().withBearer(token)
 
   describe('by cookie', () => {
-    it('takes a session for five minutes after the sign-in, to the millisecond', async () => {
+    it('admits a session for five minutes after the sign-in, to the millisecond', async () => {
       const browser = await signIn(service, user)
       service.advance(5 * minute - 1)
       assert.ok(await isLetIn(browser))
@@ -45,7 +45,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(browser)
     })
 
-    it('takes it again for five minutes after the password was given once more', async () => {
+    it('admits it for five more minutes after the password was given again', async () => {
       const browser = await signIn(service, user)
       service.advance(10 * minute)
       await assertTooOld(browser)
@@ -65,7 +65,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(browser)
     })
 
-    it('is kept open by a refresh for no longer, and no less', async () => {
+    it('stays open after a refresh for as long as before', async () => {
       const browser = await signIn(service, user)
       service.advance(4 * minute)
       await browser.post('/v1/auth/session/refresh')
@@ -74,7 +74,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(browser)
     })
 
-    it('is opened for the new id alone: who had copied the old one, and goes on with it, gains nothing', async () => {
+    it('is opened for the new id only: a copy of the old id gains nothing', async () => {
       const browser = await signIn(service, user)
       service.advance(5 * minute)
       const thief = browser.copy()
@@ -85,7 +85,7 @@ describe('a route that needs a recent sign-in', () => {
       assert.ok(await isLetIn(browser))
     })
 
-    it('is not open while the clock stands before the sign-in by more than clocks differ', async () => {
+    it('is not open while the clock is before the sign-in by more than clocks may differ', async () => {
       const browser = await signIn(service, user)
       service.advance(-minute)
       assert.ok(await isLetIn(browser))
@@ -96,7 +96,7 @@ describe('a route that needs a recent sign-in', () => {
   })
 
   describe('by bearer', () => {
-    it('takes tokens of a sign-in of the last five minutes, however often they were rotated', async () => {
+    it('admits tokens of a sign-in of the last five minutes, however often they were rotated', async () => {
       const pair = await tokenPair(service, user)
       service.advance(4 * minute)
       const { body } = await service.client().post('/v1/auth/token/refresh', pair)
@@ -108,7 +108,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(bearerOf(later.accessToken))
     })
 
-    it('goes by the claim auth_time, which stays that of the sign-in, as the family stays in sid', async () => {
+    it('uses the claim auth_time, which stays that of the sign-in, as sid stays the family', async () => {
       const pair = await tokenPair(service, user)
       const first = decodeJwt(pair.accessToken)
       assert.equal(first.auth_time, Math.floor(service.now() / 1000))
@@ -119,7 +119,7 @@ describe('a route that needs a recent sign-in', () => {
       assert.match(String(sid), /^[A-Za-z0-9_-]{22}$/)
     })
 
-    it('never takes a service, which has no sign-in', async () => {
+    it('never admits a service, which has no sign-in', async () => {
       const token = await serviceToken(service, await newClient(service))
       const { auth_time, sid } = decodeJwt(token)
       assert.deepEqual({ auth_time, sid }, { auth_time: undefined, sid: undefined })

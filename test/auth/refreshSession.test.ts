@@ -61,14 +61,14 @@ describe('refreshSession', () => {
       assert.notEqual(idOf(browser), before)
     })
 
-    it('with the roles of now, which until then were those of the login', async () => {
+    it('with the current roles, which until then were those of the login', async () => {
       await grantRoles(service, user, ['Admin'])
       assert.deepEqual((await browser.get('/v1/auth/me')).body.roles, ['Operator'])
       assert.deepEqual((await browser.post(path)).body.roles, ['Admin', 'Operator'])
       assert.deepEqual((await browser.get('/v1/auth/me')).body.roles, ['Admin', 'Operator'])
     })
 
-    it('leaving the id presented 30 seconds and no more', async () => {
+    it('leaving the presented id for exactly 30 more seconds', async () => {
       const old = idOf(browser)
       await browser.post(path)
       service.advance(29_000)
@@ -78,7 +78,7 @@ describe('refreshSession', () => {
       assert.equal(await statusOf(idOf(browser)), 200)
     })
 
-    it('with a sibling for an id in its last 30 seconds, which are not prolonged by that', async () => {
+    it('with another id for one in its last 30 seconds, without prolonging these', async () => {
       const old = idOf(browser)
       await browser.post(path)
       service.advance(20_000)
@@ -108,7 +108,7 @@ describe('refreshSession', () => {
       assertProblem(await tabWith(first).post(path), 401, 'authentication-required')
     })
 
-    it('without an end: ids that serve no more make room first', async () => {
+    it('any number of times: ids that no longer work make room first', async () => {
       const sibling = tabWith(idOf(browser))
       await sibling.post(path)
       await browser.post(path)
@@ -120,7 +120,7 @@ describe('refreshSession', () => {
       assert.equal(await idCount(), 3)
     })
 
-    it('sliding the idle end, also below a minute after the last use', async () => {
+    it('postponing the idle end, even within a minute of the last use', async () => {
       service.advance(30_000)
       const earliest = service.now()
       const { headers } = await browser.post(path)
@@ -144,13 +144,13 @@ describe('refreshSession', () => {
   })
 
   describe('rejects input', () => {
-    it('but takes a JSON body and ignores it', async () => {
+    it('but ignores a JSON body', async () => {
       assert.deepEqual((await browser.post(path, { roles: ['Admin'] })).body.roles, ['Operator'])
     })
   })
 
   describe('leaves no trace on failure', () => {
-    it('a refused refresh makes no id and does not retire the one presented', async () => {
+    it('a refused refresh makes no id and does not retire the presented one', async () => {
       const refused = await browser.post(path, undefined, { 'sec-fetch-site': 'cross-site' })
       assertProblem(refused, 403, 'cross-site-request')
       assert.deepEqual(refused.setCookies, [])

@@ -67,13 +67,13 @@ describe('refreshToken', () => {
       assert.ok(end >= earliest + 900_000 && end <= service.now() + 900_000)
     })
 
-    it('with the roles of now', async () => {
+    it('with the current roles', async () => {
       await grantRoles(service, user, ['Admin'])
       const { body } = await refresh(pair.refreshToken)
       assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator'])
     })
 
-    it('with an access token that serves, also within the second in which the credentials changed', async () => {
+    it('with an access token that works, even within the second in which the credentials changed', async () => {
       // Past its beginning, where an `iat` in whole seconds is older than the change.
       service.advance(1_500 - (service.now() % 1_000))
       const { account, password } = user
@@ -92,7 +92,7 @@ describe('refreshToken', () => {
       assert.ok(stored.includes(createHash('sha256').update(body.refreshToken).digest('base64url')))
     })
 
-    it('leaving nothing of the tokens before it: a family is one row', async () => {
+    it('leaving nothing of earlier tokens: a family is one row', async () => {
       let { refreshToken } = pair
       for (let used = 0; used < 5; used += 1) refreshToken = (await refresh(refreshToken)).body.refreshToken
       const rows = await service.db.read
@@ -103,7 +103,7 @@ describe('refreshToken', () => {
       assert.deepEqual(rows, [{ generation: 6 }])
     })
 
-    it('also after the key of the tags was replaced, then with a tag of the new one', async (t) => {
+    it('also after the key of the tags was replaced, then with a tag of the new key', async (t) => {
       const instance = await startService({
         instanceOf: { ...service, antiforgeryKey: randomBytes(32) },
         until: t,
@@ -151,7 +151,7 @@ describe('refreshToken', () => {
   })
 
   describe('conflicts', () => {
-    it('a used token ends its family: the newest token of it is dead too', async () => {
+    it('a used token ends its family: its newest token stops working too', async () => {
       const { body } = await refresh(pair.refreshToken)
       assertProblem(await refresh(pair.refreshToken), 401, 'invalid-refresh-token')
       assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
@@ -186,7 +186,7 @@ describe('refreshToken', () => {
       assert.equal(events[0]?.level, 40)
     })
 
-    it('a token that merely expired is no reuse: nothing is logged as one', async () => {
+    it('an expired token is no reuse: nothing is logged as one', async () => {
       service.advance(14 * day)
       await refresh(pair.refreshToken)
       const events = (await service.log()).filter(
@@ -234,7 +234,7 @@ describe('refreshToken', () => {
       assert.deepEqual(await liveCredentials(inside, own), { sessions: 0, families: 1 })
     })
 
-    it('twenty times at once gives one and the same token to all', async () => {
+    it('twenty times at once gives all the same token', async () => {
       const key = newKey()
       const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(pair.refreshToken, key)))
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
@@ -276,14 +276,14 @@ describe('refreshToken', () => {
       assertProblem(await refresh(other.refreshToken, key), 401, 'invalid-refresh-token')
     })
 
-    it('refuses a malformed key, and uses no token for it', async () => {
+    it('refuses a malformed key without using the token', async () => {
       assertProblem(await refresh(pair.refreshToken, 'k'.repeat(256)), 400, 'invalid-idempotency-key')
       assert.equal((await refresh(pair.refreshToken)).status, 200)
     })
   })
 
   describe('leaves no trace on failure', () => {
-    it('a token that was made up ends nothing: neither an old generation nor another random part', async () => {
+    it('an invented token ends nothing: neither an old generation nor another random part', async () => {
       const { body } = await refresh(pair.refreshToken)
       const bytes = Buffer.from(pair.refreshToken, 'base64url')
       for (const place of [0, 31, 32, 47, 48, 51, 52, 83]) {

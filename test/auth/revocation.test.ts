@@ -108,7 +108,7 @@ describe('revocation', () => {
         assertProblem(await me(service.client().withBearer(accessToken)), 401, 'authentication-required')
       })
 
-      it('leaves other users alone', async () => {
+      it('does not affect other users', async () => {
         const ofBystander = await everyCredential(await newUser(service))
         await change(await newUser(service, { roles: ['Operator', 'Viewer'] }))
         service.advance(5 * minute)
@@ -117,7 +117,7 @@ describe('revocation', () => {
     })
   }
 
-  it('signing out all users ends every credential of each, in portions, and of no service', async () => {
+  it('signing out all users ends every credential of each, in batches, and of no service', async () => {
     const users = [await newUser(service), await newUser(service), await newUser(service)]
     const held = await Promise.all(users.map(everyCredential))
     const client = await newClient(service)
@@ -152,7 +152,7 @@ describe('revocation', () => {
   })
 
   describe('removing a role (a user)', () => {
-    it('is gone from sessions at once, which go on with what is left', async () => {
+    it('is gone from sessions at once, which continue with the rest', async () => {
       const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
       const { browser } = await everyCredential(user)
       const elsewhere = await signIn(service, user)
@@ -167,7 +167,7 @@ describe('revocation', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 2, families: 1 })
     })
 
-    it('ends access tokens within 5 minutes, and the refresh gives one with what is left', async () => {
+    it('ends access tokens within 5 minutes, and a refresh gets one with the rest', async () => {
       const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
       const { bearer, refreshToken } = await everyCredential(user)
       const unused = await bearerOf(service, user)
@@ -183,7 +183,7 @@ describe('revocation', () => {
       assert.equal((await me(caller)).status, 200)
     })
 
-    it('takes it from sessions only, not what others hold or what was granted beside it', async () => {
+    it('takes only that role from sessions, and nothing from others', async () => {
       const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
       const bystander = await signIn(service, await newUser(service))
       const browser = await signIn(service, user)
@@ -196,7 +196,7 @@ describe('revocation', () => {
       assert.deepEqual(roles, [['Viewer'], ['Admin', 'Viewer'], ['Operator']])
     })
 
-    it('against refreshes of sessions: whatever the order, none holds it afterwards', async () => {
+    it('against refreshes of sessions: none holds it afterwards, in any order', async () => {
       for (let turn = 0; turn < 10; turn += 1) {
         const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
         const browser = await signIn(service, user)
@@ -245,7 +245,7 @@ describe('revocation', () => {
     })
   }
 
-  it('the mark of a disabled account counts by itself, also where nothing else has ended its credentials', async () => {
+  it('a disabled account is refused even if nothing else has ended its credentials', async () => {
     const user = await newUser(service)
     const held = await everyCredential(user)
     await withRawDatabase(service.databaseUrl, (db) =>
@@ -268,7 +268,7 @@ describe('revocation', () => {
       assert.equal((await me(await bearerOf(service, changed))).status, 200)
     })
 
-    it('enabling brings back no credential, but sign-ins work', async () => {
+    it('enabling restores no credential, but sign-ins work', async () => {
       const user = await newUser(service)
       const { browser, bearer, refreshToken } = await everyCredential(user)
       await disable(user)
@@ -282,7 +282,7 @@ describe('revocation', () => {
       assert.equal((await me(fresh)).status, 200)
     })
 
-    it('an account that was enabled again is served at once, though it is remembered as disabled', async () => {
+    it('an account that was enabled again is admitted at once, although it is remembered as disabled', async () => {
       const user = await newUser(service)
       const before = await bearerOf(service, user)
       await disable(user)
@@ -305,7 +305,10 @@ describe('revocation', () => {
   describe('a sign-in that races with it', () => {
     const instance = interruptedInstance(service)
 
-    /** What is answered when the change comes right before the write: after the checks, which saw the old state. */
+    /**
+     * What is answered when the change comes right before the write: after the checks, which saw the old
+     * state.
+     */
     async function justBefore(
       operation: string,
       change: () => Promise<unknown>,
@@ -366,7 +369,7 @@ describe('revocation', () => {
       await raced(user, flicker, 'createRefreshFamily', '/v1/auth/token')
     })
 
-    it('a login that ends so keeps the session that it came with', async () => {
+    it('a login that fails so keeps the session of the request', async () => {
       const other = await newUser(service)
       const browser = await signIn(service, other)
       const user = await newUser(service)

@@ -23,7 +23,7 @@ describe('revokeToken', () => {
   }
 
   describe('succeeds', () => {
-    it('with the newest refresh token: it no longer serves, and other families go on', async () => {
+    it('with the newest refresh token: it stops working, and other families continue', async () => {
       const user = await newUser(service)
       const [pair, other] = [await tokenPair(service, user), await tokenPair(service, user)]
       assertDone(await revoke(service, pair.refreshToken))
@@ -32,7 +32,7 @@ describe('revokeToken', () => {
       assert.equal((await liveCredentials(service, user)).families, 1)
     })
 
-    it('with one that was used, whose successor was perhaps lost: the family ends', async () => {
+    it('with a used one, whose successor may have been lost: the family ends', async () => {
       const user = await newUser(service)
       const { refreshToken } = await tokenPair(service, user)
       const { body } = await refresh(refreshToken)
@@ -40,7 +40,7 @@ describe('revokeToken', () => {
       assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
     })
 
-    it('whatever the hint says, whoever sends it', async () => {
+    it('whatever the hint says, and for any caller', async () => {
       const user = await newUser(service)
       const client = await newClient(service)
       const authorization = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`
@@ -52,7 +52,7 @@ describe('revokeToken', () => {
       assert.equal((await liveCredentials(service, user)).families, 0)
     })
 
-    it('with what is no token of ours, was one, or is only like one', async () => {
+    it('with a text that is no token of ours, was one, or only looks like one', async () => {
       const { refreshToken } = await tokenPair(service, await newUser(service))
       const forged = `${refreshToken.slice(0, -1)}${refreshToken.endsWith('A') ? 'B' : 'A'}`
       const { accessToken } = await tokenPair(service, await newUser(service))
@@ -64,7 +64,7 @@ describe('revokeToken', () => {
       for (const _ of [1, 2]) assertDone(await revoke(service, refreshToken))
     })
 
-    it('once, of many at once, and a refresh at the same time has no lasting effect', async () => {
+    it('once, for many at once, and a refresh at the same time has no lasting effect', async () => {
       const user = await newUser(service)
       const { refreshToken } = await tokenPair(service, user)
       const key = { 'idempotency-key': 'a-key-of-22-characters-or-more' }
@@ -83,7 +83,7 @@ describe('revokeToken', () => {
   })
 
   describe('rejects input', () => {
-    it('an access token, which ends by itself and goes on until then', async () => {
+    it('an access token, which works until it expires', async () => {
       const user = await newUser(service)
       const { accessToken } = await tokenPair(service, user)
       const ofService = await serviceToken(service, await newClient(service))

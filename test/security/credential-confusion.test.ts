@@ -109,7 +109,7 @@ describe('a credential in the place of another', () => {
   }
 
   for (const [place, kinds] of Object.entries(places) as [Place, string[]][]) {
-    it(`${place} takes ${kinds.join(' or ')}, and nothing else that the service knows`, async () => {
+    it(`${place} accepts only ${kinds.join(' or ')}`, async () => {
       const right = Object.entries(credentials).filter(([name]) => kinds.includes(name))
       const wrong = Object.entries(credentials).filter(([name]) => !kinds.includes(name))
       assert.equal(right.length, kinds.length)

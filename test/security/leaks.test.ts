@@ -46,7 +46,7 @@ describe('what every test watches for', () => {
     }
   })
 
-  it('is a line that the service itself writes: closing it fails', async () => {
+  it('is a line that the service itself writes: then closing it fails', async () => {
     service.app.log.info({ cookie: secrets['a session cookie'] }, 'a seeded leak')
     await assert.rejects(service.close(), /the log holds a secret.*a seeded leak/)
   })
@@ -59,7 +59,7 @@ describe('what every test watches for', () => {
     }
   })
 
-  it('is an answer that tells about the inside', () => {
+  it('is an answer that reveals internals', () => {
     const details = [
       'Error: no\n    at handler (file)',
       'in /srv/app/node_modules/x',
@@ -89,7 +89,7 @@ describe('what every test watches for', () => {
 })
 
 describe('a fault of the service', () => {
-  it('tells the log, and the caller nothing: whatever was thrown, wherever', async (t) => {
+  it('shows in the log, and not to the caller, whatever was thrown and wherever', async (t) => {
     const thrown = Object.assign(new Error(`SQLITE_ERROR: no such table in ${process.cwd()}`), {
       code: 'SQLITE_ERROR',
       statusCode: 500,
@@ -135,7 +135,7 @@ describe('refusals of credentials', () => {
   }
 
   for (const path of ['/v1/auth/session', '/v1/auth/token']) {
-    it(`are the same to the byte for every cause: POST ${path}`, async () => {
+    it(`are identical for every cause: POST ${path}`, async () => {
       const user = await newUser(service)
       const gone = await newUser(service)
       await setEnabled(service, gone, false)
@@ -153,7 +153,7 @@ describe('refusals of credentials', () => {
     })
   }
 
-  it('are the same to the byte for every cause: POST /v1/auth/clients/token', async () => {
+  it('are identical for every cause: POST /v1/auth/clients/token', async () => {
     const path = '/v1/auth/clients/token'
     const client = await newClient(service)
     const disabled = await newClient(service)
@@ -173,7 +173,7 @@ describe('refusals of credentials', () => {
     assert.deepEqual(new Set(answers), new Set([answers[0]]))
   })
 
-  it('are the same to the byte for every cause: POST /v1/auth/token/refresh', async () => {
+  it('are identical for every cause: POST /v1/auth/token/refresh', async () => {
     const path = '/v1/auth/token/refresh'
     const off = await newUser(service)
     const { refreshToken: revoked } = await tokenPair(service, off)
@@ -193,7 +193,7 @@ describe('refusals of credentials', () => {
     assert.deepEqual(new Set(answers), new Set([answers[0]]))
   })
 
-  it('of bearers and cookies are the same to the byte for every cause', async () => {
+  it('of bearers and cookies are identical for every cause', async () => {
     const { accessToken } = await tokenPair(service, await newUser(service))
     const ask = async (line: string) => {
       const lines = [line, 'X-Request-Id: the-same-for-all']

@@ -7,7 +7,7 @@ import { testService } from '../support/service.ts'
 const order = { customer: 'Acme', total: 1 }
 
 /** A tenth of the limits of section 8 of the contract. Each flood comes from an address of its own. */
-describe('a flood from one address or one caller meets its limit, and nobody else does', () => {
+describe('a flood from one address or one caller meets its limit, and affects no one else', () => {
   const service = testService({ env: { RATE_LIMIT_FACTOR: '0.1', TRUSTED_PROXIES: '127.0.0.1' } })
   let bystander: TestUser
   let bystanderToken: string
@@ -34,7 +34,9 @@ describe('a flood from one address or one caller meets its limit, and nobody els
     }
     return limit + 1
   }
-  /** Whoever has a credential of his own is served, also from the flooded address, and so are other addresses. */
+  /**
+   * Whoever has a credential of his own is served, also from the flooded address, and so are other addresses.
+   */
   async function assertOthersServed(address: string): Promise<void> {
     for (const place of [address, newAddress()]) {
       const caller = from(place, bystanderToken)
@@ -69,7 +71,7 @@ describe('a flood from one address or one caller meets its limit, and nobody els
     })
   }
 
-  it('of reads by one user: its writes go on, and so do others at the same address', async () => {
+  it('of reads by one user: its writes continue, and so do others at the same address', async () => {
     const address = newAddress()
     const token = (await tokenPair(service, await newUser(service, { roles: ['Admin'] }))).accessToken
     const flooder = from(address, token)
@@ -79,7 +81,7 @@ describe('a flood from one address or one caller meets its limit, and nobody els
     await assertOthersServed(address)
   })
 
-  it('of writes by one user, refused ones too: its reads go on, and so do others', async () => {
+  it('of writes by one user, refused ones included: its reads continue, and so do others', async () => {
     const address = newAddress()
     const token = (await tokenPair(service, await newUser(service, { roles: ['Viewer'] }))).accessToken
     const flooder = from(address, token)
@@ -88,7 +90,7 @@ describe('a flood from one address or one caller meets its limit, and nobody els
     await assertOthersServed(address)
   })
 
-  it('of guesses at one account: its sessions and tokens go on, and its owner signs in from elsewhere', async () => {
+  it('of guesses at one account: they end no session or token, and its owner can sign in from elsewhere', async () => {
     const user = await newUser(service, { roles: ['Admin'] })
     const browser = await signIn(service, user)
     const { accessToken } = await tokenPair(service, user)

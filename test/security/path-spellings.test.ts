@@ -61,7 +61,7 @@ const spelling = (path: string) =>
     .array(fc.tuple(fc.constantFrom(...edits), fc.nat({ max: 200 })), { minLength: 1, maxLength: 3 })
     .map((chosen) => chosen.reduce((text, [edit, at]) => edit(text, at), path))
 
-describe('no spelling of a path passes by the access check', () => {
+describe('no spelling of a path avoids the access check', () => {
   const service = testService()
   let orderId: string
   let holder: string
@@ -90,7 +90,7 @@ describe('no spelling of a path passes by the access check', () => {
     ['the current user', () => '/v1/auth/me', true],
   ]
   for (const [what, pathOf, isForAnyRole] of guarded) {
-    it(`of ${what}: whoever has no credential or no permission never gets what a holder gets`, async (t) => {
+    it(`of ${what}: a caller without credential or permission never gets what a holder gets`, async (t) => {
       const path = pathOf()
       const sample = [path, `${path}/`, ...samples(path, 50)]
       let reached = 0
@@ -143,7 +143,7 @@ describe('no spelling of a path passes by the access check', () => {
     t.diagnostic(`${asked} spellings reached a write, seed ${seed}`)
   })
 
-  it('leads to a file that is not of the web app', async () => {
+  it('leads to a file outside the web app', async () => {
     const climbs = [
       '',
       '..',

@@ -110,7 +110,7 @@ describe('smuggled requests', () => {
   const statusesIn = (received: string) =>
     [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
 
-  it('a request that is whole is answered, and so is the one behind it (so every refusal below has one cause)', async () => {
+  it('a whole request is answered, and so is the one behind it (so every refusal below has one cause)', async () => {
     const last = message([...get, 'Connection: close'])
     const whole = message([...post, 'Content-Length: 2'], '{}')
     const inChunks = message([...post, 'Transfer-Encoding: chunked'], '2\r\n{}\r\n0\r\n\r\n')
@@ -127,7 +127,7 @@ describe('smuggled requests', () => {
     })
   }
 
-  it('a body where none is expected is no request of its own', async () => {
+  it('a body where none is expected is not read as another request', async () => {
     const hidden = message(['GET /v1/auth/me HTTP/1.1', 'Host: x', bearer])
     const first = message([...get, `Content-Length: ${hidden.length}`], hidden)
     const { received } = await answersTo(first + message([...get, 'Connection: close']))
@@ -155,7 +155,7 @@ describe('smuggled requests', () => {
     assert.deepEqual(statusesIn((await send([cookie], 'X-XSRF-TOKEN: x')).received), [403])
   })
 
-  it('credentials do not stay on a connection: each request on it stands for itself', async () => {
+  it('credentials do not stay on a connection: each request needs its own', async () => {
     const me = (lines: string[]) => message(['GET /v1/auth/me HTTP/1.1', 'Host: x', ...lines])
     const { received } = await answersTo(
       me([bearer]) + me([]) + me([cookie]) + me([]) + me([viewer]) + me(['Connection: close']),

@@ -29,7 +29,7 @@ describe('attacks on sessions', () => {
   const login = (browser: Client, user: TestUser) => browser.post('/v1/auth/session', user.credentials)
 
   describe('fixation', () => {
-    it('an id that the attacker made up is not taken over by the login', async () => {
+    it('the login does not take over an id that the attacker invented', async () => {
       const planted = 'F'.repeat(43)
       const browser = holding(planted)
       assert.equal((await login(browser, victim)).status, 200)
@@ -49,7 +49,7 @@ describe('attacks on sessions', () => {
       assert.equal((await own.post('/v1/auth/session/refresh')).status, 401)
     })
 
-    it('an id that a refresh has replaced does not serve a login that came with it, nor does its sibling', async () => {
+    it('an id that a refresh has replaced ends with a login that came with it, and so does its sibling', async () => {
       const own = await signIn(service, attacker)
       const planted = idOf(own)
       assert.equal((await own.post('/v1/auth/session/refresh')).status, 200)
@@ -83,7 +83,7 @@ describe('attacks on sessions', () => {
     const ask = (method: string, path: string, lines: string[], body = '') =>
       exchange(service.baseUrl, request(method, path, [...lines, 'Content-Type: application/json'], body))
 
-    it('two session cookies are none, whichever of them is good, in one line or in two', async () => {
+    it('two session cookies count as none, even if one is good, in one line or two', async () => {
       const good = idOf(await signIn(service, victim))
       const other = idOf(await signIn(service, attacker))
       const one = `${sessionCookie}=${good}`
@@ -113,7 +113,7 @@ describe('attacks on sessions', () => {
       assert.equal(await who(browser), victim.userName)
     })
 
-    it('two antiforgery cookies are none: the call sets a new one, and a login takes neither over', async () => {
+    it('two antiforgery cookies count as none: the call sets a new one, and a login takes over neither', async () => {
       const own = service.client()
       const { token } = (await own.get('/v1/auth/csrf')).body
       const tossed = `${csrfCookie}=${own.cookies.get(csrfCookie)}`
@@ -129,7 +129,7 @@ describe('attacks on sessions', () => {
       assertProblem(forged, 403, 'csrf-token-invalid')
     })
 
-    it('a name that is nearly the right one is another cookie', async () => {
+    it('a name that is nearly right is another cookie', async () => {
       const id = idOf(await signIn(service, victim))
       const names = [
         'session',
@@ -158,7 +158,7 @@ describe('attacks on sessions', () => {
       }
     })
 
-    it('a great many other cookies do not push the session out', async () => {
+    it('many other cookies do not push the session out', async () => {
       const id = idOf(await signIn(service, victim))
       const others = Array.from({ length: 700 }, (_, index) => `toss${index}=${index}`).join('; ')
       const answer = await ask('GET', '/v1/auth/me', [`Cookie: ${others}; ${sessionCookie}=${id}`])
@@ -214,7 +214,7 @@ describe('attacks on sessions', () => {
       ['eight hours', async () => service.advance(8 * 3_600_000)],
     ]
     for (const [what, end] of ends) {
-      it(`after ${what} every recorded request is 401, also one whose answer is stored under its key`, async () => {
+      it(`after ${what} every recorded request is 401, even one whose answer is stored under its key`, async () => {
         const browser = await signIn(service, victim)
         const requests = await recorded(browser)
         const create = requests.filter(([name]) => name === 'POST /v1/orders')
@@ -246,7 +246,7 @@ describe('attacks on sessions', () => {
       ['text/plain, application/json', json],
     ]
     for (const [type, text] of forms) {
-      it(`a form of an old browser, which says no origin, signs nobody in: ${type}`, async () => {
+      it(`a form from an old browser that sends no origin signs no one in: ${type}`, async () => {
         const { email, password } = attacker.credentials
         const body = text.replace('EMAIL', email).replace('PASSWORD', password)
         const lines = [`Content-Type: ${type}`]

@@ -32,13 +32,16 @@ describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG i
     return took
   }
 
-  /** The chance that one of the first takes longer than one of the second: a half when nothing tells them apart. */
+  /**
+   * The chance that one of the first takes longer than one of the second: a half when nothing tells them
+   * apart.
+   */
   function chanceOfLonger(first: number[], second: number[]): number {
     const longer = first.flatMap((one) => second.map((other) => (one > other ? 1 : one === other ? 0.5 : 0)))
     return longer.reduce((sum: number, one) => sum + one, 0) / longer.length
   }
 
-  it('does not tell whether the user exists, or is disabled, or the password was right', async (t) => {
+  it('does not reveal whether the user exists or is disabled, or the password was right', async (t) => {
     const causes: Record<string, (turn: number) => [email: string, password: string]> = {
       'a wrong password': (turn) => [users[turn % users.length]?.email ?? '', 'not the password of anybody'],
       'an unknown user': (turn) => [`nobody-${turn}@example.com`, 'not the password of anybody'],
@@ -71,7 +74,7 @@ describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG i
     }
   })
 
-  it('would tell, had the unknown user not been checked against a hash of nobody (the test sees a difference)', () => {
+  it('would reveal it without the check against a hash of nobody (the test sees a difference)', () => {
     const slow = Array.from({ length: 100 }, (_, index) => 12 + (index % 7))
     const quick = Array.from({ length: 100 }, (_, index) => 1 + (index % 7))
     assert.equal(chanceOfLonger(slow, quick), 1)

@@ -8,7 +8,10 @@ import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode, encode, type Members, signText } from '../support/forge.ts'
 import { testService } from '../support/service.ts'
 
-/** What test/auth/access-token.test.ts does not try: rarer members of the header, doubled names, other wrappings. */
+/**
+ * What test/auth/access-token.test.ts does not try: rarer members of the header, doubled names, other
+ * wrappings.
+ */
 describe('headers of access tokens', () => {
   const service = testService()
   let user: TestUser
@@ -135,7 +138,7 @@ describe('headers of access tokens', () => {
         assert.equal(await statusOf(forged), 401)
     })
 
-    it('what is encrypted to our public key, whatever is inside', async () => {
+    it('a token encrypted to our public key, whatever is inside', async () => {
       const inside = [JSON.stringify(claims), signed({}), signed({}, stranger.privateKey)]
       for (const alg of ['RSA-OAEP', 'RSA-OAEP-256']) {
         for (const text of inside) {
@@ -161,7 +164,7 @@ describe('headers of access tokens', () => {
       }
     })
 
-    it('keys and certificates that the header brings or names, by a stranger: nobody goes there', async () => {
+    it('keys and certificates of a stranger that the header carries or names: none is fetched', async () => {
       const jwk = stranger.publicKey.export({ format: 'jwk' })
       const der = stranger.publicKey.export({ format: 'der', type: 'spki' }).toString('base64')
       const addresses = [
@@ -232,7 +235,7 @@ describe('headers of access tokens', () => {
     })
   })
 
-  it('of a hundred wrong tokens leave the right one as it was', async () => {
+  it('a hundred wrong tokens do not affect the right one', async () => {
     const good = signed({ kid: header.kid })
     const flood = Array.from(
       { length: 100 },

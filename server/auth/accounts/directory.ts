@@ -6,7 +6,7 @@ import { findPrincipalState, type PrincipalState } from './store.ts'
 
 const memoryLimit = 10_000
 
-/** What was read under a key, for at most `ttlMilliseconds`. A read that fails is not remembered. */
+/** Remembers what was read under a key for at most `ttlMilliseconds`. A read that fails is not remembered. */
 class Memory<T> {
   readonly #read: (key: string) => Promise<T>
   readonly #clock: Clock
@@ -22,12 +22,12 @@ class Memory<T> {
   get(key: string): Promise<T> {
     const known = this.#known.get(key)
     if (known === undefined) return this.renew(key)
-    // A clock that was set back makes the age negative, and must not keep a memory alive.
+    // If the clock was set back the age is negative, and must not keep a memory alive.
     const age = this.#clock() - known.readAt
     return age >= 0 && age < this.#ttlMilliseconds ? known.value : this.renew(key)
   }
 
-  /** Reads now, whatever is remembered. */
+  /** Reads now, even if a value is remembered. */
   renew(key: string): Promise<T> {
     this.#known.delete(key)
     const [oldest] = this.#known.keys()
@@ -41,7 +41,7 @@ class Memory<T> {
   }
 }
 
-/** Accounts and what roles hold, as of at most `ttlSeconds` ago (section 6 of the contract: 5 minutes). */
+/** Accounts and the permissions of roles, at most `ttlSeconds` old (section 6 of the contract: 5 minutes). */
 export class Directory {
   readonly #principals: Memory<PrincipalState | undefined>
   readonly #permissions: Memory<ReadonlySet<Permission>>
@@ -52,7 +52,7 @@ export class Directory {
     this.#permissions = new Memory((key) => readPermissions(read, JSON.parse(key)), clock, ttlMilliseconds)
   }
 
-  /** What the roles hold together for a user, or for a service; a role that is gone holds nothing. */
+  /** The permissions of all the roles together, for a user or for a service; a removed role holds none. */
   permissionsOf(
     roles: readonly string[],
     kind: PrincipalState['kind'] = 'user',
@@ -60,12 +60,12 @@ export class Directory {
     return this.#permissions.get(JSON.stringify({ roles, kind }))
   }
 
-  /** `subject` as in a token. May be out of date: good enough to let somebody in, not to keep anybody out. */
+  /** `subject` as in a token. May be out of date: good enough to admit a caller, not to refuse one. */
   principal(subject: string): Promise<PrincipalState | undefined> {
     return this.#principals.get(subject)
   }
 
-  /** Read now, and remembered. */
+  /** Reads now, and remembers the result. */
   currentPrincipal(subject: string): Promise<PrincipalState | undefined> {
     return this.#principals.renew(subject)
   }

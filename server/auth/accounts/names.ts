@@ -1,6 +1,6 @@
 /**
- * User names and clientIds share one form, which roles have too, and one name space (section 6 of the contract). No name
- * looks like a number.
+ * The form of user names, clientIds and names of roles. User names and clientIds share one name space (section 6 of the
+ * contract). No name looks like a number.
  */
 export const namePattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
 
@@ -8,13 +8,13 @@ export function isAccountName(text: string): boolean {
   return namePattern.test(text)
 }
 
-/** Controls, and what cannot be seen or reorders text: no two emails look alike by it. */
+/** Controls, invisible characters and those that reorder text: they could make two emails look alike. */
 const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f'
 export const emailPattern = new RegExp(`^[^@\\s${unseen}]+@[^@\\s${unseen}]+$`)
 
 /**
- * The stored form of an email: lower case. Undefined unless it has 3 to 254 code points, exactly one @ between
- * non-empty sides, and neither spaces nor characters that cannot be seen.
+ * The stored form of an email: lower case. Undefined unless it has 3 to 254 code points, exactly one @ between non-empty
+ * sides, no spaces and no invisible characters.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.toLowerCase()

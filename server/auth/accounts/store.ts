@@ -4,7 +4,7 @@ import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { rolesByPrincipal } from './roles/store.ts'
 
-/** What a bearer request checks of its principal besides the token. */
+/** What a bearer request checks about its account, besides the token. */
 export interface PrincipalState {
   id: number
   kind: AccountKind
@@ -39,7 +39,7 @@ export async function findPrincipalState(
   return row && { ...row, enabled: row.enabled === 1 }
 }
 
-/** Whether there is any account; with `demo`, one that the development seed made, or one that it did not. */
+/** Whether there is any account; with `demo`, any that the development seed made, or did not make. */
 export async function hasAccounts(db: Kysely<Database>, demo?: boolean): Promise<boolean> {
   const row = await db
     .selectFrom('principals')
@@ -115,7 +115,7 @@ export interface Account {
   email: string | null
 }
 
-/** Undefined when there is no such account. Accounts are never deleted. */
+/** Undefined if there is no such account. Accounts are never deleted. */
 export async function findAccount(
   db: Kysely<Database>,
   reference: AccountReference,
@@ -131,7 +131,7 @@ export async function findAccount(
     : query.where('name_folded', '=', foldName(reference.name)).executeTakeFirst()
 }
 
-/** Names are compared without case; they are ASCII, so no locale has a say. */
+/** Names are compared ignoring case. They are ASCII, so the locale does not matter. */
 export function foldName(name: string): string {
   return name.toLowerCase()
 }
@@ -187,7 +187,7 @@ export async function updateEnabled(
   return numUpdatedRows === 1n
 }
 
-/** Clears the mark of the demo accounts; true if it was there. */
+/** Clears the mark of a demo account; true if it was there. */
 export async function clearDemoMark(trx: Transaction<Database>, principalId: number): Promise<boolean> {
   const marked = await trx
     .updateTable('principals')
@@ -199,8 +199,8 @@ export async function clearDemoMark(trx: Transaction<Database>, principalId: num
 }
 
 /**
- * Locks the account. False when there is none of this kind and number, or it has another version than those: a write that
- * changes nothing decides, and every other change of it waits or was first.
+ * Locks the account. False if there is none of this kind and id, or if its version is not accepted. A write that changes
+ * nothing decides: every other change of the account waits for this one or came first.
  */
 export async function lockVersion(
   trx: Transaction<Database>,
@@ -213,13 +213,13 @@ export async function lockVersion(
     .set('kind', kind)
     .where('id', '=', id)
     .where('kind', '=', kind)
-    // No version is 0: an empty list accepts none.
+    // No version is 0, so an empty list accepts none.
     .$if(acceptedVersions !== null, (query) => query.where('version', 'in', [0, ...(acceptedVersions ?? [])]))
     .executeTakeFirst()
   return numUpdatedRows === 1n
 }
 
-/** The credentials of a user as they were when its password was checked. */
+/** The credentials of a user as they were when the password was checked. */
 export interface CheckedCredentials {
   principalId: number
   credentialsChangedAt: number
@@ -227,7 +227,7 @@ export interface CheckedCredentials {
 }
 
 /**
- * The account, if it is enabled. A write that changes nothing locks it: what changes its credentials comes either before
+ * The account, if it is enabled. A write that changes nothing locks it, so a change of its credentials comes either before
  * this transaction, and is seen, or after it.
  */
 export async function lockAccount(
@@ -244,8 +244,8 @@ export async function lockAccount(
 }
 
 /**
- * Dates the credentials of the accounts anew, which ends their access tokens when instances next look: a token carries
- * the instant that it was issued under. A login that has read the old one makes nothing (`confirmCredentials`).
+ * Gives the credentials of the accounts a new date. A token carries the date at its issue, so all access tokens end when
+ * instances next read the account. A sign-in that has read the old date makes nothing (`confirmCredentials`).
  */
 export async function updateCredentialsDate(
   trx: Transaction<Database>,
@@ -259,16 +259,16 @@ export async function updateCredentialsDate(
     .execute()
 }
 
-/** One that no credential carries yet, whatever the clock says. */
+/** A date that no credential carries yet, even if the clock was set back. */
 function laterInstant(nowMilliseconds: number) {
   return sql<number>`case when credentials_changed_at < ${nowMilliseconds}
     then ${nowMilliseconds} else credentials_changed_at + 1 end`
 }
 
 /**
- * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the
- * credentials that were checked. A write that changes nothing locks the principal: a disable or a new password comes
- * either first, and is seen, or after this transaction, and ends what it made.
+ * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the credentials
+ * that were checked. A write that changes nothing locks the account: disabling or a new password comes either first, and
+ * is seen, or after this transaction, and ends what it made.
  */
 export async function confirmCredentials(
   trx: Transaction<Database>,
@@ -299,8 +299,8 @@ const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
 )
 
 /**
- * As `updateCredentialsDate`, and ends every session and token family at once, however many there are, by ending the
- * epoch they belong to. The lock of the principal keeps this apart from logins under way (`confirmCredentials`).
+ * As `updateCredentialsDate`, and ends every session and token family at once, however many there are, by ending the epoch
+ * that they belong to. The lock of the account keeps this apart from sign-ins under way (`confirmCredentials`).
  */
 export async function revokeCredentials(
   trx: Transaction<Database>,
@@ -317,7 +317,7 @@ export async function revokeCredentials(
     .execute()
 }
 
-/** Whatever link the user has no longer works. */
+/** Any one-time link of the user stops working. */
 export async function voidLink(trx: Transaction<Database>, principalId: number): Promise<void> {
   await trx.deleteFrom('one_time_links').where('principal_id', '=', principalId).execute()
 }

@@ -28,8 +28,9 @@ export interface EndSignInInput {
 }
 
 /**
- * Ends one session, or one token family with its access tokens: those of the user's other families end with them, and are
- * refreshed. Those who may manage accounts end another's. Throws `sign-in-not-found`.
+ * Ends one session, or one token family with its access tokens. Access tokens of the user's other families end with it,
+ * and a refresh gets new ones. Ending the sign-in of another user takes the permission to manage accounts. Throws
+ * `sign-in-not-found`.
  */
 export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInInput): Promise<void> {
   if (stamp.byId !== principalId) await lockAdministration(trx, stamp)
@@ -40,10 +41,10 @@ export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInI
   await recordAccount(trx, stamp, 'sign-in-ended', account)
 }
 
-/** The sign-in that goes on when all others end. */
+/** The sign-in that continues when all others end. */
 export interface KeptSignIn {
   id: string
-  /** Of the id that it has from then on, alone; null for a token family. */
+  /** Hash of the only id of the session from then on; null for a token family. */
   newIdHash: string | null
   authenticatedAt: number
 }
@@ -54,7 +55,7 @@ export interface EndOtherSignInsInput {
   stamp: Stamp
 }
 
-/** Ends all sessions and token families of the user but one. Throws `authentication-required` when that one has ended. */
+/** Ends all sign-ins of the user except one. Throws `authentication-required` if that one has ended. */
 export async function endOtherSignIns(
   trx: Trx,
   { principalId, kept, stamp }: EndOtherSignInsInput,
@@ -69,13 +70,13 @@ export async function endOtherSignIns(
 export interface ChangePasswordInput extends CheckedCredentials {
   newPasswordHash: string
   kept: KeptSignIn
-  /** Of the user. */
+  /** By the user. */
   stamp: Stamp
 }
 
 /**
- * Replaces the password that was checked and ends all sessions and token families but one. Throws `invalid-credentials`
- * when it is another by now: of two simultaneous changes one fails.
+ * Replaces the password that was checked and ends all sessions and token families except one. Throws
+ * `invalid-credentials` if the password has changed since the check: of two simultaneous changes one fails.
  */
 export async function changePassword(trx: Trx, input: ChangePasswordInput): Promise<void> {
   const { principalId, newPasswordHash, kept, stamp } = input
@@ -85,7 +86,7 @@ export async function changePassword(trx: Trx, input: ChangePasswordInput): Prom
   await recordAccount(trx, stamp, 'password-changed', { id: principalId, name: stamp.by })
 }
 
-/** Somebody may have copied an id of the session: it goes on with a new one alone (ASVS 5.0 7.2.4). */
+/** An id may have been copied, so the session continues with a new one only (ASVS 5.0 7.2.4). */
 async function keep(trx: Trx, principalId: number, endedEpoch: number, kept: KeptSignIn): Promise<void> {
   const { id, newIdHash, authenticatedAt } = kept
   if (!(await keepSignIn(trx, { principalId, id, endedEpoch }))) throw new Problem('authentication-required')

@@ -4,7 +4,7 @@ import { opaqueIdPattern } from '../../ids.ts'
 
 export type SignInKind = 'session' | 'tokens'
 
-/** A session or a token family that serves. Instants in milliseconds. */
+/** A session or a token family that works. Instants in milliseconds. */
 export interface StoredSignIn {
   id: string
   kind: SignInKind
@@ -19,7 +19,7 @@ export interface SignInsOf {
   sessionIdleTtlMilliseconds: number
 }
 
-/** A page of them, the most recently used first, and how many there are in all. */
+/** A page of sign-ins, the most recently used first, and the total count. */
 export async function findSignIns(
   db: Kysely<Database>,
   whose: SignInsOf,
@@ -64,12 +64,12 @@ function familiesOf(db: Kysely<Database>, { principalId, nowMilliseconds: now }:
     .where('token_expires_at', '>', now)
 }
 
-/** What it was; undefined when the user has none of this id. */
+/** Returns what it was; undefined if the user has no sign-in with this id. */
 export async function deleteSignIn(
   trx: Transaction<Database>,
   { principalId, id }: { principalId: number; id: string },
 ): Promise<SignInKind | undefined> {
-  // PostgreSQL takes no text with a NUL.
+  // PostgreSQL accepts no text with a NUL.
   if (!opaqueIdPattern.test(id)) return undefined
   for (const [table, kind] of [
     ['sessions', 'session'],
@@ -85,7 +85,7 @@ export async function deleteSignIn(
   return undefined
 }
 
-/** Takes the session or family over from an epoch that has ended into the one after it; false when it is not there. */
+/** Moves the session or family from an epoch that has ended to the next one; false if it is not there. */
 export async function keepSignIn(
   trx: Transaction<Database>,
   { principalId, id, endedEpoch }: { principalId: number; id: string; endedEpoch: number },

@@ -9,7 +9,7 @@ import { hashNewPassword } from '../credentials/passwords/judge.ts'
 import type { AuthParts } from '../login.ts'
 import { UseLinkCommand } from './schemas.ts'
 
-/** The one-time link by which a user sets a password: the first one, or another when it is forgotten. */
+/** The one-time link by which a user sets a first password, or a new one after forgetting it. */
 export function registerLinks(app: App, parts: AuthParts): void {
   app.route({
     method: 'POST',
@@ -23,7 +23,7 @@ export function registerLinks(app: App, parts: AuthParts): void {
       operationId: 'useLink',
       summary: 'Set the password by a one-time link',
       description:
-        'Works once, for 24 hours or until a newer link is made; a link that has been used, has expired or was replaced looks like one that never was. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
+        'Works once, for 24 hours or until a newer link is made. A link that was used, has expired or was replaced gets the same answer as an unknown one. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
       tags: ['Authentication'],
       body: UseLinkCommand,
       response: { 204: noContent },
@@ -47,7 +47,7 @@ export function registerLinks(app: App, parts: AuthParts): void {
   })
 }
 
-/** Guesses are hopeless, and worth a line (ASVS 5.0 16.3.3). */
+/** A guess cannot succeed, but is worth a line in the log (ASVS 5.0 16.3.3). */
 function refusedLink(request: FastifyRequest): Problem {
   request.log.info({ event: 'link-refused', address: request.clientAddress }, 'no such link')
   return new Problem('link-not-found')

@@ -16,8 +16,8 @@ export interface ClientSecret {
 }
 
 /**
- * Who asks for a service's token. Of a form: by Basic or in the body (RFC 6749 §2.3.1), and empty, which no client is,
- * where neither says it. Throws what is wrong with the rest of the form.
+ * The client that asks for a token. A form names it by Basic or in the body (RFC 6749 §2.3.1); if by neither, it is empty,
+ * which fits no client. Throws what is wrong with the rest of the form.
  */
 export function clientOf(request: FastifyRequest & { body: TokenRequest }): ClientSecret {
   if (!('grant_type' in request.body)) return request.body
@@ -30,16 +30,16 @@ export function clientOf(request: FastifyRequest & { body: TokenRequest }): Clie
   return basic
 }
 
-/** One way for each request; the name alone may stand in the form beside Basic. */
+/** A form with Basic may repeat the client's name, and nothing else. */
 function assertOnce(form: TokenForm, basic: ClientSecret): void {
   const isSame = form.client_id === null || form.client_id === basic.clientId
   if (isSame && form.client_secret === null) return
   const member = isSame ? 'client_secret' : 'client_id'
-  const detail = `${member} may not be given beside Basic.`
+  const detail = `${member} may not be given with Basic.`
   throw new Problem('validation-failed', { errors: [{ pointer: `#/${member}`, code: 'repeated', detail }] })
 }
 
-/** A token to a form (RFC 6749 §5.1). */
+/** Answers a form with a token (RFC 6749 §5.1). */
 export function sendStandardToken(
   reply: FastifyReply,
   accessToken: string,
@@ -62,8 +62,8 @@ const errorCodes: Partial<Record<ProblemCode, string>> = {
 }
 
 /**
- * The error handler of routes that take forms. To a form a problem is JSON that also has the members of RFC 6749
- * §5.2, and a refused client is asked for Basic.
+ * The error handler of routes that take forms. A form gets the problem as JSON with the members of RFC 6749 §5.2 added, and
+ * a refused client is asked for Basic.
  */
 export function refuseForm(error: Error, request: FastifyRequest): never {
   const problem = toProblem(error)

@@ -17,14 +17,13 @@ import { optional } from './administration/fields.ts'
 const emailText = textField(3, 254, {})
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u
 
-/** Compared lower-cased, and returned so. */
+/** Returned in lower case, as emails are stored and compared. */
 const email: Field<string> = {
   schema: Type.String({
     minLength: 3,
     maxLength: 254,
     pattern: '^[^@\\u0000-\\u001f\\u007f-\\u009f]+@[^@\\u0000-\\u001f\\u007f-\\u009f]+$',
-    description:
-      'Email address of the account, 3 to 254 characters with one `@`; upper and lower case are the same.',
+    description: 'Email address of the account: 3 to 254 characters with one `@`. Case is ignored.',
     examples: ['operator@example.com'],
   }),
   read(value) {
@@ -37,7 +36,7 @@ const email: Field<string> = {
 }
 
 const password = textField(1, 256, {
-  description: 'Taken as it is: 1 to 256 characters.',
+  description: 'The password, unchanged: 1 to 256 characters.',
   examples: ['countersign-demo-operator'],
 })
 
@@ -46,12 +45,12 @@ export const TokenLoginCommand = bodyOf('TokenLoginCommand', 'Signs a mobile or 
   email,
   password,
 })
-export const ConfirmSessionCommand = bodyOf('ConfirmSessionCommand', 'Gives the password once more.', {
+export const ConfirmSessionCommand = bodyOf('ConfirmSessionCommand', 'Gives the password again.', {
   password,
 })
 const newPassword = textField(15, 256, {
   description:
-    'Judged by its length and by how soon it would be guessed, not by its composition: 15 to 256 characters, no common password, little of the names of the account.',
+    '15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account.',
   examples: ['seven grey herons by the weir'],
 })
 
@@ -61,14 +60,14 @@ export const ChangePasswordCommand = bodyOf('ChangePasswordCommand', "Replaces t
 })
 export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', {
   token: textField(1, 512, {
-    description: 'What stands in the link as `token`.',
+    description: 'The `token` of the link.',
     examples: ['aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E'],
   }),
   newPassword,
 })
 export const RefreshTokenCommand = bodyOf('RefreshTokenCommand', 'Uses a refresh token, once.', {
   refreshToken: textField(1, 512, {
-    description: 'The refresh token of the last pair; it works once.',
+    description: 'The refresh token of the last pair. It works once.',
     examples: ['Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
   }),
 })
@@ -79,27 +78,33 @@ const clientSecret = textField(1, 256, {
 })
 export const ClientTokenCommand = jsonOrForm(
   bodyOf('ClientTokenCommand', 'Identifies a service.', { clientId, clientSecret }),
-  formOf('ClientTokenForm', 'The same as OAuth has it (RFC 6749 §4.4.2).', {
+  formOf('ClientTokenForm', 'The same in the form of OAuth (RFC 6749 §4.4.2).', {
     grant_type: textField(1, 256, {
-      description: '`client_credentials`; there is no other.',
+      description: '`client_credentials`, the only grant.',
       examples: ['client_credentials'],
     }),
-    scope: optional(textField(1, 1024, { description: 'There are no scopes: leave it out or empty.' })),
+    scope: optional(textField(1, 1024, { description: 'There are no scopes: leave it out, or empty.' })),
     client_id: optional(clientId),
     client_secret: optional({
       ...clientSecret,
-      schema: { ...clientSecret.schema, description: 'Secret of the service client, unless Basic has it.' },
+      schema: {
+        ...clientSecret.schema,
+        description: 'Secret of the service client, unless it is sent by Basic.',
+      },
     }),
   }),
 )
 
 export const RevocationForm = formOf('RevocationForm', 'Ends a token (RFC 7009 §2.1).', {
   token: textField(1, 8192, {
-    description: 'A refresh token: the newest of its family, or an older one.',
+    description: 'A refresh token: the newest of its family or an older one.',
     examples: ['Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
   }),
   token_type_hint: optional(
-    textField(1, 256, { description: 'Not needed: a token shows its kind.', examples: ['refresh_token'] }),
+    textField(1, 256, {
+      description: 'Not needed: the token itself shows its kind.',
+      examples: ['refresh_token'],
+    }),
   ),
 })
 
@@ -107,13 +112,13 @@ export const OAuthFailure = named(
   'OAuthFailure',
   Type.Object(
     {
-      error: Type.String({ description: 'By RFC 6749 §5.2.', examples: ['invalid_client'] }),
+      error: Type.String({ description: 'Error code of RFC 6749 §5.2.', examples: ['invalid_client'] }),
       error_description: Type.String({
         description: 'What is wrong.',
         examples: ['Check both. The secret may have been rotated.'],
       }),
     },
-    { description: 'A failure as OAuth has it; the members of the problem stand beside these.' },
+    { description: 'A failure in the form of OAuth, with the members of the problem.' },
   ),
 )
 
@@ -126,7 +131,7 @@ const userName = Type.String({
   examples: ['operator'],
 })
 const roles = Type.Array(Type.String(), {
-  description: 'Roles as they were when the credential was issued.',
+  description: 'Roles at the time when the credential was issued.',
   examples: [['Operator']],
 })
 
@@ -165,7 +170,8 @@ export const OwnAccount = named(
     roles,
     timeZone: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'IANA time zone of audit stamps where a request names none; null where none is stored.',
+      description:
+        'Time zone of audit stamps, as an IANA name, for requests that name none; null if none is stored.',
       examples: ['Europe/Berlin'],
     }),
   }),
@@ -175,7 +181,10 @@ const SignIn = named(
   'SignIn',
   Type.Object(
     {
-      id: Type.String({ description: 'Its id; no secret.', examples: ['Zr3mQe0bT1u8y7w6v5s4rA'] }),
+      id: Type.String({
+        description: 'Id of the session or token family; not a secret.',
+        examples: ['Zr3mQe0bT1u8y7w6v5s4rA'],
+      }),
       kind: Type.Unsafe<'session' | 'tokens'>({
         type: 'string',
         enum: ['session', 'tokens'],
@@ -185,17 +194,17 @@ const SignIn = named(
       userAgent: Type.Unsafe<string | null>({
         type: ['string', 'null'],
         maxLength: 256,
-        description: 'What the software called itself when the password was given.',
+        description: 'Name that the software gave itself when the password was given.',
         examples: ['Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'],
       }),
-      createdAtUtc: instantSchema({ description: 'Since when.', examples: ['2026-11-20T09:30:00.000Z'] }),
+      createdAtUtc: instantSchema({ description: 'When it began.', examples: ['2026-11-20T09:30:00.000Z'] }),
       lastUsedAtUtc: instantSchema({
-        description: 'Last use of a session, to the minute; last refresh of tokens.',
+        description: 'Last use of a session, to the minute, or last refresh of tokens.',
         examples: ['2026-11-20T10:00:00.000Z'],
       }),
-      current: Type.Boolean({ description: 'Whether this request came with it.', examples: [true] }),
+      current: Type.Boolean({ description: 'Whether this request used it.', examples: [true] }),
     },
-    { description: 'A session or a family of tokens: what a password began.' },
+    { description: 'A session or a token family, which began when a password was given.' },
   ),
 )
 
@@ -205,7 +214,7 @@ export const CsrfTokenResponse = named(
   'CsrfTokenResponse',
   Type.Object({
     token: Type.String({
-      description: 'To be sent as `X-XSRF-TOKEN` with every unsafe request of a cookie caller.',
+      description: 'A cookie caller sends it as `X-XSRF-TOKEN` with every unsafe request.',
       examples: ['3q2-7wAAAAAAAAAAAAAAAA.5Y2mB0Xg1kq0cUZb4mI3Z0i8v0H1o3Q2m9n5b7d1e2E'],
     }),
   }),
@@ -222,11 +231,12 @@ export const TokenPair = named(
   Type.Object({
     accessToken,
     accessTokenExpiresAt: instantSchema({
-      description: 'End of the access token; equals its claim `exp`.',
+      description: 'When the access token expires; equals its claim `exp`.',
       examples: ['2026-11-20T09:45:00.000Z'],
     }),
     refreshToken: Type.String({
-      description: 'Works once, for the next pair. Serialise refreshes: a second use ends the whole family.',
+      description:
+        'Works once, for the next pair. Send one refresh at a time: a second use ends the whole family.',
       examples: ['Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
     }),
   }),
@@ -237,7 +247,7 @@ export const ServiceAccessToken = named(
   Type.Object({
     accessToken,
     expiresAt: instantSchema({
-      description: 'End of the access token; equals its claim `exp`.',
+      description: 'When the access token expires; equals its claim `exp`.',
       examples: ['2026-11-20T10:30:00.000Z'],
     }),
   }),

@@ -40,11 +40,11 @@ const preferHeader = {
 }
 const preferenceAppliedHeader = {
   name: 'Preference-Applied',
-  description: '`return=minimal`: the answer without a body was asked for.',
+  description: '`return=minimal`: the answer has no body, as requested.',
   schema: { type: 'string', example: 'return=minimal' },
 }
 
-/** What login and refresh have in common: both set the cookie and answer with the user, or with no body. */
+/** Sign-in and refresh both set the cookie and answer with the user, or with no body. */
 const cookieAnswer = {
   requestHeaders: [preferHeader],
   responseHeaders: {
@@ -80,7 +80,7 @@ function registerLogin(app: App, parts: AuthParts): void {
       operationId: 'loginSession',
       summary: 'Sign in with a session cookie',
       description:
-        'Makes a new session and ends the one that the request came with. An antiforgery token fetched before stays valid.',
+        'Makes a new session and ends the one that the request came with. An antiforgery token fetched before the sign-in stays valid.',
       tags,
       body: LoginSessionCommand,
       response: userResponse,
@@ -134,7 +134,7 @@ function registerRefresh(app: App, parts: AuthParts): void {
       operationId: 'refreshSession',
       summary: 'Re-issue the session cookie',
       description:
-        'Re-reads the roles and issues a new session id. The id presented serves 30 seconds longer, for parallel tabs. The absolute end stays.',
+        'Reads the roles again and issues a new session id. The previous id works for 30 more seconds, for parallel tabs. The absolute end stays.',
       tags,
       response: userResponse,
     },
@@ -162,9 +162,9 @@ function registerConfirm(app: App, parts: AuthParts): void {
     },
     schema: {
       operationId: 'confirmSession',
-      summary: 'Give the password once more',
+      summary: 'Give the password again',
       description:
-        'For five minutes the session may do what needs a recent sign-in. Issues a new session id, as a refresh does: only the new one counts as recent.',
+        'For five minutes, the session may do what needs a recent sign-in. Issues a new session id, as a refresh does; only the new id counts as recent.',
       tags,
       body: ConfirmSessionCommand,
       response: { 204: noContent },
@@ -205,7 +205,7 @@ function registerLogout(app: App, parts: AuthParts): void {
       clearsStaleCookie: true,
       responseHeaders: {
         204: [{ ...setCookieHeader, description: 'Clears the session cookie.' }],
-        401: [{ ...setCookieHeader, description: 'Clears a session cookie that no longer serves.' }],
+        401: [{ ...setCookieHeader, description: 'Clears a session cookie that no longer works.' }],
       },
     },
     schema: {
@@ -251,7 +251,7 @@ function registerCurrentUserPermissions(app: App): void {
       operationId: 'getCurrentUserPermissions',
       summary: 'What the current user may do',
       description:
-        'The permissions that the roles of the credential hold now; a change of a role shows within five minutes. The same for a session cookie and a bearer token.',
+        'The permissions that the roles of the credential hold now. A change of a role takes effect within five minutes. The same for a session cookie and a bearer token.',
       tags,
       response: { 200: CurrentUserPermissions },
     },
@@ -269,14 +269,14 @@ function registerCsrf(app: App, parts: AuthParts): void {
       problems: ['database-unavailable'],
       requestHeaders: [backgroundHeader],
       responseHeaders: {
-        200: [{ ...setCookieHeader, description: 'The binding, where there was none.' }, ...sessionExpiry],
+        200: [{ ...setCookieHeader, description: 'The binding, if there was none.' }, ...sessionExpiry],
       },
     },
     schema: {
       operationId: 'getCsrfToken',
       summary: 'An antiforgery token',
       description:
-        'Works before sign-in: without a valid session a cookie holds the binding of the token until the sign-in takes it over.',
+        'Works before the sign-in: without a valid session, a cookie holds the binding of the token, and the sign-in takes it over.',
       tags,
       response: { 200: CsrfTokenResponse },
     },
@@ -286,7 +286,7 @@ function registerCsrf(app: App, parts: AuthParts): void {
   })
 }
 
-/** The session's binding, or that of the antiforgery cookie, which is kept if well-formed and set otherwise. */
+/** The binding of the session, or else of the antiforgery cookie, which is made if missing or malformed. */
 async function antiforgeryBinding(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -28,11 +28,11 @@ const signInId = {
 
 const renewedCookie = {
   name: 'Set-Cookie',
-  description: 'For a cookie caller: the session goes on with a new id only.',
+  description: 'For a cookie caller: from now on the session has this id only.',
   schema: { type: 'string' },
 }
 
-/** Sessions and token families: one's own, and those of a user for administrators; changing one's password. */
+/** One's own sessions and token families, those of any user for administrators, and one's password. */
 export function registerSignIns(app: App, parts: AuthParts): void {
   registerAccount(app, parts)
   registerLists(app, parts)
@@ -50,7 +50,7 @@ function registerAccount(app: App, { db }: AuthParts): void {
     schema: {
       operationId: 'getOwnAccount',
       summary: "The caller's own account",
-      description: 'With the email, and the time zone of audit stamps, where one is stored.',
+      description: 'With the email, and the time zone of audit stamps if one is stored.',
       tags,
       response: { 200: OwnAccount },
     },
@@ -64,7 +64,7 @@ function registerAccount(app: App, { db }: AuthParts): void {
 
 function registerLists(app: App, parts: AuthParts): void {
   const list = {
-    description: 'Those that still work, the most recently used first.',
+    description: 'All that still work, the most recently used first.',
     response: PaginatedListOfSignIn,
   }
   registerList(app, {
@@ -153,7 +153,7 @@ function registerEndOwn(app: App, { db, clock }: AuthParts): void {
       operationId: 'endSignIn',
       summary: 'End a session or a token family',
       description:
-        'It ends at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), those of the other families too, which get new ones by a refresh.',
+        'It ends at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), including those of other families, which get new ones by a refresh.',
       tags,
       response: { 204: noContent },
     },
@@ -175,9 +175,9 @@ function registerEndOthers(app: App, { db, clock }: AuthParts): void {
     config: { access: 'person', needsRecentSignIn: true, responseHeaders: { 204: [renewedCookie] } },
     schema: {
       operationId: 'endOtherSignIns',
-      summary: 'End all sessions and token families but this one',
+      summary: 'End all sessions and token families except this one',
       description:
-        'At once; access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS), also the one that came with this request: its family goes on, and a refresh gives another.',
+        'They end at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), including the one of this request; its family continues, and a refresh gets a new one.',
       tags,
       response: { 204: noContent },
     },
@@ -204,7 +204,7 @@ function registerChangePassword(app: App, parts: AuthParts): void {
       operationId: 'changePassword',
       summary: "Change the caller's password",
       description:
-        'Ends all sessions and token families but this one, as ending all others does. A wrong current password counts as a failed sign-in.',
+        'Ends all sessions and token families except this one. A wrong current password counts as a failed sign-in.',
       tags,
       body: ChangePasswordCommand,
       response: { 204: noContent },
@@ -224,7 +224,7 @@ function registerChangePassword(app: App, parts: AuthParts): void {
   })
 }
 
-/** The caller's own sign-in as it goes on; of a session with a new id, and the cookie for it. */
+/** The caller's own sign-in, which continues: a session gets a new id and the cookie for it. */
 function keptSignIn(
   request: FastifyRequest,
   confirmedAt?: number,

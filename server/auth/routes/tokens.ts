@@ -49,7 +49,7 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
     schema: {
       operationId: 'issueToken',
       summary: 'Sign in with a token pair',
-      description: 'A short-lived access token and a refresh token that begins a new family.',
+      description: 'Answers with a short-lived access token and the first refresh token of a new family.',
       tags,
       body: TokenLoginCommand,
       response: { 200: TokenPair },
@@ -88,7 +88,7 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
       operationId: 'refreshToken',
       summary: 'Rotate a token pair',
       description:
-        'Returns a new pair and invalidates the refresh token. A token that was used before ends its family: send one refresh at a time. With an `Idempotency-Key` a refresh whose answer was lost may be sent again.',
+        'Returns a new pair and invalidates the refresh token. Using a token again ends its family, so send one refresh at a time. With an `Idempotency-Key`, a refresh whose answer was lost can be sent again.',
       tags,
       body: RefreshTokenCommand,
       response: { 200: TokenPair },
@@ -114,12 +114,12 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
   })
 }
 
-/** As many characters of base64url hold 128 bits: who has a used token must not be able to guess the key. */
+/** 22 characters of base64url hold 128 bits: nobody who has a used token can guess the key. */
 const repetitionKeyLength = 22
 
 const repetitionHeader = {
   ...idempotencyKeyHeader,
-  description: `At least ${repetitionKeyLength} characters, made at random; shorter counts as none. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new one is used.`,
+  description: `At least ${repetitionKeyLength} random characters; a shorter key is ignored. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new refresh token is used.`,
 }
 
 function repetitionKey(request: FastifyRequest): string | null {
@@ -127,7 +127,7 @@ function repetitionKey(request: FastifyRequest): string | null {
   return key !== null && key.length >= repetitionKeyLength ? key : null
 }
 
-/** Counts by family, or by address what belongs to none, which is undefined. */
+/** The token if it is ours, which counts by its family; otherwise undefined, which counts by address. */
 async function countedToken(
   { db, limits, refreshTokens }: AuthParts,
   request: FastifyRequest,
@@ -135,20 +135,20 @@ async function countedToken(
   text: string,
 ): Promise<RefreshToken | undefined> {
   const token = refreshTokens.read(text)
-  // A token outlives the key of its tag: only its reuse is then no longer noticed.
+  // A token outlives the key of its tag; only its reuse is no longer noticed then.
   const isOurs = token !== undefined && (token.isGenuine || (await isServingToken(db.read, token)))
   if (isOurs) limits.consume('refresh', token.familyId, reply)
   else limits.consume('anonymous', request.clientAddress, reply)
   return isOurs ? token : undefined
 }
 
-/** Says whose tokens were renewed, in which family and from where (ASVS 5.0 16.3.1). */
+/** Logs whose tokens were renewed, in which family and from where (ASVS 5.0 16.3.1). */
 function logRefresh(request: FastifyRequest, principalId: number, familyId: string): void {
   const address = request.clientAddress
   request.log.info({ event: 'token-refreshed', principalId, familyId, address }, 'token refreshed')
 }
 
-/** Reuse of a refresh token is a sign of theft (RFC 9700 §4.14.2): logged as a security event, told to nobody. */
+/** Reuse of a refresh token is a sign of theft (RFC 9700 §4.14.2): logged, but not shown in the answer. */
 function refusedRotation(
   { limits }: AuthParts,
   request: FastifyRequest,
@@ -180,7 +180,7 @@ function registerClientToken(app: App, parts: AuthParts): void {
       operationId: 'issueServiceToken',
       summary: 'Access token of a service',
       description:
-        'No refresh token: fetch a new access token when it has expired. A form, with Basic or with the credentials inside, is answered as OAuth has it (RFC 6749 §5.1): `access_token`, `token_type` and `expires_in`.',
+        'There is no refresh token: fetch a new access token when it has expired. A form, with Basic or with the credentials inside, gets the answer of OAuth (RFC 6749 §5.1): `access_token`, `token_type` and `expires_in`.',
       tags,
       body: ClientTokenCommand,
       response: { 200: ServiceAccessToken },
@@ -205,7 +205,7 @@ async function issueServiceToken(
   logSignIn(request, client.principalId, 'client')
   noteUse(parts, request, client, now)
   const { clientId, credentialsChangedAt, endsAt } = client
-  // A token expires by the end of its client, which has a second left at least (`checkClientSecret`).
+  // A token expires no later than its client, which has at least a second left (`checkClientSecret`).
   const leftSeconds = secondOf(endsAt ?? Number.POSITIVE_INFINITY) - secondOf(now)
   const ttlSeconds = Math.min(parts.config.serviceTokenTtlSeconds, leftSeconds)
   const issued = await parts.tokens.issue(
@@ -218,7 +218,7 @@ async function issueServiceToken(
 
 const useIntervalMilliseconds = 60_000
 
-/** Written once a minute at most, and without holding the request up. */
+/** Written at most once a minute, and without delaying the request. */
 function noteUse(
   { db }: AuthParts,
   request: FastifyRequest,
@@ -232,8 +232,8 @@ function noteUse(
 }
 
 /**
- * Ends the family of a refresh token (RFC 7009). Families belong to apps that have no secret of their own, so anyone who
- * has a token of a family may end it. Access tokens end by themselves.
+ * Ends the family of a refresh token (RFC 7009). The apps that have families have no secret, so any caller that has a token
+ * of the family may end it. Access tokens expire by themselves.
  */
 function registerRevocation(app: App, parts: AuthParts): void {
   app.route({
@@ -249,7 +249,7 @@ function registerRevocation(app: App, parts: AuthParts): void {
       operationId: 'revokeToken',
       summary: 'End the tokens of a sign-in',
       description:
-        'By RFC 7009: no refresh token of the family works any longer, whichever of them is sent. A token that is unknown or has ended gets the same answer. Access tokens cannot be revoked: they end by themselves.',
+        'As in RFC 7009: any refresh token of a family ends the whole family. An unknown token, or one that has ended, gets the same answer. Access tokens cannot be revoked: they expire by themselves.',
       tags,
       body: RevocationForm,
       response: { 200: noContent },
@@ -272,7 +272,7 @@ function logRevocation(request: FastifyRequest, ended: { familyId: string; princ
   request.log.info({ event: 'tokens-revoked', ...ended, address: request.clientAddress }, 'tokens revoked')
 }
 
-/** Signs after the write that allowed it has become durable, from what that write returned. */
+/** Signs only what a durable write has returned. */
 async function signPair(
   { tokens, config }: AuthParts,
   grant: TokenGrant,

@@ -21,7 +21,7 @@ describe('addUser', () => {
   const add = (given: object = {}, caller = admin) => caller.post('/v1/users', command(given))
 
   describe('succeeds', () => {
-    it('answers 201 with the id, where it is, and its version', async () => {
+    it('answers 201 with the id, its path and its version', async () => {
       const answer = await add({ email: 'Jo.New@Example.com', timeZone: 'europe/berlin' })
       const id = idOf(answer)
       assert.deepEqual(answer.body, { id })
@@ -40,7 +40,7 @@ describe('addUser', () => {
       })
     })
 
-    it('works by session, without roles and with one that is named twice', async () => {
+    it('works by session, without roles and with a role named twice', async () => {
       const browser = await service.session('admin')
       const none = idOf(await add({ roles: [] }, browser))
       assert.deepEqual((await admin.get(`/v1/users/${none}`)).body.roles, [])
@@ -48,7 +48,7 @@ describe('addUser', () => {
       assert.deepEqual((await admin.get(`/v1/users/${twice}`)).body.roles, ['Operator', 'Viewer'])
     })
 
-    it('makes a user who cannot sign in, whatever the password, with the answer of one that does not exist', async () => {
+    it('makes a user who cannot sign in: the answer is that for an unknown user', async () => {
       const id = idOf(await add({ email: 'silent@example.com' }))
       const tries = ['x', 'null', 'undefined', '$argon2id$', '\u0000'].map((password) =>
         service.client().post('/v1/auth/session', { email: 'silent@example.com', password }),
@@ -100,7 +100,7 @@ describe('addUser', () => {
       })
     }
 
-    it('never binds what is no member: id, password, enabled', async () => {
+    it('ignores members that are not its own: id, password, enabled', async () => {
       const id = idOf(
         await add({ id: 1, password: 'quiet harbour lanterns', enabled: false, hasPassword: true }),
       )
@@ -110,7 +110,7 @@ describe('addUser', () => {
   })
 
   describe('conflicts', () => {
-    it('with a user or a service of that name in any case, and with a user of that email', async () => {
+    it('with a user or a service of that name, ignoring case, and with a user of that email', async () => {
       const user = await newUser(service)
       const client = await newClient(service)
       for (const userName of [user.userName.toUpperCase(), client.clientId]) {
@@ -119,13 +119,13 @@ describe('addUser', () => {
       assertProblem(await add({ email: user.email.toUpperCase() }), 409, 'email-taken')
     })
 
-    it('with roles of which there are none, which it names', async () => {
+    it('with unknown roles, which it names', async () => {
       const answer = await add({ roles: ['Viewer', 'viewer', 'Boss'] })
       assertProblem(answer, 422, 'unknown-role')
       assert.equal(answer.body.detail, 'There is no role viewer, Boss.')
     })
 
-    it('of 20 at once with one name exactly one is 201', async () => {
+    it('20 at once with one name give exactly one 201', async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => add({ userName: 'Contended' })))
       assertOneOf(answers, 201, 409, 'name-taken')
     })

@@ -30,7 +30,7 @@ describe('changeUser', () => {
     (await accountEvents(service, user.id)).filter(({ kind }) => kind === 'user-changed')
 
   describe('succeeds', () => {
-    it('answers 204 with the next version, and leaves one event that says what moved', async () => {
+    it('answers 204 with the next version, and leaves one event that names the changes', async () => {
       const changes = {
         userName: `${user.userName}-2`,
         email: `MOVED-${user.email}`,
@@ -62,7 +62,7 @@ describe('changeUser', () => {
       ])
     })
 
-    it('leaves the rest as it is', async () => {
+    it('leaves the rest unchanged', async () => {
       const before = await read()
       await change({ timeZone: 'Europe/Berlin' })
       assert.deepEqual(await read(), { ...before, timeZone: 'Europe/Berlin' })
@@ -70,7 +70,7 @@ describe('changeUser', () => {
       assert.deepEqual(await read(), before)
     })
 
-    it('leaves version and log as they are when nothing moves, also without a body', async () => {
+    it('leaves version and log unchanged if nothing changes, also without a body', async () => {
       const { userName, email } = user
       const same = { userName, email, timeZone: null, roles: ['Operator', 'Operator'], enabled: true }
       for (const changes of [same, {}, undefined]) {
@@ -86,7 +86,7 @@ describe('changeUser', () => {
       assert.equal((await read()).userName, userName)
     })
 
-    it('lets the user sign in by the new email and no longer by the old one', async () => {
+    it('lets the user sign in by the new email, no longer by the old one', async () => {
       await change({ email: `other-${user.email}` })
       const { password } = user
       assertProblem(
@@ -132,7 +132,7 @@ describe('changeUser', () => {
   })
 
   describe('takes If-Match', () => {
-    it('is 412 with the current version for another, and has then changed nothing', async () => {
+    it('is 412 with the current version for any other, and changes nothing', async () => {
       await change({ timeZone: 'Asia/Tokyo' }, { 'if-match': '"1"' })
       for (const wrong of ['"1"', '""', 'x', 'W/"1"']) {
         const answer = await change({ enabled: false }, { 'if-match': wrong })
@@ -143,7 +143,7 @@ describe('changeUser', () => {
       assert.equal((await change({ enabled: false }, { 'if-match': 'W/"2"' })).status, 204)
     })
 
-    it('knows the changes of the command line', async () => {
+    it('counts the changes of the command line', async () => {
       const { account } = user
       const stamp = {
         eventId: 'x',
@@ -179,7 +179,7 @@ describe('changeUser', () => {
   })
 
   describe('conflicts', () => {
-    it('is 404 for what is no user, a service among them', async () => {
+    it('is 404 for an id of no user, including that of a service', async () => {
       const { id } = await newClient(service)
       for (const unknown of [id, 0, -1, 999_999, '1e0', '01', '2147483648', 'x', '%00']) {
         assertProblem(await admin.patch(`/v1/users/${unknown}`, { enabled: false }), 404, 'user-not-found')
@@ -187,7 +187,7 @@ describe('changeUser', () => {
       }
     })
 
-    it('with the name or email of another, or a role of which there is none, and has then changed nothing', async () => {
+    it('with the name or email of another, or an unknown role, and changes nothing', async () => {
       const other = await newUser(service)
       const before = await read()
       const all = { timeZone: 'Asia/Tokyo', enabled: false }
@@ -199,7 +199,7 @@ describe('changeUser', () => {
       assert.deepEqual(await changesOf(), [])
     })
 
-    it('of 20 at once with one version exactly one is 204, the others 412', async () => {
+    it('20 at once with one version give one 204, and 412 for the others', async () => {
       const zones = ['Asia/Tokyo', 'Europe/Berlin', 'UTC', 'America/New_York']
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -210,7 +210,7 @@ describe('changeUser', () => {
       assert.equal((await changesOf()).length, 1)
     })
 
-    it('of 20 users who want one name at once exactly one gets it', async () => {
+    it('20 users that want one name at once: exactly one gets it', async () => {
       const users: TestUser[] = []
       while (users.length < 20) users.push(await newUser(service))
       const answers = await Promise.all(

@@ -49,7 +49,7 @@ describe('service clients', () => {
       ])
     })
 
-    it('refuses a name that is taken, by a user too, and a role that there is none of', async () => {
+    it('refuses a name that a client or a user has, and an unknown role', async () => {
       for (const taken of [clientId.toLowerCase(), 'ADMIN']) {
         assertProblem(await admin.post('/v1/clients', { clientId: taken, roles: [] }), 409, 'name-taken')
       }
@@ -72,7 +72,7 @@ describe('service clients', () => {
   })
 
   describe('changeClient', () => {
-    it('changes what is sent, and leaves one event that says what moved', async () => {
+    it('changes what is sent, and leaves one event that names the changes', async () => {
       const endsAtUtc = at(3_600_000)
       const answer = await admin.patch(path(), {
         name: ' Nightly ',
@@ -100,14 +100,14 @@ describe('service clients', () => {
       assert.partialDeepStrictEqual(await read(), { name: null, endsAtUtc: null })
     })
 
-    it('takes If-Match, and is 404 for a user', async () => {
+    it('checks If-Match, and is 404 for a user', async () => {
       assertProblem(await admin.patch(path(), {}, { 'if-match': '"9"' }), 412, 'precondition-failed')
       for (const unknown of [1, 999_999, 'x']) {
         assertProblem(await admin.patch(`/v1/clients/${unknown}`, {}), 404, 'client-not-found')
       }
     })
 
-    it('lets a disabled client get no token, and ends those that it has', async () => {
+    it('gives a disabled client no token, and ends its current ones', async () => {
       const { accessToken } = (await exchange()).body
       const serving = service.client().withBearer(accessToken)
       assert.equal((await serving.get('/v1/auth/me')).status, 200)
@@ -128,7 +128,7 @@ describe('service clients', () => {
       assert.equal((await service.client().withBearer(later).get('/v1/auth/me')).status, 200)
     })
 
-    it('gives no token from the second of the end on, and none that expires later', async () => {
+    it('gives no token from the second of the end on, and no token that expires later', async () => {
       service.advance(1_000 - (service.now() % 1_000))
       const end = at(600_000)
       for (const endsAtUtc of [end, at(600_999)]) {
@@ -144,7 +144,7 @@ describe('service clients', () => {
     })
   })
 
-  it('tell when they were last used, once a minute, which is no change of theirs', async () => {
+  it('show when they were last used, written at most once a minute, without a new version', async () => {
     const usedAt = at(0)
     await exchange()
     await until(async () => (await read()).lastUsedAtUtc === usedAt)
@@ -163,7 +163,7 @@ describe('service clients', () => {
       return answers.map(({ status }) => status)
     }
 
-    it('let two work at a time, until the old one is ended', async () => {
+    it('allow two at a time, until the old one is dropped', async () => {
       const second = await rotate()
       assert.deepEqual(await statusesOf([clientSecret, second]), [200, 200])
       assert.equal((await read()).secrets, 2)
@@ -175,14 +175,14 @@ describe('service clients', () => {
       assert.deepEqual(await statusesOf([third, fourth]), [401, 200])
     })
 
-    it('are 404 for what is no client', async () => {
+    it('are 404 for an id of no client', async () => {
       for (const unknown of [1, 999_999, 'x']) {
         assertProblem(await admin.post(`/v1/clients/${unknown}/secrets`), 404, 'client-not-found')
         assertProblem(await admin.send('DELETE', `/v1/clients/${unknown}/secrets`), 404, 'client-not-found')
       }
     })
 
-    it('of ten at once leave two secrets that work, of those that were answered', async () => {
+    it('ten at once leave two working secrets, both from the answers', async () => {
       const secrets = await Promise.all(Array.from({ length: 10 }, () => rotate()))
       const statuses = await statusesOf(secrets)
       assert.equal(statuses.filter((status) => status === 200).length, 2)
@@ -190,7 +190,7 @@ describe('service clients', () => {
     })
   })
 
-  it('never hold what is for people, whatever their role is given later', async () => {
+  it('never hold permissions for people, whatever their role gets later', async () => {
     const role = `Grown${count}`
     await admin.post('/v1/roles', { name: role, permissions: ['Orders.Read'] })
     await admin.patch(path(), { roles: [role] })

@@ -7,8 +7,10 @@ import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { testService } from '../../support/service.ts'
 
-/** A token is remembered as good for five minutes, and a request may be let in long before its body is there. */
-describe('somebody who may manage accounts no longer', () => {
+/**
+ * A token is remembered as good for five minutes, and a request may be let in long before its body is there.
+ */
+describe('a user who can no longer manage accounts', () => {
   const service = testService()
   let former: { user: TestUser; caller: Client }
   let other: TestUser
@@ -22,7 +24,7 @@ describe('somebody who may manage accounts no longer', () => {
   const disable = () =>
     service.db.write('setAccountEnabled', { account: former.user.account, enabled: false, stamp: stamp() })
 
-  it('changes nothing with the token that was good a moment ago', async () => {
+  it('changes nothing with a token that worked a moment ago', async () => {
     const { caller, user } = former
     const client = await newClient(service)
     await service.db.write('addRole', { role: `Spare${user.id}`, permissions: [], stamp: stamp() })
@@ -48,7 +50,7 @@ describe('somebody who may manage accounts no longer', () => {
     assert.deepEqual((await accountEvents(service, other.id)).length, 1)
   })
 
-  it('does not take a lost role back, nor its lost permission', async () => {
+  it('regains neither a lost role nor its lost permission', async () => {
     const { caller, user } = former
     const role = `Keepers${user.id}`
     const permissions = ['Accounts.Manage' as const]

@@ -19,7 +19,7 @@ describe('makeLink', () => {
   const make = (id: number | string) => admin.post(`/v1/users/${id}/links`)
   const use = (token: string | null) => service.client().post('/v1/auth/links/use', { token, newPassword })
 
-  it('answers 201 with a link of the web app, whose token stands behind the #, and is stored nowhere', async () => {
+  it('answers 201 with a link of the web app; its token is after the #, and never stored', async () => {
     const answer = await make((await newUser(service)).id)
     assert.equal(answer.status, 201)
     const { link, expiresAtUtc } = answer.body
@@ -30,7 +30,7 @@ describe('makeLink', () => {
     assert.ok(!JSON.stringify(rows).includes(token))
   })
 
-  it('lets who was invited sign in, and shows that there is a password', async () => {
+  it('lets an invited user sign in, and shows that there is a password', async () => {
     const email = 'invited@example.com'
     const id = idOf(await admin.post('/v1/users', { userName: 'Invited', email, roles: ['Viewer'] }))
     assert.equal((await use(tokenOf((await make(id)).body.link))).status, 204)
@@ -53,14 +53,14 @@ describe('makeLink', () => {
     assert.equal((await use(tokenOf(second.body.link))).status, 204)
   })
 
-  it('is refused for who is disabled and for what is no user', async () => {
+  it('is refused for a disabled and for an unknown user', async () => {
     const { id } = await newUser(service)
     await admin.patch(`/v1/users/${id}`, { enabled: false })
     assertProblem(await make(id), 409, 'account-disabled')
     for (const unknown of [4, 999_999, 'x']) assertProblem(await make(unknown), 404, 'user-not-found')
   })
 
-  it('works no more once its user is disabled', async () => {
+  it('stops working once its user is disabled', async () => {
     const { id } = await newUser(service)
     const { body } = await make(id)
     await admin.patch(`/v1/users/${id}`, { enabled: false })

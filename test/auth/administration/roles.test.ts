@@ -32,7 +32,7 @@ describe('roles', () => {
       .map(({ kind, by_id, data }) => [kind, by_id, JSON.parse(data)])
   }
 
-  it('are listed by pages with what they hold and how many have them', async () => {
+  it('are listed in pages with their permissions and the number of their accounts', async () => {
     await newUser(service, { roles: [name] })
     const { body } = await admin.get('/v1/roles?pageSize=100')
     assert.partialDeepStrictEqual(
@@ -52,7 +52,7 @@ describe('roles', () => {
     )
   })
 
-  it('are replaced as a whole, by one event that says what moved', async () => {
+  it('are replaced as a whole, with one event that names the changes', async () => {
     const answer = await put(['Log.Read', 'Orders.Note'])
     assert.deepEqual([answer.status, answer.text, answer.headers.get('etag')], [204, '', '"2"'])
     assert.deepEqual((await read()).permissions, ['Log.Read', 'Orders.Note'])
@@ -63,7 +63,7 @@ describe('roles', () => {
     ])
   })
 
-  it('take If-Match, and know the changes of the command line', async () => {
+  it('check If-Match, and count the changes of the command line', async () => {
     const change = { role: name, permissions: ['Orders.Note' as const], stamp: machineStamp(service.now()) }
     await service.db.write('allowPermissions', change)
     const late = await put([], { 'if-match': '"1"' })
@@ -72,7 +72,7 @@ describe('roles', () => {
     assert.equal((await put([], { 'if-match': '"2"' })).status, 204)
   })
 
-  it('of 20 at once for one version exactly one is 204', async () => {
+  it('accept exactly one of 20 changes of one version at once', async () => {
     const sets = [['Orders.Note'], ['Log.Read'], []]
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => put(sets[index % 3], { 'if-match': '"1"' })),
@@ -80,7 +80,7 @@ describe('roles', () => {
     assertOneOf(answers, 204, 412, 'precondition-failed')
   })
 
-  it('refuse what is no permission, one twice, and a name in another case', async () => {
+  it('refuse an unknown permission, one given twice, and a name that differs in case only', async () => {
     for (const wrong of [['Orders.Delete'], ['Log.Read', 'Log.Read'], 'Log.Read', [null], null]) {
       assertProblem(await put(wrong), 400, 'validation-failed')
     }
@@ -91,13 +91,13 @@ describe('roles', () => {
     }
   })
 
-  it('keep the last that may manage accounts', async () => {
+  it('keep the last account that can manage accounts', async () => {
     assertProblem(await put(['Orders.Read'], {}, 'Admin'), 409, 'last-administrator')
     const { body } = await admin.get('/v1/roles/Admin')
     assert.deepEqual(body.permissions, [...permissions].sort())
   })
 
-  it('are removed while nobody has them, and else not', async () => {
+  it('are removed only while no account has them', async () => {
     await newUser(service, { roles: [name] })
     const held = await admin.send('DELETE', `/v1/roles/${name}`)
     assertProblem(held, 409, 'role-held')
@@ -108,7 +108,7 @@ describe('roles', () => {
     assertProblem(await admin.get(`/v1/roles/${name.toLowerCase()}`), 404, 'role-not-found')
   })
 
-  it('are given or gone, when one is removed while it is given', async () => {
+  it('are either granted or removed if both happen at once', async () => {
     for (let round = 0; round < 10; round += 1) {
       const role = `Passing${count}-${round}`
       await admin.post('/v1/roles', { name: role, permissions: [] })

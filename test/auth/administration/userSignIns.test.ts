@@ -25,7 +25,7 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     return body.items.find((each: { kind: string }) => each.kind === kind).id
   }
 
-  it('list the sessions and token families of that user alone, by pages, none of them the caller’s', async () => {
+  it('list the sessions and token families of that user only, in pages, none of them the caller’s', async () => {
     await everyCredentialOf(service, await newUser(service))
     const { status, body } = await admin.get(path())
     assert.equal(status, 200)
@@ -39,7 +39,7 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     assert.match(first.headers.get('link') ?? '', new RegExp(`/v1/users/${user.id}/sessions\\?pageNumber=2`))
   })
 
-  it('tell no id that signs anybody in', async () => {
+  it('show no id that signs a caller in', async () => {
     const { text } = await admin.get(path())
     for (const cookie of credentials.browser.cookies.values()) assert.ok(!text.includes(cookie))
     assert.ok(!text.includes(credentials.refreshToken))
@@ -62,7 +62,7 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     assert.deepEqual([kind, byId], ['signed-out', 1])
   })
 
-  it('end nothing of somebody else: the session has to be that user’s', async () => {
+  it('end nothing of another user: the session has to be that user’s', async () => {
     const other = await newUser(service)
     await everyCredentialOf(service, other)
     const { body } = await admin.get(`/v1/users/${other.id}/sessions`)
@@ -71,7 +71,7 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     assert.deepEqual(await liveCredentials(service, other), { sessions: 1, families: 1 })
   })
 
-  it('are 404 for what is no user and what is no session', async () => {
+  it('are 404 for an unknown user and an unknown session', async () => {
     for (const [method, rest] of [
       ['GET', ''],
       ['DELETE', ''],

@@ -13,7 +13,7 @@ export interface ClientCredentials {
   lastUsedAt: number | null
 }
 
-/** `clientId` exactly as registered. */
+/** `clientId` exactly as registered, case included. */
 export async function findClient(
   db: Kysely<Database>,
   clientId: string,
@@ -98,7 +98,7 @@ export async function updateClient(
     .execute()
 }
 
-/** Keeps when the client last got a token; a later instant stays. */
+/** Notes that the client got a token; a later instant stays. */
 export async function noteClientUse(
   trx: Transaction<Database>,
   { principalId, nowMilliseconds }: { principalId: number; nowMilliseconds: number },
@@ -127,7 +127,7 @@ export async function insertSecret(
     .execute()
 }
 
-/** Leaves the `kept` newest secrets and returns how many went. */
+/** Deletes all secrets except the `kept` newest, and returns how many. */
 export async function deleteOldSecrets(
   trx: Transaction<Database>,
   principalId: number,

@@ -5,9 +5,9 @@ import { Problem } from '../../../http/problems.ts'
 import { hasAdministrator, managing } from './store.ts'
 
 /**
- * Changes of accounts and roles come one after the other: each holds this row until its transaction ends. A person who
- * asks for one must still be allowed to manage accounts when it is made, and not only when the request was let in:
- * otherwise who has just lost the permission could take it back. Throws `permission-denied`.
+ * Changes of accounts and roles run one after the other: each holds this row until its transaction ends. The caller must
+ * still have the permission at that moment, not only when the request was admitted: otherwise a person who has just lost
+ * it could take it back. Throws `permission-denied`.
  */
 export async function lockAdministration(
   trx: Transaction<Database>,
@@ -23,10 +23,10 @@ export async function lockAdministration(
 }
 
 /**
- * Does the work, and undoes it if nobody is left who may manage accounts. Whatever could take that from somebody is done
- * in here: under one lock, so that two who take it from each other do it one after the other, and the second is refused.
- * Throws `last-administrator`, and what `lockAdministration` does. Where there was nobody before, as in a new database,
- * nobody is kept.
+ * Does the work, and undoes it if it leaves no administrator: no user who can sign in and manage accounts. Everything that
+ * could take the permission from an account runs in here, under one lock: if two administrators take it from each other,
+ * the second is refused. A new database has no administrator, and need not keep one. Throws `last-administrator`, and what
+ * `lockAdministration` throws.
  */
 export async function keepAdministrator<Result>(
   trx: Transaction<Database>,

@@ -38,7 +38,7 @@ export async function addRole(
   return { role }
 }
 
-/** Throws `role-not-found`, and `role-held` while an account has it: losing it is a decision about each account. */
+/** Throws `role-not-found`, and `role-held` while any account has the role. */
 export async function removeRole(
   trx: Trx,
   { role, stamp }: { role: string; stamp: Stamp },
@@ -51,12 +51,12 @@ export async function removeRole(
   return { role }
 }
 
-/** `changed` names what the role did not hold. Takes effect within PERMISSION_CACHE_TTL_SECONDS everywhere. */
+/** `changed` names those new to the role. Takes effect within PERMISSION_CACHE_TTL_SECONDS. */
 export function allowPermissions(trx: Trx, input: ChangePermissionsInput): Promise<{ changed: string[] }> {
   return changePermissions(trx, input, 'permissions-allowed', insertPermissions)
 }
 
-/** `changed` names what the role held. Takes effect within PERMISSION_CACHE_TTL_SECONDS; no credential ends for it. */
+/** `changed` names those that the role had. Takes effect as `allowPermissions`; no credential ends. */
 export function denyPermissions(trx: Trx, input: ChangePermissionsInput): Promise<{ changed: string[] }> {
   return changePermissions(trx, input, 'permissions-denied', deletePermissions)
 }
@@ -84,7 +84,7 @@ export interface SetPermissionsInput extends ChangePermissionsInput {
 }
 
 /**
- * Gives the role these permissions and no others; takes effect as `allowPermissions` does. Throws `role-not-found`,
+ * Gives the role these permissions and no others. Takes effect as `allowPermissions`. Throws `role-not-found`,
  * `precondition-failed`, `last-administrator`.
  */
 export function setRolePermissions(
@@ -116,7 +116,7 @@ function recordRole(
   return recordEvent(trx, stamp, { kind, subject: { kind: 'role', id: role }, data: { permissions } })
 }
 
-/** Throws `unknown-role` unless there are all these roles. */
+/** Throws `unknown-role` unless all these roles exist. */
 export async function requireRoles(trx: Trx, roles: readonly string[]): Promise<void> {
   const known = await roleNames(trx)
   const unknown = roles.filter((role) => !known.includes(role))

@@ -16,7 +16,7 @@ const selectRoles = prepared((db, { principalId }: { principalId: number }) =>
     .orderBy('role'),
 )
 
-/** Every role of every account, or of these few, sorted. */
+/** The roles of each account, sorted: of all accounts, or of those with these ids. */
 export async function rolesByPrincipal(
   db: Kysely<Database>,
   ids?: readonly number[],
@@ -32,7 +32,7 @@ export async function rolesByPrincipal(
   return roles
 }
 
-/** Returns the roles that are new, sorted. */
+/** Returns the roles that are new to the account, sorted. */
 export async function insertRoles(
   trx: Transaction<Database>,
   principalId: number,
@@ -84,7 +84,7 @@ export interface Role {
   version: number
 }
 
-/** Every role, those without permissions included, by name: they are few. */
+/** Every role, by name, including those without permissions; there are few. */
 export async function listRoles(db: Kysely<Database>): Promise<Role[]> {
   const roles = await db
     .selectFrom('roles')
@@ -120,7 +120,7 @@ export async function raiseRoleVersion(trx: Transaction<Database>, role: string)
   return version
 }
 
-/** False when the role is there already. */
+/** False if there is a role with this name already. */
 export async function insertRole(trx: Transaction<Database>, name: string): Promise<boolean> {
   const inserted = trx
     .insertInto('roles')
@@ -129,13 +129,13 @@ export async function insertRole(trx: Transaction<Database>, name: string): Prom
   return (await inserted.returning('name').execute()).length > 0
 }
 
-/** The role with its permissions; fails, by the foreign key, when an account has it. */
+/** Deletes the role with its permissions. Fails by the foreign key if an account has it. */
 export async function deleteRole(trx: Transaction<Database>, role: string): Promise<void> {
   await trx.deleteFrom('role_permissions').where('role', '=', role).execute()
   await trx.deleteFrom('roles').where('name', '=', role).execute()
 }
 
-/** Returns what the role did not hold, sorted. */
+/** Returns the permissions that are new to the role, sorted. */
 export async function insertPermissions(
   trx: Transaction<Database>,
   role: string,
@@ -151,7 +151,7 @@ export async function insertPermissions(
   return inserted.map((row) => row.permission).sort()
 }
 
-/** Returns what the role held, sorted. */
+/** Returns the permissions that the role had, sorted. */
 export async function deletePermissions(
   trx: Transaction<Database>,
   role: string,
@@ -168,7 +168,7 @@ export async function deletePermissions(
 }
 
 /**
- * Takes the roles from every session of the account. The sessions hold few different sets of roles: each is one UPDATE.
+ * Takes the roles from every session of the account. Sessions hold few different sets of roles; each set is one UPDATE.
  */
 export async function takeRolesFromSessions(
   trx: Transaction<Database>,
@@ -194,7 +194,7 @@ export async function takeRolesFromSessions(
 
 export const managing: Permission = 'Accounts.Manage'
 
-/** Whether there is a user, or this is one, who can sign in and may manage accounts. */
+/** Whether any user (with `id`, this user) can sign in and manage accounts. */
 export async function hasAdministrator(db: Kysely<Database>, id?: number): Promise<boolean> {
   const found = await db
     .selectFrom('role_permissions')

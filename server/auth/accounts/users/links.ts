@@ -11,8 +11,8 @@ import { givePassword } from './users.ts'
 const lifetimeMilliseconds = 24 * 3_600_000
 
 /**
- * Where the web app asks for the password. What stands behind the `#` is sent to nobody: no log and no Referer has it.
- * The email is there for the sign-in that follows.
+ * Where the web app asks for the password. A browser sends nothing after the `#`, so no log and no Referer has the token.
+ * The email is for the sign-in that follows.
  */
 export function linkAddress(publicUrl: string, { token, email }: { token: string; email: string }): string {
   return `${publicUrl}/link#${new URLSearchParams({ token, email })}`
@@ -20,7 +20,7 @@ export function linkAddress(publicUrl: string, { token, email }: { token: string
 
 export interface MakeLinkInput {
   account: AccountReference<'user'>
-  /** Of a new secret, which is shown once and stored nowhere. */
+  /** Hash of a new secret, which is shown once and never stored. */
   tokenHash: string
   stamp: Stamp
 }
@@ -31,7 +31,7 @@ export interface MadeLink {
   expiresAt: number
 }
 
-/** Makes a link by which the user sets a password, once, within 24 hours. It voids the one before. */
+/** Makes a link by which the user sets a password, once, within 24 hours. It voids the previous link. */
 export async function makeLink(
   trx: Transaction<Database>,
   { account: reference, tokenHash, stamp }: MakeLinkInput,
@@ -49,13 +49,13 @@ export async function makeLink(
 export interface UseLinkInput {
   tokenHash: string
   passwordHash: string
-  /** Of the user whose link it is. */
+  /** By the user whose link it is. */
   stamp: Stamp & { byId: number }
 }
 
 /**
- * Sets the password and ends every credential of the user. Throws `link-not-found` unless the link serves: of any number
- * of simultaneous uses exactly one does. The account is locked first, as by everything else that changes credentials.
+ * Sets the password and ends every credential of the user. Throws `link-not-found` if the link does not work; of any number
+ * of simultaneous uses exactly one works. The account is locked first, as in every change of credentials.
  */
 export async function useLink(
   trx: Transaction<Database>,

@@ -11,14 +11,14 @@ import {
   withRoles,
 } from '../store.ts'
 
-/** A user with what a login checks. */
+/** A user, with what a sign-in checks. */
 export interface UserCredentials extends CheckedCredentials {
   userName: string
   email: string
   enabled: boolean
 }
 
-/** `email` in lower case, as it is stored. A user who has not set a password yet is not found. */
+/** `email` in lower case, as stored. Does not find a user who has not set a password yet. */
 export async function findUserByEmail(
   db: Kysely<Database>,
   email: string,
@@ -162,14 +162,14 @@ export async function nextUserIds(
   return rows.map(({ id }) => id)
 }
 
-/** Whose link it is. */
+/** The user whose link it is. */
 export interface LinkHolder {
   principalId: number
   userName: string
   email: string
 }
 
-/** Undefined when the link is not there, or has expired, or its user is disabled. */
+/** Undefined if the link does not exist or has expired, or its user is disabled. */
 export async function findLinkHolder(
   db: Kysely<Database>,
   link: { tokenHash: string; nowMilliseconds: number },
@@ -185,7 +185,7 @@ export async function findLinkHolder(
     .executeTakeFirst()
 }
 
-/** A user has one link: a new one takes the place of the older. */
+/** A user has one link: a new one replaces it. */
 export async function replaceLink(
   trx: Transaction<Database>,
   link: { principalId: number; tokenHash: string; expiresAt: number },
@@ -198,7 +198,7 @@ export async function replaceLink(
     .execute()
 }
 
-/** False when it is not there, or has expired: of any number of simultaneous uses exactly one finds it. */
+/** False if it does not exist or has expired. Of any number of simultaneous uses exactly one finds it. */
 export async function takeLink(
   trx: Transaction<Database>,
   link: { principalId: number; tokenHash: string; nowMilliseconds: number },

@@ -68,7 +68,7 @@ export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Pr
   })
 }
 
-/** Replaces the password, clears the mark of the demo accounts and ends every credential of the user, links included. */
+/** Replaces the password, clears the demo mark and ends every credential of the user, links included. */
 export async function setPassword(
   trx: Trx,
   input: { account: AccountReference<'user'>; passwordHash: string; stamp: Stamp },
@@ -79,7 +79,7 @@ export async function setPassword(
   return { name: account.name }
 }
 
-/** Replaces the password, with all that goes with it. */
+/** The part of a new password that every way to set one shares. */
 export async function givePassword(
   trx: Trx,
   principalId: number,
@@ -92,7 +92,7 @@ export async function givePassword(
   await updatePassword(trx, principalId, passwordHash)
 }
 
-/** Ends every credential of the user, who may sign in again. */
+/** Ends every credential of the user, who can sign in again. */
 export async function signOutUser(
   trx: Trx,
   input: { account: AccountReference<'user'>; stamp: Stamp },

@@ -3,20 +3,20 @@ import { Problem } from '../../../http/problems.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import type { Passwords } from './passwords.ts'
 
-/** Passwords of one account that may wait to be judged, and accounts that may wait. */
+/** How many passwords of one account, and how many accounts, may wait for the judge. */
 const waitingLimit = 8
 const accountsLimit = 32
 
 /**
- * Judges new passwords in a thread of its own, which ends afterwards: it takes up to a second, in which the event loop
- * serves others. One at a time, and of each account one in the queue: who sends many waits for themself alone. Throws
- * `TooManyWaiting`.
+ * Judges each new password in a separate thread, which ends afterwards: this takes up to a second, and the event loop
+ * serves others meanwhile. One at a time, and each account has one place in the queue: a caller that sends many passwords
+ * makes only itself wait. Throws `TooManyWaiting`.
  */
 export class PasswordJudge {
   readonly #ofAccount = new OneAtATime(waitingLimit)
   readonly #ofAll = new OneAtATime(accountsLimit)
 
-  /** As `newPasswordFault`; the first of the names is the account's own. */
+  /** As `newPasswordFault`; the first name identifies the account. */
   faultOf(password: string, names: readonly string[]): Promise<string | undefined> {
     const [account = ''] = names
     return this.#ofAccount.run(account, () => this.#ofAll.run('', () => judgeApart({ password, names })))
@@ -32,7 +32,7 @@ function judgeApart(workerData: { password: string; names: readonly string[] }):
   })
 }
 
-/** The hash of a new password. Throws `validation-failed` where it breaks a rule; `names` belong to the account. */
+/** `names` are those of the account. Throws `validation-failed` if the password breaks a rule. */
 export async function hashNewPassword(
   { judge, passwords }: { judge: PasswordJudge; passwords: Passwords },
   newPassword: string,

@@ -1,9 +1,9 @@
 const minimumLength = 15
 const maximumLength = 256
-/** Of 0 to 4: ten thousand million guesses and more. */
+/** The highest score of 0 to 4: 10^10 guesses or more. */
 const minimumScore = 4
 
-/** Words that are common here: our own name, those of the demo accounts, and a famous example. */
+/** Words that are common here: the name of the product, those of the demo accounts, and a famous example. */
 const ownWords = [
   'countersign',
   'countersigndemoservicesecret',
@@ -12,10 +12,10 @@ const ownWords = [
 ]
 
 /**
- * The rule that a new password breaks, as the end of a sentence that begins with "the password", or undefined. A
+ * Returns the rule that a new password breaks, as the end of a sentence that begins with "the password", or undefined. A
  * password is judged by its length and by how soon it would be guessed, not by its composition (NIST SP 800-63B
- * §3.1.1.2). `names` belong to the account: user name and email. Nothing is looked up outside the process, and the text
- * never contains the password.
+ * §3.1.1.2). `names` are the user name and email of the account. Nothing is looked up outside the process, and the
+ * returned text never contains the password.
  */
 export async function newPasswordFault(
   password: string,
@@ -29,7 +29,7 @@ export async function newPasswordFault(
   judging ??= loadJudge()
   const judge = await judging
   const known = [...ownWords, ...names, ...names.flatMap(nameParts)]
-  // Once more with its words joined, as lists of passwords have them.
+  // Judged again with its words joined, because lists of passwords have them so.
   const isStrong = (form: string) =>
     piecesOf(form).some((piece) => judge.check(piece, known).score >= minimumScore)
   return !isStrong(password) || !isStrong(joined(password))
@@ -37,7 +37,7 @@ export async function newPasswordFault(
     : undefined
 }
 
-/** What is strong in part is strong as a whole. A judgement of 256 characters at once takes seconds. */
+/** A password with a strong piece is strong. Judging 256 characters at once would take seconds. */
 const pieceLength = 64
 
 function piecesOf(text: string): string[] {
@@ -50,14 +50,14 @@ function piecesOf(text: string): string[] {
 
 let judging: ReturnType<typeof loadJudge> | undefined
 
-/** The list of 49,000 common passwords takes a quarter of a second: it is loaded where a password is set. */
+/** The list of 49,000 common passwords takes a quarter of a second to load, so it waits until needed. */
 async function loadJudge() {
   const { ZxcvbnFactory } = await import('@zxcvbn-ts/core')
   const { adjacencyGraphs, dictionary } = await import('@zxcvbn-ts/language-common')
   return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 }
 
-/** The words of a name or email, three letters or longer, and all of them joined. */
+/** The words of a name or email that have at least three letters, and all of them joined. */
 function nameParts(name: string): string[] {
   const words = name.toLowerCase().split(/[^\p{L}\p{N}]+/u)
   return [...words, joined(name.toLowerCase())].filter((word) => word.length >= 3)

@@ -1,11 +1,11 @@
 import { DatabaseUnavailable, TooManyWaiting } from '../../../db/errors.ts'
 
-/** Work of the same key is done one after the other, in the order in which it came. */
+/** Runs work with the same key one after the other, in order of arrival. */
 export class OneAtATime {
   readonly #waitingLimit: number
   readonly #turns = new Map<string, { waiting: number; last: Promise<unknown> }>()
 
-  /** `waitingLimit`: of one key, with the one that is being done. */
+  /** `waitingLimit` is for each key, and includes the work that is running. */
   constructor(waitingLimit: number) {
     this.#waitingLimit = waitingLimit
   }
@@ -18,7 +18,7 @@ export class OneAtATime {
     this.#turns.set(key, turn)
     const mine = turn.last.then(work)
     turn.last = mine.catch((error: unknown) => {
-      // When the database is gone, those that wait need not each find out anew.
+      // Without a database, those that wait need not each find that out again.
       if (error instanceof DatabaseUnavailable) throw error
     })
     turn.last.catch(() => undefined)

@@ -6,16 +6,19 @@ import { Turns } from '../../../db/fair-queue.ts'
 /** OWASP Password Storage Cheat Sheet: Argon2id (algorithm 2) with 19 MiB, 2 passes, 1 lane. */
 const parameters = { algorithm: 2, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
 
-/** Hashes that may wait; at about 12 ms each on two cores the last of them waits less than a second. */
+/** How many hashes may wait: at about 12 ms each on two cores, the last waits less than a second. */
 const queueLimit = 128
 
 /**
- * A hash that no password matches; its salt and tag are zeros. Checking it for unknown users costs the same as checking
+ * A hash that no password matches; its salt and tag are zeros. Checking it for an unknown user costs as much as checking
  * the hash of a known one.
  */
 export const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-/** Argon2id off the event loop, at most one hash per core at a time. Throws `TooManyWaiting` when the queue is full. */
+/**
+ * Argon2id off the event loop, at most one hash per core at a time. Throws `TooManyWaiting` when the queue is
+ * full.
+ */
 export class Passwords {
   readonly #turns = new Turns({ atOnce: availableParallelism(), waiting: queueLimit })
 
@@ -29,7 +32,7 @@ export class Passwords {
     return this.#inTurn(() => hash(password, parameters))
   }
 
-  /** Pass undefined for an unknown user: the answer is then false after the same work. */
+  /** For an unknown user pass undefined: the answer is false, after the same work. */
   verify(passwordHash: string | undefined, password: string): Promise<boolean> {
     return this.#inTurn(async () => {
       const matches = await verify(passwordHash ?? nobodysHash, password)
@@ -37,7 +40,7 @@ export class Passwords {
     })
   }
 
-  /** Whose they are makes no difference: all are one caller. */
+  /** All passwords share one queue, whoever sent them. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.run('', work)
   }

@@ -3,13 +3,13 @@ import { formatInstant } from '../../../clock.ts'
 import type { Config } from '../../../config.ts'
 import type { SessionState } from '../../../principal.ts'
 
-/** The `__Host-Http-` prefix binds a cookie to this host and hides it from scripts, whoever sets it. */
+/** A browser takes a cookie with the `__Host-Http-` prefix only for this host, and hides it from scripts. */
 export const sessionCookieName = '__Host-Http-session'
 export const antiforgeryCookieName = '__Host-Http-csrf'
 
-/** How long an id that a refresh has replaced still serves, so that parallel tabs do not fail. */
+/** How long an id still works after a refresh has replaced it, so that parallel tabs do not fail. */
 export const retiredIdGraceMilliseconds = 30_000
-/** How often at most the last use of a session is written. */
+/** The last use of a session is written at most this often. */
 export const touchIntervalMilliseconds = 60_000
 
 const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict'
@@ -22,7 +22,7 @@ export function clearCookie(name: string): string {
   return `${name}=; Max-Age=0; ${attributes}`
 }
 
-/** Takes the cookies of a session that has been ended. */
+/** Clears the cookies of a session that has ended. */
 export function clearSession(reply: FastifyReply): FastifyReply {
   return reply
     .removeHeader('session-idle-expires')
@@ -32,9 +32,9 @@ export function clearSession(reply: FastifyReply): FastifyReply {
 }
 
 /**
- * The values of one name in a Cookie header (RFC 6265 §5.4): all of them, for nobody knows which one the browser meant.
- * Only spaces and tabs around a pair are left out. A name that begins with another kind of space is no `__Host-` name to a
- * browser, so here it is another name too.
+ * All values of one name in a Cookie header (RFC 6265 §5.4), because it does not say which one the browser meant. Only
+ * spaces and tabs around a pair are dropped. To a browser, a name that begins with another kind of space is no `__Host-`
+ * name, so here it is a different name too.
  */
 export function cookieValues(header: string | undefined, name: string): string[] {
   if (header === undefined || !header.includes(name)) return []
@@ -45,7 +45,7 @@ export function cookieValues(header: string | undefined, name: string): string[]
     .map((pair) => pair.slice(name.length + 1))
 }
 
-/** Looks at each character once. A regular expression would begin anew at each of thousands of spaces. */
+/** Looks at each character once. A regular expression would start again at each of thousands of spaces. */
 function trimmed(pair: string): string {
   let start = 0
   let end = pair.length
@@ -58,7 +58,7 @@ function isBlank(unit: number): boolean {
   return unit === 0x20 || unit === 0x09
 }
 
-/** Every answer to a cookie caller says when its session ends if nothing more happens, and when in any case. */
+/** Shows a cookie caller when its session ends if unused, and when it ends at the latest. */
 export function announceExpiry(
   reply: FastifyReply,
   { lastSeenAt, absoluteExpiresAt }: Pick<SessionState, 'lastSeenAt' | 'absoluteExpiresAt'>,

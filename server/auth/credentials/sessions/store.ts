@@ -6,7 +6,7 @@ import { type Job, removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
 
-/** A session that its account stands behind. Instants in milliseconds. */
+/** A session that its account has not ended. Instants in milliseconds. */
 export interface StandingSession {
   roles: string[]
   lastSeenAt: number
@@ -20,13 +20,13 @@ export interface StoredSession extends StandingSession {
   userName: string
   timeZone: string | null
   antiforgeryBinding: string
-  /** When the password was last given, as far as the presented id knows. */
+  /** When the password was last given; each id has its own record of that. */
   authenticatedAt: number
-  /** End of the presented id's grace period, or null while it is current. */
+  /** When the presented id stops working; null until a refresh replaces it. */
   retiredAt: number | null
 }
 
-/** Undefined also when the account is disabled, or has ended its sessions. */
+/** Undefined as well if the account is disabled or has ended its sessions. */
 export async function findSession(db: Kysely<Database>, idHash: string): Promise<StoredSession | undefined> {
   const row = (await selectSession(db, { idHash })).rows[0]
   return row && { ...row, roles: JSON.parse(row.roles) }
@@ -55,7 +55,7 @@ const selectSession = prepared((db, { idHash }: { idHash: string }) =>
     .where('principals.enabled', '=', sql.lit(1)),
 )
 
-/** By its own id. Undefined as of `findSession`. */
+/** Finds a session by its own id. Undefined in the same cases as `findSession`. */
 export async function findStandingSession(
   db: Kysely<Database>,
   sessionId: string,
@@ -74,11 +74,11 @@ export async function findStandingSession(
 export interface CreateSessionInput extends CheckedCredentials {
   sessionId: string
   idHash: string
-  /** Binding of the antiforgery cookie that the request carried, if it carried one. */
+  /** Binding of the antiforgery cookie of the request, if it had one. */
   offeredBinding: string | null
-  /** Used when nothing was offered, or when another session holds what was offered. */
+  /** Used if no binding was offered, or another session has the offered one. */
   freshBinding: string
-  /** Id of the session that the login came with, which it ends. */
+  /** Id that the sign-in request presented; its session ends. */
   replacedIdHash: string | null
   nowMilliseconds: number
   absoluteExpiresAt: number
@@ -86,8 +86,8 @@ export interface CreateSessionInput extends CheckedCredentials {
 }
 
 /**
- * Makes a session and ends the one that the login came with. Throws `invalid-credentials` if the credentials are no
- * longer those that were checked: a login that races with a disable makes nothing.
+ * Makes a session and ends the one that the request came with. Throws `invalid-credentials` if the credentials have
+ * changed since the check: a sign-in that races with disabling the account makes nothing.
  */
 export async function createSession(
   trx: Transaction<Database>,
@@ -122,7 +122,7 @@ export async function createSession(
   return { roles }
 }
 
-/** Sessions that a user can have at a time; a new one ends the one that was not used for longest. */
+/** How many sessions a user can have; a new one then ends the least recently used. */
 export const sessionsLimit = 100
 
 async function endSurplusSessions(trx: Transaction<Database>, principalId: number): Promise<void> {
@@ -158,7 +158,7 @@ async function insertSessionId(
     .execute()
 }
 
-/** Ends every id of the session, and gives it another. */
+/** Ends every id of the session, and gives it a new one. */
 export async function replaceIds(
   trx: Transaction<Database>,
   { sessionId, ...id }: { sessionId: string; idHash: string; authenticatedAt: number },
@@ -178,12 +178,12 @@ export interface RefreshSessionInput {
   principalId: number
   presentedIdHash: string
   newIdHash: string
-  /** Of the presented id, or now. */
+  /** That of the presented id; now, if the password was given again. */
   authenticatedAt: number
   nowMilliseconds: number
   /** Whether it counts as use of the session. */
   isUse: boolean
-  /** When the presented id stops serving. An earlier end is kept. */
+  /** When the presented id stops working; an earlier end stays. */
   retireAt: number
 }
 
@@ -191,7 +191,7 @@ export interface RefreshedSession extends StandingSession {
   email: string
 }
 
-/** Re-reads the roles and adds a new id. Throws `authentication-required` when the session has ended meanwhile. */
+/** Reads the roles again and adds a new id. Throws `authentication-required` if the session has ended. */
 export async function refreshSession(
   trx: Transaction<Database>,
   input: RefreshSessionInput,
@@ -225,8 +225,8 @@ export async function refreshSession(
 }
 
 /**
- * Refreshes a session whose password was given again: only its new id says so (ASVS 5.0 7.2.4). Throws
- * `invalid-credentials` on the same condition as `createSession`.
+ * Refreshes a session after the password was given again. Only the new id counts as a recent sign-in (ASVS 5.0 7.2.4).
+ * Throws `invalid-credentials` on the same condition as `createSession`.
  */
 export async function confirmSession(
   trx: Transaction<Database>,
@@ -236,7 +236,7 @@ export async function confirmSession(
   return refreshSession(trx, input)
 }
 
-/** False when the presented id does not serve any more. */
+/** False if the presented id no longer works. */
 async function retireId(trx: Transaction<Database>, input: RefreshSessionInput): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('session_ids')
@@ -247,10 +247,10 @@ async function retireId(trx: Transaction<Database>, input: RefreshSessionInput):
   return numUpdatedRows === 1n
 }
 
-/** Ids of a session that may serve at a time; one more retires the oldest at once. */
+/** How many ids of a session work at a time; one more ends the oldest at once. */
 export const idsLimit = 8
 
-/** Deletes the ids that serve no more, and the oldest of those that do when there is no room for another. */
+/** Deletes the ids that no longer work, and the oldest of the others if there is no room for a new one. */
 async function makeRoomForId(
   trx: Transaction<Database>,
   { sessionId, nowMilliseconds }: RefreshSessionInput,
@@ -271,7 +271,7 @@ async function makeRoomForId(
 }
 
 /**
- * Ends the session, with all its ids: also when refreshes have meanwhile pushed out the one that was presented. Ending what
+ * Ends the session with all its ids, even if refreshes have meanwhile pushed out the presented id. Ending a session that
  * is gone changes nothing.
  */
 export async function endSession(trx: Transaction<Database>, input: { sessionId: string }): Promise<void> {
@@ -287,7 +287,7 @@ async function endSessionOf(trx: Transaction<Database>, idHash: string): Promise
     .execute()
 }
 
-/** Slides the idle end of a session; written at most once a minute. */
+/** Postpones the idle end of a session; written at most once a minute. */
 export async function touchSession(
   trx: Transaction<Database>,
   input: { sessionId: string; nowMilliseconds: number },
@@ -301,8 +301,8 @@ export async function touchSession(
 }
 
 /**
- * Deletes at most `limit` sessions that were unused for too long, with all their ids, and returns how many. Nobody uses
- * a session after its absolute end, so those come along.
+ * Deletes at most `limit` sessions that were unused for too long, with all their ids, and returns how many. This includes
+ * sessions past their absolute end, because they can no longer be used.
  */
 async function removeEndedSessions(
   trx: Transaction<Database>,

@@ -10,14 +10,14 @@ interface Policy {
   waitLimitMilliseconds: number
 }
 
-/** Section 8 of the contract. These are never scaled by a setting. */
+/** Section 8 of the contract. No setting scales these. */
 const pairPolicy: Policy = { freeTries: 5, waitLimitMilliseconds: 15 * 60_000 }
 const networkPolicy: Policy = { ...pairPolicy, freeTries: 4 * pairPolicy.freeTries }
 const accountPolicy: Policy = { freeTries: 100, waitLimitMilliseconds: 60_000 }
 const firstWaitMilliseconds = 1_000
 const forgottenAfterMilliseconds = 24 * 3_600_000
 const knownForMilliseconds = 30 * 24 * 3_600_000
-/** Addresses that are remembered of an account, so that who knows a password cannot fill the table. */
+/** How many addresses of an account are remembered: its password must not let a caller fill the table. */
 const knownAddressesLimit = 100
 
 export interface LoginTry {
@@ -27,16 +27,14 @@ export interface LoginTry {
   networkHash: string | null
   /** Hash of the account. */
   accountHash: string
-  /**
-   * The account signed in from the address of late: whatever strangers do elsewhere, it only waits for its own tries.
-   */
+  /** The account signed in from the address recently: then only failed tries from there make it wait. */
   isKnown: boolean
   nowMilliseconds: number
 }
 
 /**
- * Reserves a login try before the password is hashed, so that fifty parallel guesses are fifty tries. Throws
- * `too-many-attempts` during a wait; then nothing is counted.
+ * Reserves a try before the password is hashed, so that fifty parallel guesses count as fifty tries. Throws
+ * `too-many-attempts` during a wait, and counts nothing then.
  */
 export async function reserveLoginTry(trx: Transaction<Database>, input: LoginTry): Promise<void> {
   const { networkHash, isKnown, nowMilliseconds: now } = input
@@ -51,7 +49,7 @@ async function reserve(
   now: number,
   { freeTries, waitLimitMilliseconds }: Policy,
 ): Promise<void> {
-  // No wait is that long: it was written before the clock was set back.
+  // No wait is that long: the clock was set back after it was written.
   const endlessAfter = now + waitLimitMilliseconds + clockDifferenceMilliseconds
   const forgottenBefore = now - forgottenAfterMilliseconds
   const reserved = (await countTry(trx, { keyHash, now, forgottenBefore, endlessAfter })).rows[0]
@@ -61,7 +59,7 @@ async function reserve(
   if (blockedUntil !== reserved.blocked_until) await block(trx, { keyHash, blockedUntil })
 }
 
-/** One more try, or the first after long; no row while a wait runs. */
+/** Counts one more try, or the first again after a long time; no row during a wait. */
 const countTry = prepared(
   (trx, tried: { keyHash: string; now: number; forgottenBefore: number; endlessAfter: number }) => {
     const { keyHash, now, forgottenBefore, endlessAfter } = tried
@@ -93,7 +91,7 @@ const block = prepared((trx, wait: { keyHash: string; blockedUntil: number }) =>
     .where('key_hash', '=', wait.keyHash),
 )
 
-/** None while tries are free, then one second, doubling up to the limit. */
+/** No wait while tries are free; then one second, doubling up to the limit. */
 function waitAfter(failures: number, freeTries: number, limitMilliseconds: number): number {
   if (failures < freeTries) return 0
   return Math.min(firstWaitMilliseconds * 2 ** (failures - freeTries), limitMilliseconds)
@@ -109,16 +107,16 @@ async function tooManyAttempts(trx: Transaction<Database>, keyHash: string, now:
 }
 
 /**
- * Gives a reserved try back. After a success the pair starts afresh, and its address is known; a try in which no
- * password was checked (the queue was full, say) is only taken off. No wait was running when the try was reserved, so
- * none is left.
+ * Gives a reserved try back. After a success, the counter of the pair starts again and its address is known. A try that
+ * checked no password, for example because the queue was full, is only subtracted. No wait was running when the try was
+ * reserved, so none is left.
  */
 export async function returnLoginTry(
   trx: Transaction<Database>,
   input: LoginTry & { succeeded: boolean },
 ): Promise<void> {
   const { networkHash, isKnown, pairHash } = input
-  // In the order of reserving: opposite orders of rows would be a deadlock.
+  // In the order of reserving, because opposite orders of rows would deadlock.
   if (!isKnown) await takeOff(trx, { keyHash: input.accountHash })
   if (!isKnown && networkHash !== null) await takeOff(trx, { keyHash: networkHash })
   if (!input.succeeded) {
@@ -191,7 +189,7 @@ interface Removal {
   limit: number
 }
 
-/** Deletes at most `limit` counters that are forgotten by now. Returns the number of rows. */
+/** Deletes at most `limit` counters that have expired. Returns the number of rows. */
 async function removeForgottenTries(trx: Transaction<Database>, input: Removal): Promise<number> {
   const forgotten = trx
     .selectFrom('login_failures')
@@ -207,7 +205,7 @@ async function removeForgottenTries(trx: Transaction<Database>, input: Removal):
 
 export const forgottenTries = removal(removeForgottenTries, 50)
 
-/** Deletes at most `limit` addresses that are known no longer. Returns the number of rows. */
+/** Deletes at most `limit` addresses that are no longer known. Returns the number of rows. */
 async function removeForgottenAddresses(trx: Transaction<Database>, input: Removal): Promise<number> {
   const forgotten = trx
     .selectFrom('known_addresses')

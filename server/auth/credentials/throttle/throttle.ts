@@ -5,13 +5,13 @@ import { sha256 } from '../../../ids.ts'
 import { OneAtATime } from '../passwords/one-at-a-time.ts'
 import { isKnownAddress, type LoginTry } from './store.ts'
 
-/** Tries that may wait for their turn on one account, or on one of its known addresses. */
+/** How many tries may wait for their turn on one account, or on one of its known addresses. */
 const waitingTriesLimit = 128
 
 /**
  * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the database, shared
- * by all instances. Within an instance the tries of one account take turns, from whatever address that it does not
- * know: each is reserved when the one before has ended, so that successes never count against each other.
+ * by all instances. Within an instance, the tries on one account from unknown addresses take turns: each is reserved when
+ * the one before has ended, so that successful tries never count against each other.
  */
 export class LoginThrottle {
   readonly #db: AppDatabase
@@ -24,8 +24,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Runs `check` as one try on the account from the address; it returns undefined for a wrong password. Throws
-   * `too-many-attempts` without checking during a wait, alike for accounts that do not exist.
+   * Runs `check`, which returns undefined for a wrong password, as one try on the account from the address. Throws
+   * `too-many-attempts` without checking during a wait, even for accounts that do not exist.
    */
   async attempt<T>(
     account: string,
@@ -37,7 +37,7 @@ export class LoginThrottle {
     const network = networkOf(address)
     const networkHash = network === null ? null : sha256(`pair\n${network}\n${account}`)
     const isKnown = await isKnownAddress(this.#db.read, { pairHash, nowMilliseconds: this.#clock() })
-    // Who signed in from there of late does not queue behind strangers either.
+    // An address from which the account signed in recently does not queue behind strangers either.
     return this.#tries.run(isKnown ? pairHash : accountHash, async () => {
       const nowMilliseconds = this.#clock()
       const reserved: LoginTry = { accountHash, pairHash, networkHash, isKnown, nowMilliseconds }
@@ -52,7 +52,7 @@ export class LoginThrottle {
   }
 }
 
-/** The /48 of a /64, in which one caller may have every /64; null for IPv4. */
+/** The /48 around a /64, because one caller may have every /64 in it; null for IPv4. */
 function networkOf(address: string): string | null {
   return address.endsWith('::/64') ? `${address.split(':').slice(0, 3).join(':')}::/48` : null
 }

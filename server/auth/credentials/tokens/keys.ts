@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { calculateJwkThumbprint, exportJWK } from 'jose'
 import { ConfigurationError } from '../../../config.ts'
 
-/** The keys of one run: the first of the configured ones signs, all verify and are published. */
+/** The keys of one run. The first configured key signs; all of them verify and are published. */
 export interface SigningKeys {
   algorithm: 'RS256' | 'PS256'
   kid: string
@@ -25,8 +25,8 @@ interface PublicKey {
 const minimumModulusBits = 2048
 
 /**
- * Loads the keys from PEM files, in order, or makes one for this run when there are none. Throws
- * `ConfigurationError` naming every file that is missing, not PEM, not private, not RSA, or too short.
+ * Loads the keys from PEM files, in order, or makes one for this run if no file is given. Throws `ConfigurationError` that
+ * names every file that is missing, not PEM, not private, not RSA, or too short.
  */
 export async function loadSigningKeys(files: string[], algorithm: 'RS256' | 'PS256'): Promise<SigningKeys> {
   return signingKeysOf(files.length > 0 ? readPrivateKeys(files) : [await generatePrivateKey()], algorithm)
@@ -58,7 +58,7 @@ function readPrivateKeys(files: string[]): KeyObject[] {
       if (typeof key !== 'string') return [key]
       faults.push(`SIGNING_KEY_FILES: ${file} ${key}`)
     } catch (error) {
-      // What names no file may be a key itself, and is not repeated.
+      // A value that names no file may be a key itself, so the message does not repeat it.
       const which = files.length === 1 ? 'the file' : `file ${index + 1} of ${files.length}`
       faults.push(`SIGNING_KEY_FILES: ${which} cannot be read (${(error as NodeJS.ErrnoException).code})`)
     }
@@ -68,7 +68,7 @@ function readPrivateKeys(files: string[]): KeyObject[] {
   return keys
 }
 
-/** The key, or what is wrong with it. */
+/** Returns the key, or what is wrong with it. */
 function parsePrivateKey(pem: string): KeyObject | string {
   let key: KeyObject
   try {
@@ -84,7 +84,7 @@ function parsePrivateKey(pem: string): KeyObject | string {
   return key
 }
 
-/** `kid` is the RFC 7638 thumbprint, so that every instance publishes the same one. */
+/** `kid` is the RFC 7638 thumbprint, so every instance publishes the same one. */
 async function toPublicJwk(privateKey: KeyObject, algorithm: string): Promise<PublicKey> {
   const { kty, n, e } = await exportJWK(createPublicKey(privateKey))
   if (kty === undefined || n === undefined || e === undefined) throw new Error('not an RSA key')

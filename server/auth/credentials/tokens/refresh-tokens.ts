@@ -3,8 +3,8 @@ import { sha256 } from '../../../ids.ts'
 import type { RefreshToken } from './store.ts'
 
 /**
- * A token is 256 random bits, family and generation, followed by the tag of these three: 112 characters of base64url.
- * It begins with what is secret: logs name families, and a log is searched for how tokens begin.
+ * A token is 256 random bits, family and generation, followed by the tag of these three: 112 characters of base64url. The
+ * secret part comes first: logs name families, and the tests search logs for the first characters of tokens.
  */
 const familyAt = 32
 const generationAt = 48
@@ -12,8 +12,8 @@ const tagAt = 52
 const tokenPattern = /^[A-Za-z0-9_-]{112}$/
 
 /**
- * Makes and reads refresh tokens. The tag tells a token that was issued from one that was made up, so that nothing of
- * used tokens is stored (ADR 26). Its key is derived (RFC 5869) from a secret that every instance has.
+ * Makes and reads refresh tokens. The tag distinguishes an issued token from an invented one, so used tokens need not be
+ * stored (ADR 26). Its key is derived (RFC 5869) from a secret that every instance has.
  */
 export class RefreshTokens {
   readonly #tagKey: Buffer
@@ -26,14 +26,14 @@ export class RefreshTokens {
     this.#successorKey = derive('successor')
   }
 
-  /** The first token of a family, whose id is one of `newOpaqueId`. */
+  /** The first token of a family, whose id comes from `newOpaqueId`. */
   first(familyId: string): string {
     return this.#make(familyId, 1, randomBytes(32))
   }
 
   /**
-   * The token of the next generation. With a key it is the same each time, and nobody knows it who has not both the
-   * token and the key; without one it is another each time.
+   * The token of the next generation. With a key it is the same each time, and only a caller that has both the token and
+   * the key can know it; without a key it is different each time.
    */
   successor({ text, familyId, generation }: RefreshToken, key: string | null): string {
     const random =
@@ -43,7 +43,7 @@ export class RefreshTokens {
     return this.#make(familyId, generation + 1, random)
   }
 
-  /** Undefined for a text that never was a refresh token. */
+  /** Undefined if the text cannot be a refresh token. */
   read(text: string): RefreshToken | undefined {
     if (!tokenPattern.test(text)) return undefined
     const bytes = Buffer.from(text, 'base64url')

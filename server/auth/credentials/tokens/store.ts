@@ -15,7 +15,7 @@ export interface CreateRefreshFamilyInput extends CheckedCredentials {
   userAgent: string | null
 }
 
-/** What an access token is signed from, after the write that allows it. */
+/** What an access token is made from, after the write that allows it. */
 export interface TokenGrant {
   principalId: number
   userName: string
@@ -25,7 +25,9 @@ export interface TokenGrant {
   credentialsChangedAt: number
 }
 
-/** Makes a family with its first token. Throws `invalid-credentials` on the same condition as `createSession`. */
+/**
+ * Makes a family with its first token. Throws `invalid-credentials` on the same condition as `createSession`.
+ */
 export async function createRefreshFamily(
   trx: Transaction<Database>,
   input: CreateRefreshFamilyInput,
@@ -53,7 +55,7 @@ const insertFamily = prepared((trx, family: CreateRefreshFamilyInput & { credent
   }),
 )
 
-/** Families that a user can have at a time; a new one ends the oldest. */
+/** How many families a user can have; a new one then ends the oldest. */
 export const familiesLimit = 100
 
 const endSurplusFamilies = prepared((trx, user: { principalId: number }) =>
@@ -71,7 +73,7 @@ const endSurplusFamilies = prepared((trx, user: { principalId: number }) =>
     ),
 )
 
-/** What a refresh token says of itself. */
+/** What a refresh token says about itself. */
 export interface RefreshToken {
   text: string
   hash: string
@@ -82,7 +84,7 @@ export interface RefreshToken {
   isGenuine: boolean
 }
 
-/** Of a token that was issued: its tag is ours, or it has just been the one that serves. */
+/** For a token that was issued: its tag is ours, or it is the current token of its family. */
 export interface RotateRefreshTokenInput extends Pick<RefreshToken, 'familyId' | 'generation' | 'hash'> {
   newTokenHash: string
   nowMilliseconds: number
@@ -90,7 +92,7 @@ export interface RotateRefreshTokenInput extends Pick<RefreshToken, 'familyId' |
   tokenExpiresAt: number
 }
 
-/** `reused` when a used token came back: its family, and nothing else, has then been ended. */
+/** `reused` names the family that a used token has just ended; null if none. */
 export type RotationRefusal = {
   refused: 'invalid-refresh-token'
   reused: { familyId: string; principalId: number } | null
@@ -98,8 +100,8 @@ export type RotationRefusal = {
 
 /**
  * Uses a refresh token once, by one conditional UPDATE (RFC 9700 §4.14.2): of any number of simultaneous uses exactly
- * one rotates it, and each later one ends the family. A use that comes with the very successor that the token has is a
- * repetition, not another use: it is granted the same again until the successor is used.
+ * one rotates it, and each later one ends the family. A use that brings the successor that the token already has is a
+ * repetition, not a second use: it is granted the same again until the successor is used.
  */
 export async function rotateRefreshToken(
   trx: Transaction<Database>,
@@ -165,7 +167,7 @@ const selectAccount = prepared((trx, token: RotateRefreshTokenInput) =>
     .where('principals.enabled', '=', sql.lit(1)),
 )
 
-/** Of a token that is older than the one that serves. */
+/** Ends the family if its current token is newer than this one. */
 const endReusedFamily = prepared((trx, token: RotateRefreshTokenInput) =>
   trx
     .deleteFrom('refresh_families')
@@ -174,7 +176,7 @@ const endReusedFamily = prepared((trx, token: RotateRefreshTokenInput) =>
     .returning('principal_id'),
 )
 
-/** Ends a family, if it is there. Says whose it was. */
+/** Ends a family and returns whose it was; null if there is none. */
 export async function endFamily(
   trx: Transaction<Database>,
   { familyId }: { familyId: string },
@@ -187,7 +189,7 @@ export async function endFamily(
   return ended === undefined ? null : { familyId, principalId: ended.principal_id }
 }
 
-/** Whether it is the one token of its family that serves, whatever key its tag was made with. */
+/** Whether it is the current token of its family, whatever key made its tag. */
 export async function isServingToken(db: Kysely<Database>, token: RefreshToken): Promise<boolean> {
   return (await selectServing(db, token)).rows.length === 1
 }

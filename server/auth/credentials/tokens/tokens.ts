@@ -8,7 +8,7 @@ import type { SigningKeys } from './keys.ts'
 /** RFC 9068. */
 const tokenType = 'at+jwt'
 const clockToleranceSeconds = 5
-/** `client_id` of tokens that a person signed in for. */
+/** `client_id` in the tokens of people. */
 const userClientId = 'countersign'
 const verifiedTokensLimit = 10_000
 
@@ -17,9 +17,12 @@ export interface TokenSubject {
   subject: string
   userName: string
   roles: readonly string[]
-  /** Of a user; null for a service. */
+  /** Null for a service. */
   signIn: SignIn | null
-  /** The last change of the account's credentials (milliseconds), read together with its roles or before them. */
+  /**
+   * When the credentials of the account last changed (milliseconds), read together with the roles or before
+   * them.
+   */
   credentialsChangedAt: number
 }
 
@@ -36,7 +39,7 @@ export interface VerifiedToken {
   roles: readonly string[]
   /** Null for a service. */
   signIn: SignIn | null
-  /** That of the account when the token was issued: it ends with the next change. */
+  /** As it was when the token was issued; the next change of credentials ends the token. */
   credentialsChangedAt: number
   issuedAtSeconds: number
   expiresAtSeconds: number
@@ -48,8 +51,8 @@ export class AccessTokens {
   readonly #clock: Clock
   readonly #publishedKeys: ReturnType<typeof createLocalJWKSet>
   /**
-   * Tokens whose signature was verified before: to verify one costs 0.25 ms of a core, to look it up 0.7 µs. It never
-   * answers for revocation (authenticate.ts).
+   * Tokens whose signature has been verified: verifying costs 0.25 ms of a core, a look-up 0.7 µs. Revocation is always
+   * checked separately (authenticate.ts).
    */
   readonly #verified = new Map<string, VerifiedToken>()
 
@@ -61,7 +64,9 @@ export class AccessTokens {
     this.#publishedKeys = createLocalJWKSet(keys.jwks)
   }
 
-  /** Signs an access token (RFC 9068 §2.2). `credentials_changed_at` is a claim of our own, in milliseconds. */
+  /**
+   * Signs an access token (RFC 9068 §2.2). `credentials_changed_at` is a claim of our own, in milliseconds.
+   */
   async issue(subject: TokenSubject, ttlSeconds: number, nowMilliseconds: number): Promise<IssuedToken> {
     const issuedAtSeconds = secondOf(nowMilliseconds)
     const expiresAtSeconds = issuedAtSeconds + ttlSeconds
@@ -83,7 +88,7 @@ export class AccessTokens {
     return { token, expiresAt: expiresAtSeconds * 1000 }
   }
 
-  /** Undefined unless the token is ours and valid now. Revocation is checked elsewhere (authenticate.ts). */
+  /** Undefined unless the token is ours and valid now. Does not check revocation (authenticate.ts does). */
   async verify(token: string): Promise<VerifiedToken | undefined> {
     const nowSeconds = this.#clock() / 1000
     const known = this.#verified.get(token)
@@ -102,7 +107,7 @@ export class AccessTokens {
     return verified
   }
 
-  /** The algorithm comes from the key (each published key names it); `jku`, `jwk` and `x5u` are never looked at. */
+  /** The algorithm comes from the key (each published key names it); `jku`, `jwk` and `x5u` are ignored. */
   async #verifySignature(token: string): Promise<VerifiedToken | undefined> {
     if (!isCanonical(token)) return undefined
     try {
@@ -147,7 +152,10 @@ export class AccessTokens {
   }
 }
 
-/** RFC 9068 §2.2.1, OpenID Connect Core §2: when the password was given, in whole seconds; and in which sign-in. */
+/**
+ * RFC 9068 §2.2.1, OpenID Connect Core §2: when the password was given, in whole seconds; and in which sign-
+ * in.
+ */
 function claimsOf(signIn: SignIn | null): JWTPayload {
   return signIn === null ? {} : { auth_time: secondOf(signIn.authenticatedAt), sid: signIn.id }
 }

@@ -26,7 +26,7 @@ import type { Access } from '../../../permissions.ts'
 import type { AuthParts } from '../../login.ts'
 import { changing, readStamp, tags } from './requests.ts'
 
-/** What a route says of itself. The routes below are the ones that users, service clients and roles have alike. */
+/** What a route says about itself. Below are the routes that users, service clients and roles have alike. */
 interface Operation {
   url: string
   operationId: string
