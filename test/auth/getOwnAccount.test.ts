@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/audit.ts'
-import { hashOf, newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { hashOf } from '../support/cheap-hash.ts'
 import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/me/account'

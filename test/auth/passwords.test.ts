@@ -7,7 +7,8 @@ import { nobodysHash, Passwords } from '../../server/auth/credentials/passwords/
 import { TooManyWaiting } from '../../server/db/errors.ts'
 import { toProblem } from '../../server/http/errors.ts'
 import { Problem } from '../../server/http/problems.ts'
-import { hashOf, newUser, setEnabled, type TestUser } from '../support/accounts.ts'
+import { newUser, setEnabled, type TestUser } from '../support/accounts.ts'
+import { hashOf } from '../support/cheap-hash.ts'
 import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
 

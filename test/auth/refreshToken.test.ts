@@ -5,7 +5,6 @@ import { decodeJwt } from 'jose'
 import { machineStamp } from '../../server/audit/audit.ts'
 import {
   grantRoles,
-  hashOf,
   liveCredentials,
   newUser,
   setEnabled,
@@ -14,6 +13,7 @@ import {
   type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
+import { hashOf } from '../support/cheap-hash.ts'
 import { assertProblem } from '../support/problem.ts'
 import { startService, testService } from '../support/service.ts'
 

@@ -6,7 +6,6 @@ import {
   bearerOf,
   everyCredentialOf,
   grantRoles,
-  hashOf,
   liveCredentials,
   newClient,
   newUser,
@@ -17,6 +16,7 @@ import {
   type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
+import { hashOf } from '../support/cheap-hash.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { interruptedInstance } from '../support/interrupted.ts'

@@ -7,7 +7,8 @@ import { RefreshTokens } from '../../server/auth/credentials/tokens/refresh-toke
 import { rotateRefreshToken } from '../../server/auth/credentials/tokens/store.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
-import { hashOf, newUser, tokenPair } from '../support/accounts.ts'
+import { newUser, tokenPair } from '../support/accounts.ts'
+import { hashOf } from '../support/cheap-hash.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
 import { type Service, startService } from '../support/service.ts'
 

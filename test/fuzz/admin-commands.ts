@@ -3,11 +3,12 @@ import fc from 'fast-check'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import type { Permission } from '../../server/permissions.ts'
+import { hashOf } from '../support/cheap-hash.ts'
 import { mergeTally, removeExpired } from '../support/upkeep.ts'
 import { type Command, command, weighted } from './command.ts'
 import { type Account, forgetExpired, type Model, required } from './model.ts'
 import { clientOf } from './token-commands.ts'
-import { cheapHash, type World } from './world.ts'
+import type { World } from './world.ts'
 
 /** More than five changes of an account within a second would date its tokens later than instances accept. */
 const betweenChangesMilliseconds = 1_000
@@ -61,7 +62,7 @@ const setPassword = command('setPassword', anyPassword, async (model, world, { w
   world.service.advance(betweenChangesMilliseconds)
   const { account } = accountOf(model, who)
   const reference = { kind: 'user', name: account.name } as const
-  const passwordHash = await cheapHash(password)
+  const passwordHash = await hashOf(password)
   await world.service.db.write('setPassword', {
     account: reference,
     passwordHash,

@@ -1,25 +1,5 @@
 import type { OrderRow } from '../support/orders.ts'
-import type { Account, Model } from './model.ts'
-
-/** What happened to an order, as its history has to show it. */
-export interface ModelEvent {
-  kind: string
-  version: number
-  at: number
-  zone: string
-  by: string
-  byId: number
-  text: string | null
-}
-
-export interface ModelPolicyRow {
-  from: number
-  approvals: number
-  selfApproval: boolean
-  services: boolean
-}
-
-export const firstPolicy: ModelPolicyRow[] = [{ from: 0, approvals: 1, selfApproval: true, services: true }]
+import type { Account, Model, ModelEvent } from './model.ts'
 
 interface Change {
   account: Account

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Permission } from '../../server/permissions.ts'
 import type { OrderRow } from '../support/orders.ts'
-import { firstPolicy, type ModelEvent } from './life.ts'
 
 /** How long an instance may trust what it remembers of accounts and roles. */
 export const memoryMilliseconds = 300_000
@@ -63,6 +62,26 @@ export interface Browser {
 }
 
 type RoleTable = Record<string, Permission[]>
+
+/** What happened to an order, as its history has to show it. */
+export interface ModelEvent {
+  kind: string
+  version: number
+  at: number
+  zone: string
+  by: string
+  byId: number
+  text: string | null
+}
+
+interface ModelPolicyRow {
+  from: number
+  approvals: number
+  selfApproval: boolean
+  services: boolean
+}
+
+const firstPolicy: ModelPolicyRow[] = [{ from: 0, approvals: 1, selfApproval: true, services: true }]
 
 /** What the service has to know and to answer, once more in the plainest way. */
 export class Model {

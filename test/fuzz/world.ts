@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { hash } from '@node-rs/argon2'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { ofCurrentEpoch } from '../support/accounts.ts'
+import { hashOf } from '../support/cheap-hash.ts'
 import type { Answer } from '../support/client.ts'
 import { assertApprovalsKept, assertLogKept, storedEvents } from '../support/kept-log.ts'
 import { compareOrders, type OrderRow, orderRow } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 import { countedTally, keptTally } from '../support/tally.ts'
-import type { ModelEvent } from './life.ts'
-import { type Account, isGood, Model, memoryMilliseconds, type Session } from './model.ts'
+import { type Account, isGood, Model, type ModelEvent, memoryMilliseconds, type Session } from './model.ts'
 import type { Outgoing, Sender } from './sender.ts'
 
 const initialRoles = {
@@ -131,7 +130,7 @@ export class World {
   async #addUser(roles: string[]): Promise<Account> {
     const name = `user-${randomBytes(6).toString('hex')}`
     const account = { ...newAccount('user', name, roles), email: `${name}@example.com`, password: 'first' }
-    const passwordHash = await cheapHash(account.password)
+    const passwordHash = await hashOf(account.password)
     const { email } = account
     const input = {
       userName: name,
@@ -213,9 +212,4 @@ function newAccount(kind: Account['kind'], name: string, roles: string[]): Accou
     changes: [],
     failedLogins,
   }
-}
-
-/** A hash states its cost: these cost next to nothing, so that there can be many sign-ins. */
-export function cheapHash(password: string): Promise<string> {
-  return hash(password, { algorithm: 2, memoryCost: 64, timeCost: 1, parallelism: 1 })
 }

@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { hash } from '@node-rs/argon2'
 import { machineStamp } from '../../server/audit/audit.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
+import { hashOf } from './cheap-hash.ts'
 import type { Answer, Client } from './client.ts'
 import { noteSecret } from './discretion.ts'
 import type { Service } from './service.ts'
 
 /** Password of every account made here, unless the test gives another. It is long enough for every rule. */
 const usualPassword = 'quiet harbour lanterns at dusk'
-
-/** The least cost of Argon2id. A check reads the cost from the hash, so a sign-in takes 0.1 ms, not 12. */
-const leastCost = { algorithm: 2, memoryCost: 8, timeCost: 1, parallelism: 1 }
-
-/** Tests of the cost itself hash with server/auth/credentials/passwords/passwords.ts. */
-export const hashOf = (password: string) => hash(password, leastCost)
 
 export interface TestUser {
   id: number

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
+import type { Selectable } from '#kysely'
 import { type Kysely, sql } from '#kysely'
 import { type Event, eventRow } from '../../server/audit/audit.ts'
 import type { Head, LogLine } from '../../server/audit/chain.ts'
 import { lineOf } from '../../server/audit/seal.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
-import type { Database, EventColumns } from '../../server/db/tables.ts'
+import type { Database, EventColumns, OrdersTable } from '../../server/db/tables.ts'
 import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
-import type { OrderRow } from './orders.ts'
 
 /** An event, with its place in the log once it is sealed. */
 export interface LoggedEvent extends EventColumns {
@@ -108,7 +108,7 @@ async function* exported(events: LoggedEvent[]): AsyncGenerator<Uint8Array> {
   }
 }
 
-function inNumbers(order: OrderRow): OrderRow {
+function inNumbers(order: Selectable<OrdersTable>): Selectable<OrdersTable> {
   const { total_e4, created_at, updated_at } = order
   return {
     ...order,
@@ -118,7 +118,7 @@ function inNumbers(order: OrderRow): OrderRow {
   }
 }
 
-function assertOrderLogged(order: OrderRow, events: LoggedEvent[]): void {
+function assertOrderLogged(order: Selectable<OrdersTable>, events: LoggedEvent[]): void {
   const changes = events.filter(({ kind }) => kind !== 'noted')
   const versions = changes.map(({ version }) => version)
   assert.deepEqual(

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { machineStamp } from '../../../server/audit/audit.ts'
-import { hashOf, type TestUser } from '../accounts.ts'
+import type { TestUser } from '../accounts.ts'
+import { hashOf } from '../cheap-hash.ts'
 import type { Service } from '../service.ts'
 import type { Person } from './person.ts'
 
