@@ -175,8 +175,10 @@ function given(parameters: object): [name: string, value: string][] {
 async function exchangeOf(response: Response): Promise<Exchange<unknown>> {
   const etag = response.headers.get('etag') ?? undefined
   const text = await response.text().catch(refuseUnanswered)
-  if (!response.ok) throw readFailure(response, parsed(text))
-  return { data: text === '' ? undefined : parsedOrLost(text), response, etag }
+  const data = parsed(text)
+  if (!response.ok) throw readFailure(response, data)
+  if (data === undefined && text !== '') throw new NoAnswerError('an answer that is no JSON')
+  return { data, response, etag }
 }
 
 function parsed(text: string): unknown {
@@ -184,14 +186,6 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
-  }
-}
-
-function parsedOrLost(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new NoAnswerError('an answer that is no JSON', { cause })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { Form, formSchemaOf, formType, isOptionalBody } from './fields.ts'
+import { Form, factsOf, formType } from './fields.ts'
 import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 
@@ -26,7 +26,7 @@ export function registerBodies(app: App): void {
     try {
       assertAcceptable(request)
       // The default when no body comes. The validator would get null, as for the JSON `null`.
-      if (isOptionalBody(request.routeOptions.schema?.body)) request.body = {}
+      if (factsOf(request.routeOptions.schema?.body).isOptionalBody) request.body = {}
       done(null, payload)
     } catch (error) {
       done(error as Error)
@@ -39,12 +39,12 @@ function assertAcceptable(request: FastifyRequest): void {
   if (method === 'GET' || method === 'HEAD') return
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
   const body = request.routeOptions.schema?.body
-  if (!hasBody && (body === undefined || isOptionalBody(body))) return
+  const { form, isOptionalBody } = factsOf(body)
+  if (!hasBody && (body === undefined || isOptionalBody)) return
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== '') {
     throw new Problem('unsupported-media-type', { detail: 'A body cannot have a Content-Encoding.' })
   }
   const [type, ...parameters] = mediaTypeOf(request)
-  const form = formSchemaOf(body)
   const isFormAlone = form !== undefined && form === body
   const isTaken = comesAsForm(request) ? form !== undefined : !isFormAlone && jsonType.test(type)
   if (isTaken && parameters.every(isAcceptableParameter)) return

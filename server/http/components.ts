@@ -1,15 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
-import { nameOf } from './fields.ts'
+import { factsOf } from './fields.ts'
 
 export type Json = Record<string, unknown>
 type Kind = 'headers' | 'parameters' | 'responses'
 
 /** A part of the description, which becomes a reference once `describe` has made it a component. */
-export interface Part {
-  content: Json
-  uses: number
-  reference?: Json
-  toJSON(): Json
+class Part {
+  readonly content: Json
+  uses = 0
+  reference: Json | undefined
+
+  constructor(content: Json) {
+    this.content = content
+  }
+
+  toJSON(): Json {
+    return this.reference ?? this.content
+  }
 }
 
 /** What the description writes once, under `components`, and refers to wherever it stands. */
@@ -22,7 +29,7 @@ export class Components {
     if (typeof schema !== 'object' || schema === null) return schema
     const members = Object.entries(typesApart(schema)).map(([key, value]) => [key, this.schema(value)])
     const inline = Object.fromEntries(members)
-    const name = nameOf(schema)
+    const { name } = factsOf(schema)
     if (name === undefined) return inline
     this.#schemas[name] ??= inline
     return { $ref: `#/components/schemas/${name}` }
@@ -33,11 +40,9 @@ export class Components {
     const key = `${kind}/${name}`
     const variants: Part[] = this.#parts.get(key)?.variants ?? []
     this.#parts.set(key, { kind, name, variants })
-    let part = variants.find((variant) => isDeepStrictEqual(variant.content, content))
-    if (part === undefined) {
-      part = newPart(content)
-      variants.push(part)
-    }
+    const known = variants.find((variant) => isDeepStrictEqual(variant.content, content))
+    const part = known ?? new Part(content)
+    if (known === undefined) variants.push(part)
     part.uses += 1
     return part
   }
@@ -56,16 +61,6 @@ export class Components {
     }
     const kinds = Object.entries({ schemas: this.#schemas, ...parts })
     return Object.fromEntries(kinds.map(([kind, components]) => [kind, sorted(components)]))
-  }
-}
-
-function newPart(content: Json): Part {
-  return {
-    content,
-    uses: 0,
-    toJSON() {
-      return this.reference ?? content
-    },
   }
 }
 

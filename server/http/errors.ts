@@ -60,22 +60,14 @@ export function sendProblem(
   publicUrl: string,
 ): FastifyReply {
   request.problem = problem.code
+  const path = pathWithoutSecrets(request.originalUrl).slice(0, repeatedPathLimit)
   if (problem.status === 401) reply.header('www-authenticate', bearerChallenge)
   return reply
     .code(problem.status)
     .header('content-type', 'application/problem+json')
     .headers(problem.headers)
     .serializer((body: unknown) => body as string)
-    .send(
-      JSON.stringify(
-        problemBody(
-          problem,
-          publicUrl,
-          pathWithoutSecrets(request.originalUrl).slice(0, repeatedPathLimit),
-          request.id,
-        ),
-      ),
-    )
+    .send(JSON.stringify(problemBody(problem, publicUrl, path, request.id)))
 }
 
 /** Every 401 carries it (RFC 9110 §11.6.1). */

@@ -52,33 +52,40 @@ export interface FieldsTypeProvider extends FastifyTypeProvider {
 
 type Parser = (value: unknown, errors: FieldError[]) => unknown
 
-const parsers = new WeakMap<object, Parser>()
-const names = new WeakMap<object, string>()
-const optionalBodies = new WeakSet<object>()
+/** What is known of a schema besides its keywords. */
+interface Facts {
+  /** Its name as a component of the OpenAPI description. */
+  name?: string
+  parse?: Parser
+  /** Whether the body may be absent, because no field is required. */
+  isOptionalBody?: boolean
+  /** The schema of the form that a body may have: the schema itself if the body is always a form. */
+  form?: Schema
+}
 
-/** Whether the body may be absent, because no field is required. */
-export function isOptionalBody(schema: unknown): boolean {
-  return typeof schema === 'object' && schema !== null && optionalBodies.has(schema)
+const facts = new WeakMap<object, Facts>()
+
+export function factsOf(schema: unknown): Facts {
+  return (typeof schema === 'object' && schema !== null && facts.get(schema)) || {}
+}
+
+function withFacts<S extends Schema>(schema: S, more: Facts): S {
+  facts.set(schema, { ...factsOf(schema), ...more })
+  return schema
 }
 
 /** Makes a schema a named component of the OpenAPI description. */
 export function named<S extends Schema>(name: string, schema: S): S {
-  names.set(schema, name)
-  return schema
-}
-
-export function nameOf(schema: object): string | undefined {
-  return names.get(schema)
+  return withFacts(schema, { name })
 }
 
 /** A JSON object. Members that are not fields are ignored and never bound. */
 export function bodyOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
-  const schema = named(name, objectSchema(fields, { description }))
-  if (Object.values(fields).every(({ isOptional }) => isOptional)) optionalBodies.add(schema)
-  parsers.set(schema, (value, errors) =>
-    readObject(fields, value, { name: 'The body', pointer: '#', errors }),
-  )
-  return schema
+  return withFacts(objectSchema(fields, { description }), {
+    name,
+    isOptionalBody: Object.values(fields).every(({ isOptional }) => isOptional),
+    parse: (value, errors) => readObject(fields, value, { name: 'The body', pointer: '#', errors }),
+  })
 }
 
 /**
@@ -172,20 +179,12 @@ export class Form {
   }
 }
 
-const forms = new WeakMap<object, Schema>()
-
-/** The schema of the form that a body may have. It is the body's own schema if the body is always a form. */
-export function formSchemaOf(schema: unknown): Schema | undefined {
-  return typeof schema === 'object' && schema !== null ? forms.get(schema) : undefined
-}
-
 /**
  * A body that is always a form. Empty parameters count as absent, unknown ones are ignored (RFC 6749 §3.2).
  */
 export function formOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
-  const schema = named(name, objectSchema(fields, { description }))
-  forms.set(schema, schema)
-  parsers.set(schema, (value, errors) => {
+  const schema = objectSchema(fields, { description })
+  const parse: Parser = (value, errors) => {
     const parameters = value instanceof Form ? value.parameters : {}
     return readEach(fields, (key, field) => {
       const text = parameters[key] || undefined
@@ -194,16 +193,14 @@ export function formOf<F extends Fields>(name: string, description: string, fiel
       if (result instanceof Fault) errors.push({ pointer: `#/${key}`, ...inWords(key, result) })
       return result
     })
-  })
-  return schema
+  }
+  return withFacts(schema, { name, parse, form: schema })
 }
 
 /** A JSON body that may come as this form instead. */
 export function jsonOrForm<J, F>(json: Parsed<J>, form: Parsed<F>): Parsed<J | F> {
-  const schema = named(nameOf(json) ?? '', { ...json })
-  forms.set(schema, form)
-  parsers.set(schema, (value, errors) => parsers.get(value instanceof Form ? form : json)?.(value, errors))
-  return schema
+  const parse: Parser = (value, errors) => factsOf(value instanceof Form ? form : json).parse?.(value, errors)
+  return withFacts({ ...json }, { ...factsOf(json), form, parse })
 }
 
 /**
@@ -219,17 +216,15 @@ export function queryOf<F extends Fields>(
   const properties = Object.fromEntries(
     Object.entries(fields).map(([key, field]) => [key, Type.Optional(field.schema)]),
   )
-  const schema = Type.Object(properties)
-  parsers.set(schema, (value, errors) =>
+  const parse: Parser = (value, errors) =>
     readEach(fields, (key, field) => {
       const text = (value as RawQuery)[key]
       if (text === undefined || text === '') return undefined
       const result = readParameter(text, field)
       if (result instanceof Fault) errors.push({ parameter: key, ...inWords(key, result) })
       return result
-    }),
-  )
-  return schema
+    })
+  return withFacts(Type.Object(properties), { parse })
 }
 
 function inWords(key: string, { code, detail }: Fault): { code: string; detail: string } {
@@ -253,7 +248,7 @@ function readEach(
 
 /** For Fastify's `setValidatorCompiler`: parses by the schema. All faults together are one Problem. */
 export function compileParser({ schema }: { schema: unknown }) {
-  const parse = parsers.get(schema as object)
+  const { parse } = factsOf(schema)
   if (parse === undefined) throw new Error('a body or query schema must be made by bodyOf or queryOf')
   return (data: unknown) => {
     const errors: FieldError[] = []

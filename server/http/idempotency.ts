@@ -8,6 +8,7 @@ import { sha256 } from '../ids.ts'
 import { removal } from '../upkeep.ts'
 import { acceptedVersions } from './preconditions.ts'
 import { Problem, type ProblemCode, retryAfter } from './problems.ts'
+import { header } from './route.ts'
 
 const keptMilliseconds = 24 * 3_600_000
 
@@ -27,18 +28,17 @@ export interface Once<Result> {
   replayed: boolean
 }
 
-export const idempotencyKeyHeader = {
-  name: 'Idempotency-Key',
-  description:
-    '1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again.',
-  schema: { type: 'string', minLength: 1, maxLength: 257, example: '9f1c2f0a-create-42' },
-}
+export const idempotencyKeyHeader = header(
+  'Idempotency-Key',
+  '1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again.',
+  { minLength: 1, maxLength: 257, example: '9f1c2f0a-create-42' },
+)
 
-export const replayedHeader = {
-  name: 'Idempotency-Replayed',
-  description: '`true` if this is the answer to an earlier request with the same key.',
-  schema: { type: 'string', enum: ['true'] },
-}
+export const replayedHeader = header(
+  'Idempotency-Replayed',
+  '`true` if this is the answer to an earlier request with the same key.',
+  { enum: ['true'] },
+)
 
 /** Problems of every operation that takes a key and a time zone. */
 export const idempotencyProblems = [

@@ -19,13 +19,11 @@ export interface FallThrough {
  * outside the API gets the web app, and everything else 404.
  */
 export function registerNotFound(app: App, { limits, publicUrl, sendPage }: FallThrough): void {
-  const known: { pattern: RegExp; methods: Set<string> }[] = []
-  const byUrl = new Map<string, Set<string>>()
+  const byUrl = new Map<string, { pattern: RegExp; methods: Set<string> }>()
   app.addHook('onRoute', ({ url, method }) => {
-    const methods = byUrl.get(url) ?? new Set<string>()
-    if (!byUrl.has(url)) known.push({ pattern: patternOf(url), methods })
-    byUrl.set(url, methods)
-    for (const one of [method].flat()) methods.add(one)
+    const known = byUrl.get(url) ?? { pattern: patternOf(url), methods: new Set() }
+    byUrl.set(url, known)
+    for (const one of [method].flat()) known.methods.add(one)
   })
 
   /** Before the body is read: 404 and 405 come before 415, 413 and 400 (section 6 of the contract). */
@@ -49,7 +47,7 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
   /** Matches as the router does: an escaped slash separates no segments (`decodeURI` keeps it). */
   function findMethods(url: string): Set<string> | undefined {
     const path = decodeURI(url)
-    return known.find(({ pattern }) => pattern.test(path))?.methods
+    return byUrl.values().find(({ pattern }) => pattern.test(path))?.methods
   }
 
   function answerKnownPath(request: FastifyRequest, reply: FastifyReply, methods: Set<string>): FastifyReply {

@@ -1,11 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import { isPermission } from '../permissions.ts'
-import { Components, type Json, type Part } from './components.ts'
-import { formSchemaOf, formType, isOptionalBody } from './fields.ts'
+import { Components, type Json } from './components.ts'
+import { factsOf, formType } from './fields.ts'
 import { problemSchema } from './problem-schema.ts'
 import { catalogue, type ProblemCode } from './problems.ts'
-import { backgroundHeader, type HeaderDescription, sessionExpiry } from './route.ts'
+import { backgroundHeader, type HeaderDescription, header, sessionExpiry } from './route.ts'
 
 /** The OpenAPI 3.1 description, made from what the routes declare: schema, access, limit, problems. */
 export function describeApi(routes: readonly RouteOptions[], serverUrl: string): Json {
@@ -92,14 +92,14 @@ function describeOperation(route: RouteOptions, components: Components): Json {
       }),
     ],
     requestBody: schema.body && {
-      required: !isOptionalBody(schema.body),
+      required: !factsOf(schema.body).isOptionalBody,
       content: bodiesOf(schema.body, components),
     },
     responses: { ...successes(route, components), ...failures(route, components) },
   }
 }
 
-function securityOf(route: RouteOptions): Json[] {
+function securityOf(route: RouteOptions): object[] {
   const access = route.config?.access
   if (access === 'public') return []
   const isRead = route.method === 'GET'
@@ -107,7 +107,7 @@ function securityOf(route: RouteOptions): Json[] {
   return access === 'session' ? [cookie] : [{ bearerAuth: [] }, cookie]
 }
 
-function queryParameters(querystring: unknown, components: Components): Part[] {
+function queryParameters(querystring: unknown, components: Components): object[] {
   const properties = (querystring as { properties?: Record<string, Json> } | undefined)?.properties ?? {}
   return Object.entries(properties).map(([name, schema]) =>
     components.part('parameters', name, {
@@ -126,7 +126,7 @@ function contentOf(schema: unknown, components: Components, mediaType = 'applica
 }
 
 function bodiesOf(schema: unknown, components: Components): Json {
-  const form = formSchemaOf(schema)
+  const { form } = factsOf(schema)
   return {
     ...(form === schema ? {} : contentOf(schema, components)),
     ...(form === undefined ? {} : contentOf(form, components, formType)),
@@ -159,12 +159,7 @@ function successes(route: RouteOptions, components: Components): Json {
   )
 }
 
-function describeSuccess(
-  status: number,
-  schema: Json,
-  components: Components,
-  route: RouteOptions,
-): Json | Part {
+function describeSuccess(status: number, schema: Json, components: Components, route: RouteOptions): object {
   const { isForAll, limit, mediaType } = route.config ?? {}
   const description = STATUS_CODES[status] ?? ''
   const headers = describeHeaders(
@@ -204,38 +199,19 @@ function headersTaken({ access, requestHeaders = [] }: FastifyContextConfig): He
   return access === 'public' ? [...requestHeaders] : [...requestHeaders, backgroundHeader]
 }
 
-const requestIdHeader: HeaderDescription = {
-  name: 'X-Request-Id',
-  description: 'The id that the request carried, or a new one.',
-  schema: { type: 'string' },
-}
-const rateLimitHeaders: HeaderDescription[] = [
-  {
-    name: 'RateLimit-Policy',
-    description: 'The limit that counted this request.',
-    schema: { type: 'string', example: '"read";q=1200;w=60' },
-  },
-  {
-    name: 'RateLimit',
-    description: 'What is left of that limit.',
-    schema: { type: 'string', example: '"read";r=1187;t=12' },
-  },
+const requestIdHeader = header('X-Request-Id', 'The id that the request carried, or a new one.')
+const rateLimitHeaders = [
+  header('RateLimit-Policy', 'The limit that counted this request.', { example: '"read";q=1200;w=60' }),
+  header('RateLimit', 'What is left of that limit.', { example: '"read";r=1187;t=12' }),
 ]
 const retryAfterHeader: HeaderDescription = {
   name: 'Retry-After',
   description: 'Seconds to wait before the next try.',
   schema: { type: 'integer', minimum: 1 },
 }
-const challengeHeader: HeaderDescription = {
-  name: 'WWW-Authenticate',
-  description: 'The challenge (RFC 9110).',
-  schema: { type: 'string' },
-}
+const challengeHeader = header('WWW-Authenticate', 'The challenge (RFC 9110).')
 
-function describeHeaders(
-  headers: readonly HeaderDescription[],
-  components: Components,
-): Record<string, Part> {
+function describeHeaders(headers: readonly HeaderDescription[], components: Components): Json {
   return Object.fromEntries(
     headers.map(({ name, ...header }) => [name, components.part('headers', name, header)]),
   )
@@ -255,38 +231,26 @@ function failures(route: RouteOptions, components: Components): Json {
   )
 }
 
-function problemsOf(route: RouteOptions): ProblemCode[] {
-  const { access, limit, needsRecentSignIn, problems = [] } = route.config ?? {}
-  const isRead = route.method === 'GET'
-  const takesJson = route.schema?.body === undefined || formSchemaOf(route.schema.body) !== route.schema.body
-  return [
-    ...problems,
-    'bad-request',
-    'request-timeout',
-    'uri-too-long',
-    'headers-too-large',
-    'expectation-failed',
-    'misdirected-request',
-    'internal-error',
-    ...(access === 'public' ? [] : (['authentication-required'] as const)),
-    ...(access === 'public' && isRead ? [] : (['database-unavailable'] as const)),
-    ...(access === 'public' || isRead ? [] : crossSiteProblems),
-    ...(access !== undefined && isPermission(access) ? (['permission-denied'] as const) : []),
-    ...(access === 'person' ? (['not-for-services'] as const) : []),
-    ...(needsRecentSignIn ? (['recent-sign-in-needed'] as const) : []),
-    ...(limit === 'exempt' ? [] : (['rate-limited', 'shutting-down'] as const)),
-    ...(route.schema?.body === undefined && route.schema?.querystring === undefined
-      ? []
-      : (['validation-failed'] as const)),
-    ...(isRead
-      ? []
-      : ([
-          ...(takesJson ? (['malformed-json'] as const) : []),
-          'body-too-large',
-          'unsupported-media-type',
-          'overloaded',
-        ] as const)),
+function problemsOf({ method, schema, config = {} }: RouteOptions): ProblemCode[] {
+  const { access, limit, needsRecentSignIn = false, problems = [] } = config
+  const isGuarded = access !== 'public'
+  const isWrite = method !== 'GET'
+  const takesJson = schema?.body === undefined || factsOf(schema.body).form !== schema.body
+  const implied: [applies: boolean, codes: readonly ProblemCode[]][] = [
+    [true, ['bad-request', 'request-timeout', 'uri-too-long', 'headers-too-large']],
+    [true, ['expectation-failed', 'misdirected-request', 'internal-error']],
+    [isGuarded, ['authentication-required']],
+    [isGuarded || isWrite, ['database-unavailable']],
+    [isGuarded && isWrite, crossSiteProblems],
+    [access !== undefined && isPermission(access), ['permission-denied']],
+    [access === 'person', ['not-for-services']],
+    [needsRecentSignIn, ['recent-sign-in-needed']],
+    [limit !== 'exempt', ['rate-limited', 'shutting-down']],
+    [schema?.body !== undefined || schema?.querystring !== undefined, ['validation-failed']],
+    [isWrite && takesJson, ['malformed-json']],
+    [isWrite, ['body-too-large', 'unsupported-media-type', 'overloaded']],
   ]
+  return [...problems, ...implied.flatMap(([applies, codes]) => (applies ? codes : []))]
 }
 
 /** Conflicts that pass. */
@@ -297,7 +261,7 @@ function describeProblem(
   codes: ProblemCode[],
   components: Components,
   route: RouteOptions,
-): Part {
+): object {
   const formFailure = route.config?.formFailure
   const [first] = codes
   if (first === undefined) throw new Error('a status without a problem')

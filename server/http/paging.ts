@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { Fault, type Field, int32Field, int32Schema, named, parseQuery } from './fields.ts'
+import { header } from './route.ts'
 import { type Schema, Type } from './schema.ts'
 
 const defaultPageSize = 10
@@ -59,40 +60,38 @@ export const paginatedField: Field<boolean> = {
   },
 }
 
-const direction = { Asc: 0, Desc: 1 } as const
-const directionNames = Object.keys(direction) as (keyof typeof direction)[]
+/** In the order of their numbers. */
+const directions = ['Asc', 'Desc'] as const
 
 export const EOrderDirection = named(
   'EOrderDirection',
   Type.Unsafe<number>({
     type: 'integer',
-    enum: Object.values(direction),
-    'x-enum-varnames': directionNames,
+    enum: [0, 1],
+    'x-enum-varnames': [...directions],
     description: 'Asc = 0, Desc = 1.',
-    examples: [direction.Desc],
+    examples: [1],
   }),
 )
 
 export function directionField(description: string): Field<'asc' | 'desc'> {
   return {
     schema: Type.Unsafe<string>({
-      anyOf: [EOrderDirection, { type: 'string', pattern: anyCasePattern(directionNames) }],
+      anyOf: [EOrderDirection, { type: 'string', pattern: anyCasePattern(directions) }],
       description: `Sort direction: Asc or Desc (ignoring case), or its number. ${description}`.trim(),
       examples: ['Desc'],
     }),
     read(value) {
       const wanted = typeof value === 'object' ? '' : String(value).toLowerCase()
-      const found = directionNames.find(
-        (name) => name.toLowerCase() === wanted || String(direction[name]) === wanted,
-      )
-      if (found === undefined) return new Fault('enum', 'must be Asc (0) or Desc (1).')
-      return found === 'Asc' ? 'asc' : 'desc'
+      const number = directions.findIndex((name, index) => [name.toLowerCase(), `${index}`].includes(wanted))
+      if (number < 0) return new Fault('enum', 'must be Asc (0) or Desc (1).')
+      return number === 0 ? 'asc' : 'desc'
     },
   }
 }
 
 export function numberOfDirection(way: 'asc' | 'desc'): number {
-  return way === 'asc' ? direction.Asc : direction.Desc
+  return way === 'asc' ? 0 : 1
 }
 
 /** `^(?:[Aa][Ss][Cc]|...)$`: patterns of JSON Schema have no flag to ignore case. */
@@ -136,11 +135,11 @@ export function sendJson(reply: FastifyReply, json: string): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 
-export const linkHeader = {
-  name: 'Link',
-  description: 'Links to the first, previous, next and last page that there are (RFC 8288).',
-  schema: { type: 'string', example: '</v1/orders?pageNumber=2>; rel="next"' },
-}
+export const linkHeader = header(
+  'Link',
+  'Links to the first, previous, next and last page that there are (RFC 8288).',
+  { example: '</v1/orders?pageNumber=2>; rel="next"' },
+)
 
 /** A longer header is left out, because the caller's HTTP client might not take it. */
 const linkLimitBytes = 8 * 1024

@@ -1,63 +1,42 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
 import { Problem } from './problems.ts'
-import type { HeaderDescription } from './route.ts'
+import { header } from './route.ts'
 
 /** For what has a version: clients ask each time, and get it only if the version is new. */
 export const cacheControl = 'private, no-cache'
 
-export const etagHeader: HeaderDescription = {
-  name: 'ETag',
-  description: 'Strong entity tag of this version.',
-  schema: { type: 'string', example: '"1"' },
-}
-export const ifMatchHeader: HeaderDescription = {
-  name: 'If-Match',
-  description: 'The version to change, or `*` for any. A tag that a proxy weakened still counts.',
-  schema: { type: 'string', example: '"1"' },
-}
-export const ifNoneMatchHeader: HeaderDescription = {
-  name: 'If-None-Match',
-  description: 'Entity tags that the caller has. If one matches, the answer is 304 without a body.',
-  schema: { type: 'string', example: '"1"' },
-}
+export const etagHeader = header('ETag', 'Strong entity tag of this version.', { example: '"1"' })
+export const ifMatchHeader = header(
+  'If-Match',
+  'The version to change, or `*` for any. A tag that a proxy weakened still counts.',
+  { example: '"1"' },
+)
+export const ifNoneMatchHeader = header(
+  'If-None-Match',
+  'Entity tags that the caller has. If one matches, the answer is 304 without a body.',
+  { example: '"1"' },
+)
 
 /** A strong entity tag that holds the row version (RFC 9110 §8.8.3). */
 export function versionTag(version: number): string {
   return `"${version}"`
 }
 
-const tagPattern = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y
+const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"'
+const tagList = new RegExp(`^(?:[, \\t]|${tag})*$`)
 
-/**
- * `*`, or a list of tags, each in quotes and without `W/`. Undefined if the field is neither (RFC 9110
- * §13.1).
- */
-function parseTags(field: string): '*' | string[] | undefined {
+/** `*`, or the tags in quotes and without `W/`: none if the field is malformed (RFC 9110 §13.1). */
+function parseTags(field: string): '*' | string[] {
   if (field.trim() === '*') return '*'
-  const tags: string[] = []
-  let position = 0
-  while (position < field.length) {
-    const character = field[position]
-    if (character === ',' || character === ' ' || character === '\t') {
-      position += 1
-      continue
-    }
-    tagPattern.lastIndex = position
-    const match = tagPattern.exec(field)
-    if (match === null) return undefined
-    tags.push(match[1] ?? '')
-    position = tagPattern.lastIndex
-  }
-  return tags
+  return (tagList.test(field) && field.match(/"[^"]*"/g)) || []
 }
 
 /** Weak comparison with a strong tag. A malformed field never matches. */
 export function matchesNone(ifNoneMatch: string | undefined, currentTag: string): boolean {
   if (ifNoneMatch === undefined) return true
   const tags = parseTags(ifNoneMatch)
-  if (tags === '*') return false
-  return !(tags ?? []).includes(currentTag)
+  return tags !== '*' && !tags.includes(currentTag)
 }
 
 /**
@@ -69,7 +48,7 @@ export function acceptedVersions(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined) return null
   const tags = parseTags(ifMatch)
   if (tags === '*') return null
-  return (tags ?? []).flatMap((tag) => {
+  return tags.flatMap((tag) => {
     const digits = /^"([1-9]\d{0,9})"$/.exec(tag)?.[1]
     const version = Number(digits)
     return digits === undefined || version > 2_147_483_647 ? [] : [version]

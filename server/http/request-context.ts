@@ -8,7 +8,7 @@ import { limitKey, reportedAddress } from './rate-limit.ts'
 import type { App } from './route.ts'
 
 const requestIdPattern = /^[A-Za-z0-9._-]{8,128}$/
-const traceparentPattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
+const traceparentPattern = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})$/
 
 export const urlLimitBytes = 8 * 1024
 export const headerBlockLimitBytes = 16 * 1024
@@ -32,7 +32,6 @@ export function traceOf(
   const match = typeof given === 'string' ? traceparentPattern.exec(given) : null
   const [, traceId, parentId, flags] = match ?? []
   if (traceId === undefined || parentId === undefined || flags === undefined) return undefined
-  if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined
   return { traceId, parentId, flags }
 }
 

@@ -37,32 +37,32 @@ export interface HeaderDescription {
   required?: true
 }
 
-/** Every cookie caller may send it. */
-export const backgroundHeader: HeaderDescription = {
-  name: 'Background',
-  description:
-    '`?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session.',
-  schema: { type: 'string', enum: ['?1', '?0'], example: '?1' },
+/** A header that holds text. */
+export function header(name: string, description: string, keywords: object = {}): HeaderDescription {
+  return { name, description, schema: { type: 'string', ...keywords } }
 }
 
-export const locationHeader: HeaderDescription = {
-  name: 'Location',
-  description: 'Path of what was added.',
-  schema: { type: 'string' },
-}
+/** Every cookie caller may send it. */
+export const backgroundHeader = header(
+  'Background',
+  '`?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session.',
+  { enum: ['?1', '?0'], example: '?1' },
+)
+
+export const locationHeader = header('Location', 'Path of what was added.')
 
 /** Sent to every cookie caller that was let in. */
-export const sessionExpiry: HeaderDescription[] = [
-  {
-    name: 'Session-Idle-Expires',
-    description: 'When the session ends unless it is used. Sent to cookie callers whose session goes on.',
-    schema: { type: 'string', format: 'date-time' },
-  },
-  {
-    name: 'Session-Expires',
-    description: 'When the session ends at the latest. Sent to cookie callers whose session goes on.',
-    schema: { type: 'string', format: 'date-time' },
-  },
+export const sessionExpiry = [
+  header(
+    'Session-Idle-Expires',
+    'When the session ends unless it is used. Sent to cookie callers whose session goes on.',
+    { format: 'date-time' },
+  ),
+  header(
+    'Session-Expires',
+    'When the session ends at the latest. Sent to cookie callers whose session goes on.',
+    { format: 'date-time' },
+  ),
 ]
 
 declare module 'fastify' {

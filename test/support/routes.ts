@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { RouteOptions } from 'fastify'
-import { formSchemaOf } from '../../server/http/fields.ts'
+import { factsOf } from '../../server/http/fields.ts'
 import type { App } from '../../server/http/route.ts'
 import { type ServiceOptions, startService } from './service.ts'
 
@@ -50,8 +50,8 @@ export function routesOf(app: App): Route[] {
       access: config?.access,
       limit: config?.limit,
       hasBody: schema?.body !== undefined,
-      takesJson: schema?.body !== undefined && formSchemaOf(schema.body) !== schema.body,
-      takesForm: formSchemaOf(schema?.body) !== undefined,
+      takesJson: schema?.body !== undefined && factsOf(schema.body).form !== schema.body,
+      takesForm: factsOf(schema?.body).form !== undefined,
       isForAll: config?.isForAll === true,
       operationId: schema?.operationId,
       exports: config?.exports ?? [],

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noContent } from '../../http/fields.ts'
 import { Problem } from '../../http/problems.ts'
-import { type App, backgroundHeader, callerOf, sessionExpiry } from '../../http/route.ts'
+import { type App, backgroundHeader, callerOf, header, sessionExpiry } from '../../http/route.ts'
 import type { Static } from '../../http/schema.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
 import type { SessionState } from '../../principal.ts'
@@ -28,21 +28,15 @@ import {
 } from './schemas.ts'
 
 const tags = ['Authentication']
-const setCookieHeader = {
-  name: 'Set-Cookie',
-  description: 'The session cookie: HttpOnly, Secure, SameSite=Strict.',
-  schema: { type: 'string' },
-}
-const preferHeader = {
-  name: 'Prefer',
-  description: '`return=minimal` asks for 204 without a body (RFC 7240).',
-  schema: { type: 'string', example: 'return=minimal' },
-}
-const preferenceAppliedHeader = {
-  name: 'Preference-Applied',
-  description: '`return=minimal`: the answer has no body, as requested.',
-  schema: { type: 'string', example: 'return=minimal' },
-}
+const setCookieHeader = header('Set-Cookie', 'The session cookie: HttpOnly, Secure, SameSite=Strict.')
+const preferHeader = header('Prefer', '`return=minimal` asks for 204 without a body (RFC 7240).', {
+  example: 'return=minimal',
+})
+const preferenceAppliedHeader = header(
+  'Preference-Applied',
+  '`return=minimal`: the answer has no body, as requested.',
+  { example: 'return=minimal' },
+)
 
 /** Sign-in and refresh both set the cookie and answer with the user, or with no body. */
 const cookieAnswer = {

@@ -1,14 +1,13 @@
-import type { App, HeaderDescription } from '../../http/route.ts'
+import { type App, header } from '../../http/route.ts'
 import { Type } from '../../http/schema.ts'
 import { tags } from '../requests.ts'
 import type { LiveStreams } from './streams.ts'
 
-const lastEventIdHeader: HeaderDescription = {
-  name: 'Last-Event-ID',
-  description:
-    'To go on after the event with this id. Without it, or with what is no id, with what happens from now on.',
-  schema: { type: 'string', example: '1043' },
-}
+const lastEventIdHeader = header(
+  'Last-Event-ID',
+  'To go on after the event with this id. Without it, or with what is no id, with what happens from now on.',
+  { example: '1043' },
+)
 
 const stream = Type.Unsafe<undefined>({
   type: 'string',
