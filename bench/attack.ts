@@ -7,9 +7,9 @@ import type { MeasuredServer } from './server.ts'
 import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts'
 
 /**
- * What well-behaved callers notice of an attack from one address, with the limits of section 8 of the contract: their
- * p99 beside it, as a ratio to their p99 without it in the same round, and what an attack costs by itself. The attacker
- * sends as fast as it is answered.
+ * What other callers notice of an attack from one address, with the limits of section 8 of the contract:
+ * their p99 during the attack, as a ratio to their p99 without it in the same round, and what the attack
+ * alone costs. The attacker sends as fast as the service answers.
  *
  * node bench/attack.ts [--orders N] [--rounds N] [--seconds N] [--connections N] [--only TEXT] [--pause MS]
  */
@@ -23,7 +23,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
   },
 })
-/** Of the hundred users of a site; each of them attacks once, so that every round has a quota that is whole. */
+/** Some of the hundred users of a site. Each attacks once, so that every round begins with a full quota. */
 const attackerCount = 40
 const tokensPerUser = 5
 
@@ -90,7 +90,7 @@ function attacksOn({ callers, paths, orders }: Site): Attack[] {
         ),
     },
     {
-      name: 'orders of its own user',
+      name: 'orders of the attacker’s user',
       requests: () => post('/v1/orders', ['{"customer":"Acme","total":1}'], credentials()),
     },
     { name: 'filters that read every row', requests: () => get(many(worstFilter), credentials()) },

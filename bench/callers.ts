@@ -13,7 +13,7 @@ const tokenTtlSeconds = 4 * 3600
 const hour = 3_600_000
 const atOnce = 20
 
-/** Everybody who calls in a run: many users, each with several tokens and sessions, as header lines and bodies. */
+/** All callers of a run: many users, each with several tokens and sessions, as header lines and bodies. */
 export interface Callers {
   bearers: string[]
   cookies: string[]
@@ -29,7 +29,7 @@ export interface CallersOptions {
   userCount: number
 }
 
-/** Makes the accounts in the database, as the administration commands do, and what a sign-in would have given them. */
+/** Makes the accounts in the database as commands do, and the credentials that signing in would give them. */
 export async function makeCallers({ db, ...options }: CallersOptions): Promise<Callers> {
   const passwordHash = await new Passwords().hash(password)
   const credentialsChangedAt = systemClock() - hour

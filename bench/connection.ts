@@ -4,12 +4,12 @@ import type { Sender } from './requests.ts'
 const readBytes = 64 * 1024
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** Told of every answer: its status (0 when the connection was lost) and how long it took. */
+/** Called for every answer: its status (0 when the connection was lost) and how long it took. */
 export type OnAnswer = (status: number, milliseconds: number) => void
 
 /**
- * One keep-alive connection that sends the next request when the answer to the last has come whole: no pipelining.
- * Parses no more of an answer than its status and length, and reads into one buffer, so that the load costs less than
+ * One keep-alive connection, without pipelining: it sends a request when the last answer is complete. It
+ * parses only the status and length of an answer, and reads into one buffer, so that the load costs less than
  * what it measures.
  */
 export class LoadConnection {

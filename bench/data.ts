@@ -22,7 +22,7 @@ export const dataFolder = fileOf('./.data')
 /** What decides the content of a data set: another version of any of it is another data set. */
 const sources = ['server/cli/maintenance.ts', 'server/db/sqlite/{files,schema}.ts', 'server/orders/fold.ts']
 
-/** A SQLite database of so many orders to do with as one likes, made by the service's own `seed` the first time. */
+/** A copy of a SQLite database with that many orders, which the service's `seed` makes the first time. */
 export async function sqliteCopy(count: number, target: string): Promise<string> {
   mkdirSync(dataFolder, { recursive: true })
   const kept = join(dataFolder, `orders-${count}-${versionOfSources()}.db`)

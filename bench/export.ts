@@ -12,8 +12,8 @@ import { fileOf, type MeasuredServer } from './server.ts'
 import { makeSite, prepareWorkplace, type Site, startService } from './site.ts'
 
 /**
- * All orders as CSV in one go, on both engines: how fast, in how much memory, what others notice, without and beside it
- * in turns, and how soon everything is let go when the client breaks off.
+ * All orders as CSV in one go, on both engines: how fast, in how much memory, what other callers notice
+ * (without and during an export, in turns), and how soon everything is released when the client breaks off.
  */
 const { values } = parseArgs({
   options: {
@@ -48,9 +48,9 @@ try {
 interface Result {
   rowsPerSecond: number
   bytes: number
-  /** Of the service, for a row. */
+  /** The service's, for a row. */
   cpuMicroseconds: number
-  /** Of it, what held the event loop. */
+  /** The part that held the event loop. */
   mainThreadMicroseconds: number
   residentBytes: { before: number; most: number }
   others: { idle: LoadResult; beside: LoadResult }[]

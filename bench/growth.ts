@@ -4,7 +4,7 @@ import { interleave } from './rounds.ts'
 import { growthScenarios, type NamedScenario } from './scenarios.ts'
 import { type Site, sqliteSite, startService, type Workplace } from './site.ts'
 
-/** The same requests to services with ever more orders, interleaved: what an answer costs is not to grow with them. */
+/** The same requests to services with ever more orders, interleaved: an answer should not cost more. */
 export async function measureGrowth(
   workplace: Workplace,
   options: BenchOptions,

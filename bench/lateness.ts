@@ -7,9 +7,9 @@ import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts
 import type { Lateness } from './usage.ts'
 
 /**
- * How late the event loop is while one client sends the most expensive requests that are allowed, one after another.
- * The first line is the loop with nothing to do: what the machine adds by itself. Where others use the machine, the
- * main thread's processor time for a request says more: a request cannot hold the loop for longer.
+ * How late the event loop is while one client sends the most expensive requests allowed, one after another.
+ * The first line is an idle loop: what the machine adds by itself. On a busy machine the main thread's
+ * processor time for a request says more: a request cannot hold the loop for longer.
  */
 const { values } = parseArgs({
   options: {
@@ -115,7 +115,7 @@ function expensive({ callers, paths }: Site): [string, Requests, number][] {
   ]
 }
 
-/** Of the pending orders in a hundredth of the time. */
+/** A page of the pending orders in a hundredth of the time. */
 function onePage(path: string): string {
   const url = new URL(path, 'http://localhost')
   url.searchParams.set('filter', `${url.searchParams.get('filter')} status=Pending`)

@@ -30,7 +30,7 @@ export interface LoadResult {
   failures: Record<string, number>
 }
 
-/** A load generator in a thread of its own, from its first order on. One order at a time. */
+/** A load generator in a separate thread. It takes one order at a time. */
 export class Load {
   #worker: Worker | undefined
 

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 export interface BenchOptions {
   /** Orders of the table's data set. */
   orders: number
-  /** Who call, in turns. */
+  /** They call in turns. */
   users: number
   rounds: number
   seconds: number

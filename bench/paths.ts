@@ -6,9 +6,9 @@ const idsWanted = 50_000
 const wordsWanted = 3
 const pageSize = 20
 
-/** What is asked for in a run: chosen from the data, so that a filter matches the share that it is to match. */
+/** The paths of a run, chosen from the data so that each filter matches the intended share. */
 export interface Paths {
-  /** Of random orders of the whole table. */
+  /** To random orders of the whole table. */
   orders: string[]
   /** By name of the sort. */
   firstPages: Record<string, string>

@@ -9,7 +9,7 @@ import { type NamedScenario, peerScenarios } from './scenarios.ts'
 import { fileOf, MeasuredServer } from './server.ts'
 import { postgresSite, prepareWorkplace, type Site, sqliteSite, startBaseline, startService } from './site.ts'
 
-/** The same four requests to the service, to F, and to well-known stacks, by the same load in the same run. */
+/** Sends the same four requests to the service, to F and to well-known stacks, in the same run. */
 const options = readOptions(['--peers', ...process.argv.slice(2)])
 const workplace = prepareWorkplace()
 const stops: (() => unknown)[] = [workplace.remove]
@@ -65,7 +65,7 @@ async function run(): Promise<void> {
   print(`\nwritten to ${file}`)
 }
 
-/** Of exactly the versions that its lock names; nothing of it is a part of the service or of its own installation. */
+/** Installs exactly the versions of its lock, apart from the service and its packages. */
 function install(name: 'express' | 'nest'): string {
   const folder = fileOf(`./peers/${name}`)
   if (!existsSync(join(folder, 'node_modules'))) {

@@ -1,8 +1,8 @@
-/** What one connection sends, one request after another; plain data, for it travels to the load's thread. */
+/** What one connection sends, one request after another: plain data, because it goes to the load thread. */
 export type Requests =
-  /** A path and a set of header lines drawn anew for each request, from all of them. */
+  /** Each request draws a path and a set of header lines. */
   | { kind: 'get'; paths: string[]; headers: string[] }
-  /** With `idempotent` every request carries a key of its own. */
+  /** With `idempotent` every request carries its own key. */
   | { kind: 'post'; path: string; headers: string[]; bodies: string[]; idempotent: boolean }
   /** Each connection presents the refresh token that its last answer gave it. */
   | { kind: 'refresh'; path: string; refreshTokens: string[] }
@@ -51,7 +51,7 @@ function post(path: string, headers: string, body: string): string {
   return `POST ${path} HTTP/1.1\r\n${host}content-type: application/json\r\ncontent-length: ${length}\r\n${headers}\r\n${body}`
 }
 
-/** Draws one of the values, in an order that looks random and is the same every time (a linear congruence). */
+/** Draws values in an order that looks random and is always the same (a linear congruence). */
 function drawer(seed: number): <T>(values: readonly T[]) => T {
   let state = (seed * 2_654_435_761 + 12_345) >>> 0
   return <T>(values: readonly T[]) => {

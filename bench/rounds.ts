@@ -5,20 +5,20 @@ import type { MeasuredServer } from './server.ts'
 export interface Scenario {
   name: string
   server: MeasuredServer
-  /** Made anew for each round. */
+  /** Made again for each round. */
   requests(): Requests | Promise<Requests>
   connections: number
   pauseMilliseconds?: number
   expected?: number
-  /** Runs beside it, and is not measured. */
+  /** Runs at the same time, and is not measured. */
   beside?: Omit<Scenario, 'name' | 'beside'>
 }
 
 /** One round of a scenario, and the baseline of the same round. */
 export interface Round extends LoadResult {
-  /** Of the server process, for each answer. */
+  /** The server process's, for each answer. */
   cpuMicroseconds: number
-  /** Of it, outside of the system. */
+  /** The part outside the system. */
   userMicroseconds: number
   residentBytes: number
 }
@@ -32,8 +32,8 @@ export interface RoundOptions {
 let orders = 0
 
 /**
- * Runs all scenarios in turn, and again, as often as there are rounds: what else the machine does meets all of them
- * alike, so that ratios within a round mean something where rates do not.
+ * Runs all scenarios in turn, once for each round. Other work of the machine affects all of them alike, so
+ * ratios within a round mean something where rates do not.
  */
 export async function interleave(
   scenarios: Scenario[],

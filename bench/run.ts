@@ -77,7 +77,7 @@ function baseline(name: string, server: MeasuredServer, { callers, paths }: Site
   }
 }
 
-/** In groups, each with rounds of F of its own. The first line is F's over all groups. */
+/** In groups, each with its own rounds of F. The first line is F's over all groups. */
 async function measure(title: string, all: NamedScenario[], f: NamedScenario): Promise<Line[]> {
   const wanted = all.filter(({ name }) => name.includes(options.only))
   const lines: Line[] = []
@@ -105,12 +105,12 @@ async function measureSignIn(
   const login = (of('login')?.rate ?? Number.NaN) / bare.argon2id
   const refreshes = of('token refresh')?.rate ?? Number.NaN
   const slowdown =
-    (of('GET of a reader, beside logins')?.p99 ?? Number.NaN) / (of('GET of a reader, alone')?.p99 ?? 0)
+    (of('GET of a reader, during logins')?.p99 ?? Number.NaN) / (of('GET of a reader, alone')?.p99 ?? 0)
   print(
     `login: ${short(login)} of the bare Argon2id rate on all cores, ${short(bare.argon2id)}/s (at least 0.9)\n` +
       `refresh: ${short(refreshes / bare.signOneThread)} of the bare RS256 rate of one thread, ` +
       `${short(bare.signOneThread)}/s (at least 0.8); ${short(refreshes / bare.signAllCores)} of that of all cores\n` +
-      `p99 of a reader beside logins: ${short(slowdown)} times that without (at most 5)`,
+      `p99 of a reader during logins: ${short(slowdown)} times that without (at most 5)`,
   )
   return { lines, bare, login, refresh: refreshes / bare.signOneThread, readerSlowdown: slowdown }
 }
@@ -121,7 +121,7 @@ interface BareRates {
   signAllCores: number
 }
 
-/** In a process of its own, while nothing else of ours runs. */
+/** In a separate process, while nothing else of ours runs. */
 async function bareRates({ seconds }: BenchOptions): Promise<BareRates> {
   tell('bare cryptography')
   const args = [fileOf('./baselines/crypto.ts'), String(seconds * 1000)]

@@ -22,8 +22,8 @@ const listTarget = { least: 0.22, hoped: 0.35 }
 const rangeTarget = { least: 0.1, hoped: 0.25 }
 
 /**
- * The table of the service on SQLite. What is created goes to a service of its own: a hundred thousand new orders of
- * three customers would be what the lists of the other find first.
+ * The table of the service on SQLite. Creates go to a separate service: otherwise lists would find a hundred
+ * thousand new orders of three customers first.
  */
 export function sqliteScenarios(
   site: Site,
@@ -195,7 +195,7 @@ export function signInScenarios(site: Site, server: MeasuredServer): NamedScenar
       connections: refreshes,
     },
     { name: 'GET of a reader, alone', ...reader },
-    { name: 'GET of a reader, beside logins', ...reader, beside: logins },
+    { name: 'GET of a reader, during logins', ...reader, beside: logins },
   ]
 }
 

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url'
 import type { ProbeMessage, Usage } from './usage.ts'
 
 const startLimitMilliseconds = 60_000
-/** Asked often where the start is what is measured; a question that nobody answers costs half a millisecond. */
+/** Often where the start is measured; an unanswered request costs half a millisecond. */
 const pollMilliseconds = { measured: 2, otherwise: 20 }
 
 export interface ServerOptions {
-  /** The program and its arguments, for this Node. */
+  /** The program that this Node runs, and its arguments. */
   args: string[]
   env: Record<string, string>
   folder: string
@@ -23,7 +23,7 @@ export interface ServerOptions {
   launcher?: string[]
 }
 
-/** A server in a process of its own, on a free port of loopback, whose log goes to a file. */
+/** A server in a separate process, on a free port of loopback, whose log goes to a file. */
 export class MeasuredServer {
   readonly port: number
   /** From the start of the process to its first answer. */
@@ -60,7 +60,7 @@ export class MeasuredServer {
     return this.#ask('usage')
   }
 
-  /** From now on its usage tells how late its event loop was. */
+  /** From now on its usage includes how late its event loop was. */
   watch(): Promise<Usage> {
     return this.#ask('watch')
   }

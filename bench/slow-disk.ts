@@ -6,8 +6,8 @@ import { type NamedScenario, postOrders } from './scenarios.ts'
 import { prepareWorkplace, sqliteSite, startBaseline, startService } from './site.ts'
 
 /**
- * Creates, and reads beside them, on a disk whose flushes take some milliseconds: strace (Linux) holds up each fsync
- * and fdatasync of the service by so much, and stops it for nothing else.
+ * Creates and simultaneous reads on a disk whose flushes take some milliseconds: strace (Linux) delays each
+ * fsync and fdatasync of the service, and nothing else.
  *
  * node bench/slow-disk.ts [--milliseconds N] [--orders N] [--rounds N] [--seconds N]
  */
@@ -23,7 +23,7 @@ const flush = Number(values.milliseconds)
 if (spawnSync('strace', ['--version']).status !== 0) throw new Error('bench/slow-disk.ts needs strace')
 const calls = 'fsync,fdatasync'
 const inject = `inject=${calls}:delay_enter=${flush * 1000}`
-// -D: the service itself is the child that is asked and ended here, and strace looks on from beside it.
+// -D: the child is the service itself, which this file queries and ends; strace watches from another process.
 const strace = [
   'strace',
   '-D',
@@ -62,9 +62,9 @@ async function measure(): Promise<void> {
   const create: NamedScenario = { name: 'POST', ...post, target: { least: 0.09, hoped: 0.09 } }
   const reader = { server, ...get, connections: 4, pauseMilliseconds: 2 }
   const alone: NamedScenario = { name: 'GET', server, ...get }
-  const beside: NamedScenario = { name: 'GET, beside POST', server, ...get, beside: post }
+  const beside: NamedScenario = { name: 'GET, during POST', server, ...get, beside: post }
   const calm: NamedScenario = { name: 'GET of a reader', ...reader }
-  const calmBeside: NamedScenario = { name: 'GET of a reader, beside POST', ...reader, beside: post }
+  const calmBeside: NamedScenario = { name: 'GET of a reader, during POST', ...reader, beside: post }
   const all = [f, create, alone, beside, calm, calmBeside]
   const options = { rounds: Number(values.rounds), seconds: Number(values.seconds) }
   const results = await interleave(all, { ...options, onRound: () => undefined })

@@ -11,7 +11,7 @@ import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts
 import type { Usage } from './usage.ts'
 
 /**
- * Mixed traffic of many users for minutes: does memory stay flat, and do the tables that the service cleans up itself?
+ * Mixed traffic of many users for minutes: do memory and the tables that the service cleans up stay flat?
  * Sessions and families of refresh tokens live two minutes here, so that a run sees them go.
  */
 const { values } = parseArgs({
@@ -25,7 +25,7 @@ const minutes = Number(values.minutes)
 const orders = Number(values.orders)
 if (!(minutes > 0) || !(orders > 0)) throw new Error('npm run bench:soak -- [--minutes N] [--orders N]')
 
-/** Connections are made anew for each slice; a slice ends in a line of the table. */
+/** Each slice makes new connections, and ends in a line of the table. */
 const sliceSeconds = Math.min(20, minutes * 20)
 const lives = {
   SESSION_IDLE_TTL_SECONDS: '120',

@@ -7,8 +7,8 @@ import type { MeasuredServer } from './server.ts'
 import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts'
 
 /**
- * Many listen to the live list of one instance, while orders are created and others read: what a stream costs in memory,
- * how long an order takes from its 201 to each stream, and what the others notice.
+ * Many callers listen to the live list of one instance, while others create and read orders: what a stream
+ * costs in memory, how long an order takes from its 201 to each stream, and what the others notice.
  */
 const { values } = parseArgs({
   options: {
@@ -153,7 +153,7 @@ function report(
     `\nmemory: ${megabytes(resident.before)} MB without, ${megabytes(resident.after)} MB with, ${megabytes(resident.end)} MB at the end`,
   )
   print(
-    `from the 201 to a stream: p50 ${short(delivery.p50)} ms, p99 ${short(delivery.p99)} ms, max ${short(delivery.max)} ms (${delivery.told} told)`,
+    `from the 201 to a stream: p50 ${short(delivery.p50)} ms, p99 ${short(delivery.p99)} ms, max ${short(delivery.max)} ms (${delivery.told} events)`,
   )
   print(
     `written to ${writeResult(values.label, { machine: machineFacts(), count, orders, reads, delivery, resident })}`,

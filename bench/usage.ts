@@ -1,13 +1,13 @@
-/** What a measured server tells of itself when asked (probe.mjs). */
+/** What a measured server reports about itself when asked (probe.mjs). */
 export interface Usage {
   /** Processor time of all threads of the process so far. */
   cpuMicroseconds: number
-  /** Of it, what was not spent in the system. It varies least when the machine has other work. */
+  /** The part not spent in the system. It varies least when the machine has other work. */
   userMicroseconds: number
-  /** Of the main thread alone, in all: what the event loop was held for. */
+  /** The main thread's alone: for how long the event loop was held. */
   mainThreadMicroseconds: number
   residentBytes: number
-  /** Of the main thread: what V8 has in use, and what it has taken for it. */
+  /** The main thread's: what V8 uses, and what it has allocated. */
   heapUsedBytes: number
   heapTotalBytes: number
   /** Outside of V8's heap: buffers. */

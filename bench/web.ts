@@ -11,9 +11,9 @@ import { credentialsOf, newProduction } from '../test/support/production.ts'
 import { buildWebIfStale } from '../web/build.ts'
 
 /**
- * `npm run bench:web`: what a person waits for in a real browser, in front of a real process in production mode with
- * 250 orders. Prints a table and writes bench/results/web-<date>.json. Times depend on the machine and on what else
- * runs there: `load` says how busy it was.
+ * `npm run bench:web`: what a person waits for in a real browser, with a real process in production mode and
+ * 250 orders. Prints a table and writes bench/results/web-<date>.json. Times depend on the machine and its
+ * other work: `load` says how busy it was.
  */
 const navigations = 12
 const interactions = 30
@@ -157,7 +157,7 @@ function summaryOf(visits: readonly Visit[]) {
       visits.map(({ firstContentfulPaint }) => firstContentfulPaint),
     ),
     drawnMilliseconds: spreadOf(visits.map(({ drawn }) => drawn)),
-    // Of what had come by then: the rest of the app follows by itself, on a slow machine some of it before.
+    // Only what had come by then: the rest of the app follows by itself, on a slow machine some of it before.
     scriptBytes: Math.min(...visits.map(({ scriptBytes }) => scriptBytes)),
   }
 }
@@ -169,7 +169,7 @@ function spreadOf(values: readonly number[]): Spread {
   return { p50: Math.round(at(0.5)), p98: Math.round(at(0.98)), count: sorted.length }
 }
 
-/** With 100 rows on the screen; each number is the slowest event of one press, as the Event Timing API tells it. */
+/** With 100 rows on the screen. Each number is the slowest event of one press, by the Event Timing API. */
 async function measureInteractions(page: Page): Promise<Record<string, Spread>> {
   const search = page.getByRole('combobox', { name: 'Search the orders' })
   const all = page.getByRole('checkbox', { name: /^Select all/ })
@@ -187,7 +187,7 @@ async function measureInteractions(page: Page): Promise<Record<string, Spread>> 
   )
   await openRows(page)
   await search.focus()
-  // So short that most of them find something: the table is drawn anew after nearly every key.
+  // So short that most of them find something: nearly every key draws the table again.
   const keys = ['a', 'n', 'Backspace', 'Backspace']
   const type = await repeat(page, (count) => page.keyboard.press(keys[count % keys.length] ?? ''), settled)
   const open = await measureOpening(page)

@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import Sqlite from 'better-sqlite3'
 
 /**
- * F, the physical limit to which the service is compared: the least that answers GET /v1/orders/{id} to a bearer on
- * Node. node:http, one prepared statement, a cache of verified RS256 tokens, JSON; by hand, without anything else that
- * the contract asks for: no limits, log, permissions, revocation, problems, entity tags, or headers.
+ * F, the physical limit to which the service is compared: the least code that answers GET /v1/orders/{id} to
+ * a bearer on Node. It has node:http, one prepared statement, a cache of verified RS256 tokens, and JSON. It
+ * leaves out all else in the contract: limits, log, permissions, revocation, problems, entity tags, headers.
  */
 const publicKey = createPublicKey(readFileSync(process.env.SIGNING_KEY_FILES ?? ''))
 const file = (process.env.DATABASE_URL ?? '').replace(/^file:/, '')

@@ -3,13 +3,13 @@ import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 
 /**
- * Rates of the bare cryptography of a login and of a token refresh, as one line of JSON: its work, and nothing else.
+ * Rates of the bare cryptography of a login and of a token refresh, as one line of JSON.
  */
 const milliseconds = Number(process.argv[2] ?? 2_000)
 /** As the service's own (server/auth/credentials/passwords/passwords.ts). */
 const parameters = { algorithm: 2, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
 
-/** So many a second, `lanes` at a time. */
+/** Calls a second, `lanes` at a time. */
 async function rateOf(lanes: number, work: () => Promise<unknown>): Promise<number> {
   const begunAt = performance.now()
   const endAt = begunAt + milliseconds
