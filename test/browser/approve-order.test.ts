@@ -54,7 +54,7 @@ async function open(page: Page): Promise<void> {
   await titled(page, 'Approve this order?')
 }
 
-/** The view of an order that somebody has approved. */
+/** The view of an order that someone has approved. */
 async function showsApproval(page: Page, userName: string): Promise<void> {
   await page.locator('.order-title').getByText('Approved', { exact: true }).waitFor()
   await page
@@ -68,7 +68,7 @@ describe('approving an order', sideBySide, () => {
   describe('an approval', inTurn, () => {
     const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
 
-    it('is asked about with customer and total, begins on Cancel, keeps the focus inside, and nothing happens until it is answered', async (t) => {
+    it('asks with customer and total, begins on Cancel, keeps the focus inside, and does nothing until it is answered', async (t) => {
       const { page, id } = await toOrder(person, { customer: 'Acme & Sons' })
       const sent = approvalsOf(page)
       await open(page)
@@ -95,7 +95,7 @@ describe('approving an order', sideBySide, () => {
       assert.deepEqual(await storedOrder(service, id), pending)
 
       await t.test(
-        'and then is of the version that was seen, under one key, and is told everywhere',
+        'and then approves the version on the screen, under one key, and shows everywhere',
         async () => {
           await page.keyboard.press('a')
           await titled(page, 'Approve this order?')
@@ -137,7 +137,7 @@ describe('approving an order', sideBySide, () => {
       await person.network('normal')
     })
 
-    it('shows in the list that one came from', async () => {
+    it('shows in the list that led there', async () => {
       const [row] = await insertOrders(service, [orderRow({ customer: 'Listed once' })])
       const page = await visit(person, 'admin', '/orders?filter=listed')
       await page.getByRole('link', { name: 'Listed once' }).click()
@@ -151,10 +151,10 @@ describe('approving an order', sideBySide, () => {
     })
   })
 
-  describe('an order that changes while one is asked', inTurn, () => {
+  describe('an order that changes during the question', inTurn, () => {
     const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
 
-    it('is not approved again: who was faster, when, and what is different now', async () => {
+    it('is not approved again: the dialog shows who was faster, when, and what is different', async () => {
       const { page, id } = await toOrder(person)
       const other = await colleague()
       const sent = approvalsOf(page)
@@ -163,7 +163,7 @@ describe('approving an order', sideBySide, () => {
       person.expectFault(/ 412 .*\/approve\)/)
       await inDialog(page, 'Approve').click()
       await titled(page, 'This order is already approved')
-      await dialog(page).getByText(`${other.userName} approved it first.`).waitFor()
+      await dialog(page).getByText(`Approved by ${other.userName} while you were looking at it.`).waitFor()
       const stamp = (await (await service.bearer('viewer')).get(`/v1/orders/${id}`)).body.updatedAtUtc
       assert.equal(await dialog(page).getByRole('time').getAttribute('datetime'), stamp)
       await dialog(page).getByText('just now').waitFor()
@@ -192,14 +192,14 @@ describe('approving an order', sideBySide, () => {
       await inDialog(tab, 'Approve').click()
       await showsApproval(tab, 'admin')
       await titled(page, 'This order is already approved')
-      await dialog(page).getByText('You approved it yourself, perhaps in another tab.').waitFor()
+      await dialog(page).getByText('Approved by you, perhaps in another tab.').waitFor()
       assert.equal(await inDialog(page, 'Approve').count(), 0)
       await focuses(page, 'Close')
       assert.deepEqual(sent, [])
       await tab.close()
     })
 
-    it('is asked about anew when it is another version, and then that version is approved', async () => {
+    it('asks again about another version, and then approves that version', async () => {
       const { page, id } = await toOrder(person)
       const sent = approvalsOf(page)
       await open(page)
@@ -218,7 +218,7 @@ describe('approving an order', sideBySide, () => {
       person.expectFault(/ 412 .*\/approve\)/)
       await inDialog(page, 'Approve').click()
       await titled(page, 'This order has changed')
-      await dialog(page).getByText('operator changed it while you were looking at it.').waitFor()
+      await dialog(page).getByText('Changed by operator while you were looking at it.').waitFor()
       const row = dialog(page).getByRole('table', { name: 'What has changed' }).getByRole('row').last()
       assert.equal(
         (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
@@ -235,7 +235,7 @@ describe('approving an order', sideBySide, () => {
       assert.deepEqual(await storedOrder(service, id), { ...approvedBy('admin'), version: 3 })
     })
 
-    it('may be gone', async () => {
+    it('may no longer exist', async () => {
       const { page, id } = await toOrder(person)
       await open(page)
       await withRawDatabase(service.databaseUrl, (db) =>
@@ -243,14 +243,14 @@ describe('approving an order', sideBySide, () => {
       )
       person.expectFault(/ 404 /)
       await inDialog(page, 'Approve').click()
-      await titled(page, 'This order no longer exists')
-      await dialog(page).getByText('It was not approved.').waitFor()
+      await titled(page, 'The order was not approved')
+      await dialog(page).getByText('It no longer exists.').waitFor()
       await focuses(page, 'Close')
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { name: 'Order not found' }).waitFor()
     })
 
-    it('may never have been: that is told, with the way to those that do', async () => {
+    it('may never have existed: the page says so, and links to the orders', async () => {
       person.expectFault(/ 404 /)
       const page = await visit(person, 'admin', `/orders/${randomUUID()}`)
       await page.getByRole('heading', { name: 'Order not found' }).waitFor()
@@ -275,7 +275,7 @@ describe('approving an order', sideBySide, () => {
       await person.network('silent')
     }
 
-    it('is asked for again under the same key, and is one approval', async () => {
+    it('is sent again under the same key, and counts once', async () => {
       const { page, id } = await toOrder(person)
       const sent = approvalsOf(page)
       await committed(id)
@@ -295,7 +295,7 @@ describe('approving an order', sideBySide, () => {
       assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
     })
 
-    it('is no failure for who stops trying: it may be approved, and another try is safe', async () => {
+    it('is not reported as a failure when the person stops: it may be approved, and another try is safe', async () => {
       const { page, id } = await toOrder(person)
       const sent = approvalsOf(page)
       await committed(id)
@@ -303,7 +303,7 @@ describe('approving an order', sideBySide, () => {
       await person.network('stopped')
       await dialog(page).getByText('The service is not responding').waitFor()
       await inDialog(page, 'Stop trying').click()
-      await titled(page, 'There was no answer')
+      await titled(page, 'There was no clear answer')
       await dialog(page).getByText('The order may have been approved anyway.').waitFor()
       // The order as it is now would answer the question.
       const release = await hold(page, `**/v1/orders/${id}`)
@@ -316,7 +316,7 @@ describe('approving an order', sideBySide, () => {
       assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
     })
 
-    it('is told also when the dialog was closed meanwhile', async () => {
+    it('is announced even when the dialog was closed meanwhile', async () => {
       const { page, id } = await toOrder(person)
       await open(page)
       await person.network({ slowBySeconds: 3 })

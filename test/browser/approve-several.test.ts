@@ -44,7 +44,7 @@ const bar = (page: Page) => page.getByRole('status').filter({ hasText: 'selected
 const row = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
 
-/** Of each order in the dialog, in the order in which it shows them: customer, total and what became of it. */
+/** For each order in the dialog, as it shows them: customer, total and result. */
 const results = (page: Page) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('[role="alertdialog"] li')].map((item) =>
     [...item.children].filter(({ className }) => className !== 'decide-row-particulars')
@@ -114,7 +114,7 @@ describe('a selection', () => {
     assert.deepEqual(await results(page), ['Owl 1 | 1.00', 'Owl 3 | 3.00', 'Owl 30 | 30.00'])
     await inDialog(page, 'Approve 3 orders').click()
     await titled(page, '3 orders approved')
-    await dialog(page).getByText('3 are approved now.').waitFor()
+    await dialog(page).getByText('3 approved.').waitFor()
     assert.deepEqual(await results(page), [
       'Owl 1 | 1.00 | Approved',
       'Owl 3 | 3.00 | Approved',
@@ -138,7 +138,7 @@ describe('a selection', () => {
     )
   })
 
-  it('leaves the focus to the row when its box goes, however late the list learns of the approval', async () => {
+  it('leaves the focus on the row when its checkbox disappears, however late the list hears of the approval', async () => {
     const { page } = await atList(person, 'Avocet', 3)
     await choose(page, ['Avocet 1', 'Avocet 2'])
     await openWithKey(page, 2)
@@ -155,7 +155,7 @@ describe('a selection', () => {
     await focuses(page, 'Avocet 2')
   })
 
-  it('takes rows from one to another with Shift, all of a page, and none again', async () => {
+  it('takes a range of rows with Shift, a whole page, and none again', async () => {
     const { page, rows } = await atList(person, 'Gull', 26)
     await choose(page, ['Gull 3'])
     await page.getByRole('checkbox', { name: 'Select Gull 7,' }).click({ modifiers: ['Shift'] })
@@ -198,7 +198,7 @@ describe('a selection', () => {
     await inDialog(page, 'Close').click()
   })
 
-  it('loses what somebody else approves, as soon as the list shows it', async () => {
+  it('loses what someone else approves, as soon as the list shows it', async () => {
     const { page, rows } = await atList(person, 'Rook', 3)
     await choose(page, ['Rook 1', 'Rook 2'])
     const elsewhere = await service.session('admin')
@@ -211,7 +211,7 @@ describe('a selection', () => {
   })
 })
 
-/** Of one chosen order the question is the same as in its own view. */
+/** For one chosen order the question is the same as in its own view. */
 async function openWithKeyOne(page: Page, customer: string): Promise<void> {
   await page.keyboard.press('a')
   await titled(page, 'Approve this order?')
@@ -221,7 +221,7 @@ async function openWithKeyOne(page: Page, customer: string): Promise<void> {
 describe('several approvals', () => {
   const person = browser.stayingPerson({ service })
 
-  it('tell of each what became of it, whatever that is', async () => {
+  it('show the result for each, whatever it is', async () => {
     const { page, rows, names } = await atList(person, 'Plover', 9)
     const ids = rows.map(({ id }) => id)
     const admin = await service.session('admin')
@@ -249,18 +249,17 @@ describe('several approvals', () => {
     await titled(page, '1 of 9 orders approved')
     await dialog(page)
       .getByText(
-        '1 is approved now, 1 has your approval and needs more, 2 were already approved, 1 was rejected in the meantime, ' +
-          '1 was withdrawn in the meantime, 1 needs somebody else because you created it, ' +
-          '1 already had your approval, 1 no longer exists.',
+        '1 approved. 1 has your approval but needs more. 2 were already approved. 1 was rejected meanwhile. ' +
+          '1 was withdrawn meanwhile. You created 1 of these. You had already approved 1. 1 no longer exists.',
       )
       .waitFor()
     assert.deepEqual(await results(page), [
       'Plover 2 | 2.00 | Approved by you, 1 more approval needed',
-      'Plover 3 | 3.00 | You created it, so somebody else has to approve it',
-      'Plover 4 | 4.00 | Already approved by you, somebody else has to approve it, too',
+      'Plover 3 | 3.00 | You created it, so someone else must approve it.',
+      'Plover 4 | 4.00 | You had already approved it. Someone else must approve it as well.',
       `Plover 5 | 5.00 | Rejected by ${other.userName}, just now`,
       'Plover 6 | 6.00 | Withdrawn by operator',
-      'Plover 7 | 7.00 | Not found',
+      'Plover 7 | 7.00 | It no longer exists.',
       `Plover 8 | 8.00 | Already approved by ${other.userName}, just now`,
       'Plover 9 | 9.00 | Already approved by you, just now',
       'Plover 1 | 1.00 | Approved',
@@ -274,7 +273,7 @@ describe('several approvals', () => {
     for (const name of ['Plover 1', 'Plover 8']) await row(page, name).getByText('Approved').waitFor()
   })
 
-  it('are told to the end when the list has none of them any more', async () => {
+  it('show their results when the list has none of them any more', async () => {
     const { page, rows } = await atList(person, 'Ruff', 3)
     await page.getByText('Pending', { exact: true }).first().click()
     await eventually(() => assert.match(page.url(), /status%3DPending/))
@@ -282,7 +281,7 @@ describe('several approvals', () => {
     await openWithKey(page, 3)
     await inDialog(page, 'Approve 3 orders').click()
     await page.getByText('No orders match').first().waitFor({ state: 'attached' })
-    await dialog(page).getByText('3 are approved now.').waitFor()
+    await dialog(page).getByText('3 approved.').waitFor()
     await focuses(page, 'Close')
     await page.keyboard.press('Enter')
     await closed(page)
@@ -290,7 +289,7 @@ describe('several approvals', () => {
     assert.equal((await approvedOnce(rows)).length, 3)
   })
 
-  it('stop half-way: what was sent is waited for, the rest is left, and can be tried again', async () => {
+  it('stop half-way: answers to what was sent are awaited, and the rest can be tried again', async () => {
     const { page, rows, names } = await atList(person, 'Stork', 10)
     await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
     await openWithKey(page, 10)
@@ -304,11 +303,11 @@ describe('several approvals', () => {
     await dialog(page).getByText('Stopped. Waiting for the last answers.').waitFor()
     await release()
     await titled(page, '3 of 10 orders approved')
-    await dialog(page).getByText('3 are approved now, 7 were left as they were.').waitFor()
+    await dialog(page).getByText('3 approved. 7 not sent.').waitFor()
     assert.deepEqual(
       (await results(page)).slice(0, 8),
       [4, 5, 6, 7, 8, 9, 10]
-        .map((number) => `Stork ${number} | ${number}.00 | Left as it was`)
+        .map((number) => `Stork ${number} | ${number}.00 | Not sent`)
         .concat('Stork 1 | 1.00 | Approved'),
     )
     assert.deepEqual((await approvedOnce(rows)).toSorted(), names.slice(0, 3))

@@ -145,7 +145,7 @@ describe('the live list in the web app', () => {
     await dialog.waitFor()
     await colleague.patch(`/v1/orders/${ids[0]}/approve`)
     await seal(service.db)
-    await dialog.getByText('There is nothing left to do.').waitFor()
+    await dialog.getByText('No decision needed.').waitFor()
     const told = page.getByRole('status').getByText(new RegExp(`${name}.* has approved this order`))
     // The dialog makes all else inert: that is neither read out nor can it be pressed.
     await told.click({ timeout: 5_000 })

@@ -12,7 +12,7 @@ import { policyRow, putPolicy } from '../support/policy.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-/** The totals from which on the policy asks for two, and for somebody else. */
+/** From these totals on, the policy asks for two approvals, and for someone other than the creator. */
 const forTwo = 50_000
 const forOthers = 90_000
 const service = await startService({ clockRuns: true, until: { after } })
@@ -32,7 +32,7 @@ interface Given {
   total?: number
 }
 
-/** Somebody at the view of a pending order that only this test knows. */
+/** A person at the view of a pending order that only this test knows. */
 async function atOrder(
   person: Person,
   { creator = 'operator', viewer = 'admin', total = 1234.5 }: Given = {},
@@ -167,7 +167,7 @@ describe('who may only look', () => {
   it('is told so, and offered nothing', async () => {
     const { page } = await atOrder(person, { viewer: 'viewer' })
     await page.getByText('Needs one approval. Your role does not include approving orders.').waitFor()
-    for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'New order like this one']) {
+    for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'Duplicate']) {
       assert.equal(await button(page, name).count(), 0, name)
     }
   })
@@ -236,14 +236,14 @@ describe('an order that needs two', () => {
   it('is approved by two persons, each of whom sees how many are missing', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
     await page.getByText('0 of 2').waitFor()
-    await page.getByText('Needs 2 approvals. You can give one of them.').waitFor()
+    await page.getByText('Needs 2 approvals, one of them yours.').waitFor()
     await approve(page).click()
-    await dialog(page).getByText('It then needs one more approval from somebody else.').waitFor()
+    await dialog(page).getByText('It then needs one more approval from someone else.').waitFor()
     await inDialog(page, 'Approve').click()
     await closed(page)
     await announced(page, /: approved by you, 1 more approval needed$/)
     await page.getByText('1 of 2').waitFor()
-    await page.getByText('Needs one more approval. You have already approved it.').waitFor()
+    await page.getByText('Needs one more approval. You already approved it.').waitFor()
     await status(page, 'Pending').waitFor()
     await event(page, 'Approval given by admin').waitFor()
     assert.equal(await approve(page).count(), 0)
@@ -252,7 +252,7 @@ describe('an order that needs two', () => {
 
     const second = await newUser(service, { roles: ['Admin'] })
     await visit(person, second, `/orders/${id}`)
-    await page.getByText('Needs one more approval. You can give it.').waitFor()
+    await page.getByText('Needs your approval.').waitFor()
     await approve(page).click()
     await inDialog(page, 'Approve').click()
     await closed(page)
@@ -282,7 +282,7 @@ describe('an order that needs two', () => {
   it('is not offered to who created it where the policy says so, in words', async () => {
     const { page } = await atOrder(person, { creator: 'admin', total: forOthers })
     await page
-      .getByText('Needs one approval. You created this order, so somebody else has to approve it.')
+      .getByText('Needs one approval. You created this order, so someone else must approve it.')
       .waitFor()
     assert.equal(await approve(page).count(), 0)
     await button(page, 'Reject …').waitFor()
@@ -298,8 +298,8 @@ describe('an order that needs two', () => {
     await titled(page, 'Approve this order?')
     person.expectFault(/ 403 .*\/approve\)/)
     await inDialog(page, 'Approve').click()
-    await titled(page, 'You cannot approve your own order')
-    await dialog(page).getByText('You created it, so somebody else has to approve it.').waitFor()
+    await titled(page, 'The order was not approved')
+    await dialog(page).getByText('You created it, so someone else must approve it.').waitFor()
     assert.equal(await inDialog(page, 'Approve').count(), 0)
     await checkAccessibility(page)
   })
@@ -330,10 +330,10 @@ describe('the history', () => {
     await service.db.write('sealEvents', { limit: 1_000 })
     await admin.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
     await page.reload()
-    await event(page, 'Note by admin').getByText('not sealed yet').waitFor()
+    await event(page, 'Note by admin').getByText('Being recorded').waitFor()
     await service.db.write('sealEvents', { limit: 1_000 })
     // It comes by itself.
-    await event(page, 'Note by admin').getByText('not sealed yet').waitFor({ state: 'detached' })
+    await event(page, 'Note by admin').getByText('Being recorded').waitFor({ state: 'detached' })
     const { items } = (await admin.get(`/v1/orders/${id}/history`)).body
     for (const [index, words] of ['Created by operator', 'Note by admin'].entries()) {
       const place = event(page, words).locator('[title*="SHA-256"]')
@@ -363,7 +363,7 @@ describe('a new order like another', () => {
 
   it('begins with its customer and total, and leaves the other as it is', async () => {
     const { page, id } = await atOrder(person)
-    await button(page, 'New order like this one').click()
+    await button(page, 'Duplicate').click()
     await waitForAddress(person, '/orders/new')
     assert.equal(await page.getByLabel('Customer').inputValue(), 'Acme & Sons')
     assert.equal(await page.getByLabel('Total').inputValue(), '1,234.50')

@@ -90,7 +90,7 @@ const views: View[] = [
       const id = await create('Alder & Finch', 125_000)
       await approve(id)
       const page = await visit(person, 'admin', `/orders/${id}`)
-      await page.getByText('Needs one more approval. You have already approved it.').waitFor()
+      await page.getByText('Needs one more approval. You already approved it.').waitFor()
       await page.getByText(/^Approval given by/).waitFor()
     },
   },

@@ -125,7 +125,7 @@ describe('a permission that ends', () => {
     await inDialog(page, 'Approve 8 orders').click()
     await titled(page, '0 of 8 orders approved')
     await dialog(page)
-      .getByText('3 were not approved because you no longer may, 5 were left as they were.')
+      .getByText('3 not approved: your role no longer lets you approve orders. 5 not sent.')
       .waitFor()
     assert.equal(sent.length, 3)
     await inDialog(page, 'Close').click()

@@ -94,7 +94,7 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(3)
       await page.getByRole('heading', { name: 'End of the review' }).waitFor()
       await decisions(page)
-        .getByText(/2 more before it/)
+        .getByText(/2 more queued/)
         .waitFor()
       await page.keyboard.press('u')
       await page.getByText('3 of 3', { exact: true }).waitFor()
@@ -133,7 +133,7 @@ describe('undoing a decision', sideBySide, () => {
       const { page, ids } = scene
       await scene.approve(1)
       await page.keyboard.press('k')
-      await page.getByText('Your decision about this order is on its way.').waitFor()
+      await page.getByText('Your decision about this order is being sent.').waitFor()
       assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
       await page.keyboard.press('h')
       await page
@@ -168,7 +168,7 @@ describe('undoing a decision', sideBySide, () => {
         0,
       )
       await page.keyboard.press('k')
-      await page.getByText(/You have approved this order/).waitFor()
+      await page.getByText(/^Approved by you/).waitFor()
     })
 
     it('is sent before the session ends with the sign-out', async () => {
@@ -189,7 +189,7 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(1)
       await page.getByRole('button', { name: 'Sign out' }).click()
       await page.getByText('You are still signed in: not all of your decisions could be sent.').waitFor()
-      await decisions(page).getByText('One decision is not sent yet.').waitFor()
+      await decisions(page).getByText('One decision not sent.').waitFor()
       await checkAccessibility(page)
       await person.network('normal')
       await becomes(scene, [1, 0, 0])
@@ -232,11 +232,11 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(1)
       person.allowFault(brokenConnection)
       await person.network('stopped')
-      await decisions(page).getByText('One decision is not sent yet.').waitFor()
+      await decisions(page).getByText('One decision not sent.').waitFor()
       await screenshot(page, 'review-offline')
       await person.network('normal')
       await becomes(scene, [1, 0, 0])
-      await decisions(page).getByText('not sent yet').waitFor({ state: 'detached' })
+      await decisions(page).getByText('One decision not sent').waitFor({ state: 'detached' })
     })
 
     it('is told with who was faster, and the person goes on meanwhile', async () => {
@@ -251,7 +251,7 @@ describe('undoing a decision', sideBySide, () => {
         .getByText(/^Not approved: .*Heron\d+ One.*, 1\.00$/)
         .waitFor()
       await decisions(page)
-        .getByText(new RegExp(`${other.userName}.* has rejected it first\\.`))
+        .getByText(new RegExp(`Rejected by ${other.userName}`))
         .waitFor()
       await page.getByText('2 of 3', { exact: true }).waitFor()
       await checkAccessibility(page)

@@ -93,9 +93,7 @@ describe('a review', () => {
       await shows(page, customer, `${at + 1} of 10`)
       const before = presses()
       if (others.includes(customer)) {
-        await page
-          .getByText(new RegExp(`${someone.userName}.* has approved this order in the meantime`))
-          .waitFor()
+        await page.getByText(new RegExp(`^Approved by ${someone.userName}`)).waitFor()
         assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
         await press('j')
       } else if (rejected.includes(customer)) {
@@ -117,7 +115,7 @@ describe('a review', () => {
         await seal(service.db)
       }
     }
-    await page.getByText('You have been through 10 orders. You approved 6 and rejected 2.').waitFor()
+    await page.getByText('You went through 10 orders. You approved 6 and rejected 2.').waitFor()
     for (const customer of customers) await isStored(scene, customer, rejected.includes(customer) ? 2 : 1)
     await checkAccessibility(page)
     await screenshot(page, 'review-end')
@@ -135,7 +133,7 @@ describe('a review', () => {
       await colleague.patch(`/v1/orders/${ids.get(customer)}/reject`, { reason: 'No.' })
     }
     await seal(service.db)
-    const note = page.getByText(new RegExp(`${someone.userName}.* has rejected this order in the meantime`))
+    const note = page.getByText(new RegExp(`^Rejected by ${someone.userName}`))
     await note.waitFor()
     await page.reload()
     await shows(page, 'Customer 03', '3 of 4')
@@ -165,9 +163,7 @@ describe('a review', () => {
     await shows(page, 'Customer 02', '2 of 2')
     assert.equal(await page.getByRole('button', { name: /^(?:Approve|Reject)/ }).count(), 0)
     await release()
-    await page
-      .getByText(new RegExp(`${someone.userName}.* has approved this order in the meantime`))
-      .waitFor()
+    await page.getByText(new RegExp(`^Approved by ${someone.userName}`)).waitFor()
   })
 
   it('begins at the row in focus, and asks each time who wants that', async () => {
@@ -185,16 +181,16 @@ describe('a review', () => {
     await dialog.waitFor({ state: 'detached' })
     await press('a')
     await checkAccessibility(page)
-    await dialog.getByRole('button', { name: 'Ask each time' }).click()
+    await dialog.getByRole('button', { name: 'Confirm each time' }).click()
     await dialog.getByRole('heading', { name: 'Approve this order?' }).waitFor()
     await press('Tab')
     await press('Enter')
     await shows(page, 'Customer 03', '3 of 3')
     assert.equal((await storedOrder(service, scene.ids.get('Customer 02') ?? '')).status, 1)
     await canDecide(page)
-    await page.getByRole('checkbox', { name: 'Ask before each decision' }).uncheck()
+    await page.getByRole('checkbox', { name: 'Confirm each decision' }).uncheck()
     await press('a')
-    await page.getByText('You have been through 3 orders. You approved 2.').waitFor()
+    await page.getByText('You went through 3 orders. You approved 2.').waitFor()
     await isStored(scene, 'Customer 03', 1)
   })
 
@@ -204,7 +200,7 @@ describe('a review', () => {
     await press('v')
     await canDecide(page)
     await press('a')
-    await page.getByRole('button', { name: 'Approve without asking' }).click()
+    await page.getByRole('button', { name: 'Approve without confirming' }).click()
     await shows(page, 'Customer 02', '2 of 4')
     await canDecide(page)
     for (let repeat = 0; repeat < 10; repeat += 1) await page.keyboard.down('a')
@@ -229,7 +225,7 @@ describe('a review', () => {
     await shows(page, 'Customer 04', '2 of 2')
     await canDecide(page)
     await press('j')
-    await page.getByText('You have been through 2 orders. You skipped 2.').waitFor()
+    await page.getByText('You went through 2 orders. You skipped 2.').waitFor()
     await checkAccessibility(page)
     await page.getByRole('link', { name: 'Review the 2 skipped' }).click()
     await shows(page, 'Customer 02', '1 of 2')
@@ -244,9 +240,9 @@ describe('a review', () => {
     await colleague.patch(`/v1/orders/${ids.get('Acme')}/approve`)
     await createdId(colleague, { customer: 'Basil', total })
     await seal(service.db)
-    await page.getByText(/ has approved this order in the meantime/).waitFor()
+    await page.getByText(/^Approved by /).waitFor()
     await press('j')
-    await page.getByText('You have been through 1 order. You decided nothing.').waitFor()
+    await page.getByText('You went through 1 order. You made no decisions.').waitFor()
     await page.getByRole('link', { name: 'Look for more' }).click()
     await shows(page, 'Basil', '1 of 1')
     await page.goto('/orders/review?filter=nobody')
@@ -308,7 +304,7 @@ describe('a review', () => {
     )
     await canDecide(page)
     await page.keyboard.press('a')
-    await page.getByRole('button', { name: 'Approve without asking' }).waitFor()
+    await page.getByRole('button', { name: 'Approve without confirming' }).waitFor()
     await screenshot(page, 'review-phone-ask')
     await page.keyboard.press('Enter')
     await page.getByText('2 of 2', { exact: true }).waitFor()

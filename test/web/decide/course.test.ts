@@ -5,12 +5,12 @@ import '../../support/page.ts'
 
 const { courseInWords, marked, placeIn, skippedOf } = await import('../../../web/src/orders/decide/course.ts')
 
-const course: Course = { orders: ['a', 'b', 'c'].map((id) => ({ id, wasPending: true })), marks: {} }
+const course: Course = { orders: ['a', 'b', 'c'], marks: {} }
 const empty: Course = { orders: [], marks: {} }
 
 const place = (of: Course, at?: string) => {
   const { order, number, count, previous, next } = placeIn(of, at)
-  return [order?.id, `${number} of ${count}`, previous, next]
+  return [order, `${number} of ${count}`, previous, next]
 }
 
 describe('a place in a review', () => {
@@ -22,15 +22,15 @@ describe('a place in a review', () => {
     assert.deepEqual(place(empty), [undefined, '1 of 0', undefined, 'end'])
   })
 
-  it('is before all others when the question does not find the order', () => {
+  it('comes before all others when the question does not find the order', () => {
     assert.deepEqual(place(course, 'x'), ['x', '1 of 4', undefined, 'a'])
     assert.deepEqual(place(empty, 'x'), ['x', '1 of 1', undefined, 'end'])
   })
 })
 
 describe('the marks of a review', () => {
-  it('tell what was done, in words', () => {
-    assert.equal(courseInWords(course), 'You decided nothing.')
+  it('say what was done', () => {
+    assert.equal(courseInWords(course), 'You made no decisions.')
     const one = marked(course, 'a', 'approve')
     assert.equal(courseInWords(one), 'You approved 1.')
     assert.equal(courseInWords(marked(one, 'b', 'skipped')), 'You approved 1 and skipped 1.')
@@ -38,13 +38,13 @@ describe('the marks of a review', () => {
     assert.equal(courseInWords(all), 'You approved 1, rejected 1 and skipped 1.')
   })
 
-  it('know which were skipped, in their order, until they are decided', () => {
+  it('list the skipped orders, in their order, until they are decided', () => {
     const two = marked(marked(course, 'c', 'skipped'), 'a', 'skipped')
     assert.deepEqual(skippedOf(two), ['a', 'c'])
     assert.deepEqual(skippedOf(marked(two, 'a', 'approve')), ['c'])
   })
 
-  it('keep a decision when one passes it again, and lose it when it is taken back', () => {
+  it('keep a decision when the person skips it later, and lose it when it is undone', () => {
     const one = marked(course, 'a', 'approve')
     assert.equal(marked(one, 'a', 'skipped'), one)
     assert.deepEqual(marked(one, 'a', undefined).marks, {})

@@ -12,6 +12,7 @@ const subjectsOf = (count: number): Subject[] =>
     customer: `Customer ${index}`,
     total: 1,
     createdAtUtc,
+    status: 0,
   }))
 
 function refusal(code: Problem['code'], status: number, retryAfterMilliseconds?: number): ProblemError {
@@ -67,7 +68,12 @@ async function run(count: number, script?: Script) {
   await decisions.start()
   const { phase, steps } = decisions.snapshot.get()
   assert.equal(phase, 'done')
-  return { decisions, seen, progress: steps.map((step) => step.progress), summary: summaryOf(steps) }
+  return {
+    decisions,
+    seen,
+    progress: steps.map((step) => step.progress),
+    summary: summaryOf(steps, 'approve'),
+  }
 }
 
 const kindsOf = (progress: readonly { kind: string }[]) => progress.map(({ kind }) => kind).join(' ')
@@ -81,7 +87,7 @@ describe('prepareDecisions succeeds', () => {
 
   it('approves each once, at most three at a time', async () => {
     const { seen, summary } = await run(100)
-    assert.equal(summary, '100 are approved now.')
+    assert.equal(summary, '100 approved.')
     assert.equal(new Set(seen.sent.map(({ id }) => id)).size, 100)
     assert.equal(seen.sent.length, 100)
     assert.equal(seen.mostUnderWay, 3)
@@ -89,7 +95,10 @@ describe('prepareDecisions succeeds', () => {
 
   it('sends the version that was shown', async () => {
     const { service, seen } = scripted()
-    await prepareDecisions([{ id: 'a', customer: 'A', total: 1, createdAtUtc, etag: '"1"' }], service).start()
+    await prepareDecisions(
+      [{ id: 'a', customer: 'A', total: 1, createdAtUtc, status: 0, etag: '"1"' }],
+      service,
+    ).start()
     assert.deepEqual(seen.sent, [{ id: 'a', idempotencyKey: 'key-0', etag: '"1"' }])
   })
 
@@ -104,7 +113,7 @@ describe('prepareDecisions succeeds', () => {
 describe('prepareDecisions counts', () => {
   it('how many more an order needs, each after its own approval', async () => {
     const { summary } = await run(3, { missing: async (id) => (id === 'order-1' ? 2 : 0) })
-    assert.equal(summary, '2 are approved now, 1 has your approval and needs more.')
+    assert.equal(summary, '2 approved. 1 has your approval but needs more.')
   })
 
   it('nothing where that cannot be read: what was approved stays so', async () => {
@@ -145,7 +154,7 @@ describe('prepareDecisions tries again', () => {
     const { decisions, seen, summary } = await run(3, { failures })
     assert.equal(
       summary,
-      '1 is approved now, 1 no longer exists, 1 had no clear answer and may have been approved.',
+      '1 approved. 1 no longer exists. 1 may have been approved: there was no clear answer.',
     )
     await decisions.start()
     assert.equal(
@@ -191,7 +200,7 @@ describe('prepareDecisions never says that nothing happened when that is not kno
   })
 })
 
-describe('prepareDecisions loses against somebody else', () => {
+describe('prepareDecisions when someone else is faster', () => {
   for (const [code, status] of [
     ['precondition-failed', 412],
     ['order-not-pending', 409],
@@ -213,10 +222,10 @@ describe('prepareDecisions loses against somebody else', () => {
   })
 
   for (const [status, words] of [
-    [2, '1 was rejected in the meantime.'],
-    [3, '1 was withdrawn in the meantime.'],
+    [2, '1 was rejected meanwhile.'],
+    [3, '1 was withdrawn meanwhile.'],
   ] as const) {
-    it(`tells what became of it: ${words}`, async () => {
+    it(`says what became of it: ${words}`, async () => {
       const { summary } = await run(1, {
         failures: { 'order-0': [refusal('order-not-pending', 409)] },
         read: async () => ({ ...now, order: { ...now.order, status } }),
@@ -225,12 +234,12 @@ describe('prepareDecisions loses against somebody else', () => {
     })
   }
 
-  it('tells an order that was changed and is still pending', async () => {
+  it('reports an order that was changed and is still pending', async () => {
     const { summary } = await run(1, {
       failures: { 'order-0': [refusal('precondition-failed', 412)] },
       read: async () => ({ ...now, order: { ...now.order, status: 0 } }),
     })
-    assert.equal(summary, '1 has changed and was not approved.')
+    assert.equal(summary, '1 has changed.')
   })
 })
 

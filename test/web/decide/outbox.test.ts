@@ -7,7 +7,7 @@ import { type Entry, type Left, Outbox, undoMilliseconds } from '../../../web/sr
 const order = { id: 'a', customer: 'Acme', total: 1, createdAtUtc: '2026-11-20T09:30:00.000Z' }
 const made = (key: string, userId = 1) => ({
   userId,
-  deed: 'approve' as const,
+  action: 'approve' as const,
   decision: { id: `order of ${key}`, etag: '"1"', idempotencyKey: key },
 })
 const decided: Progress = { kind: 'decided', missing: 0 }
@@ -78,20 +78,20 @@ describe('an outbox', () => {
     assert.deepEqual([kinds(), left.size], [[], 0])
   })
 
-  it('takes back the last one that is held, and no other', async () => {
+  it('undoes the last one that is held, and no other', async () => {
     const { page, pass, left } = browser()
     const { outbox, keys } = page()
     outbox.hold(made('one'), order)
     pass(1_000)
     outbox.hold(made('two'), order)
-    assert.equal(outbox.takeBack()?.decision.idempotencyKey, 'two')
+    assert.equal(outbox.undo()?.decision.idempotencyKey, 'two')
     assert.deepEqual([...left.keys()], ['one'])
     pass(10_000)
     assert.deepEqual(keys(), ['one'])
-    assert.equal(outbox.takeBack(), undefined)
+    assert.equal(outbox.undo(), undefined)
   })
 
-  it('tells what failed until it is dismissed, also on the next page', async () => {
+  it('shows what failed until it is dismissed, also on the next page', async () => {
     const { page, pass, left } = browser()
     const first = page()
     first.answers(refused)
@@ -150,7 +150,7 @@ describe('an outbox whose page goes', () => {
     assert.deepEqual(second.keys(), ['one'])
   })
 
-  it('does not send without a question what was left long ago', () => {
+  it('does not send by itself what was left long ago', () => {
     const { page, pass } = browser()
     const first = page()
     first.answers(new Promise(() => undefined))
@@ -164,7 +164,7 @@ describe('an outbox whose page goes', () => {
     assert.deepEqual(second.keys(), ['one'])
   })
 
-  it('leaves alone what another page can still take back, and takes it over when that page is gone', () => {
+  it('leaves alone what another page can still undo, and takes it over when that page is gone', () => {
     const { page, pass } = browser()
     page().outbox.hold(made('one'), order)
     const second = page()
@@ -175,7 +175,7 @@ describe('an outbox whose page goes', () => {
     assert.deepEqual(second.keys(), ['one'])
   })
 
-  it('shows nothing of it to another person, and keeps it a day for who decided', () => {
+  it('shows another person nothing of it, and keeps it for a day', () => {
     const { page, pass, left } = browser()
     const first = page()
     first.outbox.hold(made('one'), order)
@@ -189,7 +189,7 @@ describe('an outbox whose page goes', () => {
     assert.equal(left.size, 0)
   })
 
-  it('is not told of an answer that comes when the person is gone', async () => {
+  it('ignores an answer that comes when the person is gone', async () => {
     const { page, pass, left } = browser()
     const { outbox, answers, kinds } = page()
     const { promise, resolve } = Promise.withResolvers<Progress>()
@@ -204,7 +204,7 @@ describe('an outbox whose page goes', () => {
 })
 
 describe('an outbox before the sign-out', () => {
-  it('sends everything at once, what other pages hold too', async () => {
+  it('sends everything at once, even what other pages hold', async () => {
     const { page, left } = browser()
     const [first, second] = [page(), page()]
     first.outbox.hold(made('one'), order)
@@ -213,7 +213,7 @@ describe('an outbox before the sign-out', () => {
     assert.deepEqual([first.keys(), left.size], [['one', 'two'], 0])
   })
 
-  it('says that not all of it has happened: refused, or not within the time', async () => {
+  it('reports that not all of it was done: refused, or not within the time', async () => {
     const { page, pass } = browser()
     const first = page()
     first.answers(refused)
@@ -227,7 +227,7 @@ describe('an outbox before the sign-out', () => {
     assert.equal(await flushed, false)
   })
 
-  it('is not kept from it by what the person has been told', async () => {
+  it('does not wait for what the person has already seen', async () => {
     const { page, pass, left } = browser()
     const { outbox, answers } = page()
     answers(refused)
@@ -240,7 +240,7 @@ describe('an outbox before the sign-out', () => {
 })
 
 describe('an outbox that is sending', () => {
-  it('shows how that goes', async () => {
+  it('shows its progress', async () => {
     const tells: ((progress: Progress) => void)[] = []
     const outbox = new Outbox({
       now: () => 0,

@@ -10,14 +10,19 @@ let refreshes = 0
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { loadSession } = await import('../../../web/src/auth/session.ts')
 const { prepareDecisions } = await import('../../../web/src/orders/decide/decisions.ts')
-const { deeds } = await import('../../../web/src/orders/decide/actions.ts')
 const { backOf } = await import('../../../web/src/orders/decide/dialog/run.ts')
 const { serviceFor, settle } = await import('../../../web/src/orders/decide/service.ts')
 const { orderQuery } = await import('../../../web/src/orders/queries.ts')
 
-const subject = { id: '1', customer: 'Acme', total: 1, createdAtUtc: '2026-11-20T09:30:00.000Z' }
+const subject = {
+  id: '1',
+  customer: 'Acme',
+  total: 1,
+  createdAtUtc: '2026-11-20T09:30:00.000Z',
+  status: 0 as const,
+}
 const { queryKey } = orderQuery('1')
-const prepare = () => prepareDecisions([subject], serviceFor(deeds.approve, 'mara'))
+const prepare = () => prepareDecisions([subject], serviceFor('approve', 'mara'))
 
 function known(): unknown {
   const { status, modifiedBy } = queries.getQueryData(queryKey)?.order ?? {}
@@ -27,7 +32,7 @@ function known(): unknown {
 async function isThere(id: number): Promise<void> {
   userId = id
   await loadSession()
-  queries.setQueryData(queryKey, { order: { ...subject, status: 0, modifiedBy: null } } as VersionedOrder)
+  queries.setQueryData(queryKey, { order: { ...subject, modifiedBy: null } } as VersionedOrder)
   told.length = 0
 }
 
@@ -46,9 +51,9 @@ describe('an approval', () => {
     await isThere(1)
   })
 
-  it('is shown at once, and told to the other tabs', async () => {
+  it('is shown at once, and announced to the other tabs', async () => {
     approval = () => answerWith(204)
-    assert.equal(await settle(prepare()), true)
+    assert.equal(await settle(prepare(), 'approve'), true)
     assert.deepEqual(known(), { status: 1, modifiedBy: 'mara' })
     assert.deepEqual(told, [{ kind: 'changed' }])
     assert.equal(refreshes, 0)
@@ -58,15 +63,15 @@ describe('an approval', () => {
     approval = () => answerWith(204)
     required = 2
     const decisions = prepare()
-    await settle(decisions)
+    await settle(decisions, 'approve')
     assert.deepEqual(known(), { status: 0, modifiedBy: null })
     assert.deepEqual(decisions.snapshot.get().steps[0]?.progress, { kind: 'decided', missing: 1 })
   })
 
-  it('of somebody who is gone by then is not told to who is there now', async () => {
+  it('whose person has left meanwhile changes nothing for the next person', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     approval = () => promise
-    const telling = settle(prepare())
+    const telling = settle(prepare(), 'approve')
     await isThere(2)
     resolve(answerWith(204))
     assert.equal(await telling, false)
@@ -74,9 +79,9 @@ describe('an approval', () => {
     assert.deepEqual(told, [])
   })
 
-  it('that is refused for want of a permission has the permissions read again', async () => {
+  it('that is refused without the permission has the permissions read again', async () => {
     approval = () => problemWith(403, 'permission-denied')
-    await settle(prepare())
+    await settle(prepare(), 'approve')
     assert.deepEqual(known(), { status: 0, modifiedBy: null })
     assert.equal(refreshes, 1)
   })
@@ -89,12 +94,12 @@ describe('the way out of the dialog', () => {
   const retrying = { subject, progress: { kind: 'retrying', failure: undefined } } as const
   const looks = [
     [
-      'leaves an order undecided before it is asked for',
+      'leaves an order undecided before the answer',
       { phase: 'asking', steps: [waiting] },
       'Cancel',
       'closed',
     ],
-    ['does not stop what was sent of one order', { phase: 'running', steps: [sending] }, 'Close', 'closed'],
+    ['does not stop the request about one order', { phase: 'running', steps: [sending] }, 'Close', 'closed'],
     ['gives up on one order', { phase: 'running', steps: [retrying] }, 'Stop trying', 'stopped'],
     [
       'stops before the next of two orders',
@@ -110,7 +115,7 @@ describe('the way out of the dialog', () => {
       const way = backOf({
         phase,
         steps: [...steps],
-        deed: deeds.approve,
+        action: 'approve',
         start: () => done.push('approved'),
         startInstead: () => done.push('approved'),
         stop: () => done.push('stopped'),

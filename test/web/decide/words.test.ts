@@ -15,25 +15,25 @@ function refusedWith(status: number): Progress {
   return { kind: 'refused', failure: new NoAnswerError('none'), now }
 }
 
-/** A state that there is not yet: it is no approval. */
+/** A state that only a newer service knows. */
 const otherState = 7
 
 const endings: [progress: Progress, ending: Ending | undefined][] = [
   [{ kind: 'sending' }, undefined],
   [{ kind: 'retrying', failure: undefined }, undefined],
   [{ kind: 'waiting' }, 'untouched'],
-  [{ kind: 'decided', missing: 0 }, 'approved'],
+  [{ kind: 'decided', missing: 0 }, 'done'],
   [{ kind: 'decided', missing: 1 }, 'given'],
   [{ kind: 'decided', missing: undefined }, 'given'],
   [{ kind: 'unclear', failure: undefined }, 'unclear'],
   [refusedWith(0), 'changed'],
-  [refusedWith(1), 'already'],
-  [refusedWith(2), 'rejected'],
-  [refusedWith(3), 'withdrawn'],
+  [refusedWith(1), 'Approved'],
+  [refusedWith(2), 'Rejected'],
+  [refusedWith(3), 'Withdrawn'],
   [refusedWith(otherState), 'changed'],
-  [refusedBy('order-not-pending', { currentStatus: 1 }), 'already'],
+  [refusedBy('order-not-pending', { currentStatus: 1 }), 'Approved'],
   [refusedBy('order-not-pending', { currentStatus: otherState }), 'changed'],
-  [refusedBy('order-not-pending', { currentStatus: 2 }), 'rejected'],
+  [refusedBy('order-not-pending', { currentStatus: 2 }), 'Rejected'],
   [refusedBy('self-approval'), 'own'],
   [refusedBy('already-approved-by-you'), 'twice'],
   [refusedBy('precondition-failed'), 'changed'],
@@ -47,11 +47,11 @@ describe('what became of an order', () => {
   for (const [progress, ending] of endings) {
     const { failure, now, missing } = { failure: undefined, now: undefined, missing: undefined, ...progress }
     it(`is ${ending ?? 'not known yet'}: ${progress.kind} ${failure ?? ''} ${now?.order.status ?? ''} ${missing ?? ''}`, () => {
-      assert.equal(endingOf(progress), ending)
+      assert.equal(endingOf(progress, 'approve'), ending)
     })
   }
 
-  it('is told with how many more are needed, or that this is not known', () => {
+  it('says how many more are needed, or that this is not known', () => {
     assert.deepEqual([2, undefined].map(neededWords), [
       '2 more approvals needed',
       'more approvals may be needed',
@@ -60,8 +60,8 @@ describe('what became of an order', () => {
 
   it('is summed up, one and several', () => {
     const steps = [refusedWith(1), refusedWith(1), refusedWith(0)].map((progress) => {
-      return { subject: { id: '', customer: '', total: 1, createdAtUtc: '' }, progress }
+      return { subject: { id: '', customer: '', total: 1, createdAtUtc: '', status: 0 as const }, progress }
     })
-    assert.equal(summaryOf(steps), '2 were already approved, 1 has changed and was not approved.')
+    assert.equal(summaryOf(steps, 'approve'), '2 were already approved. 1 has changed.')
   })
 })

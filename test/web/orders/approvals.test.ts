@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { givenWords, missingOf, needWords } from '../../../web/src/orders/approvals.ts'
 import type { OrderApprovals } from '../../../web/src/orders/order.ts'
 
-/** Of so many that are needed, so many are given. */
+/** `count` approvals of those `required` are given. */
 function approvals(required: number, count: number, reason: string | null = null): OrderApprovals {
   const one = { by: 'mara', byId: 1, atUtc: '2026-11-20T10:00:00.000Z' }
   const given = Array.from({ length: count }, () => one)
@@ -18,16 +18,17 @@ describe('the approvals of an order', () => {
   })
 
   const sentences: [OrderApprovals, string][] = [
-    [approvals(1, 0), 'Needs one approval. You can give it.'],
-    [approvals(2, 1), 'Needs one more approval. You can give it.'],
-    [approvals(5, 1), 'Needs 4 more approvals. You can give one of them.'],
+    [approvals(1, 0), 'Needs your approval.'],
+    [approvals(2, 1), 'Needs your approval.'],
+    [approvals(5, 1), 'Needs 4 more approvals, one of them yours.'],
     [
       approvals(1, 0, 'self-approval'),
-      'Needs one approval. You created this order, so somebody else has to approve it.',
+      'Needs one approval. You created this order, so someone else must approve it.',
     ],
-    [approvals(2, 1, 'already-approved-by-you'), 'Needs one more approval. You have already approved it.'],
+    [approvals(2, 1, 'already-approved-by-you'), 'Needs one more approval. You already approved it.'],
     [approvals(2, 0, 'permission-denied'), 'Needs 2 approvals. Your role does not include approving orders.'],
     [approvals(2, 0, 'a-reason-to-come'), 'Needs 2 approvals. You cannot approve it.'],
   ]
-  for (const [given, words] of sentences) it(words, () => assert.equal(needWords(given), words))
+  for (const [given, words] of sentences)
+    it(`${givenWords(given)}: ${words}`, () => assert.equal(needWords(given), words))
 })

@@ -1,5 +1,6 @@
 import type { Query } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { firstState } from '../../../client/src/facts.ts'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { currentSession, ofThisPerson, onForget, useMay } from '../auth/session.ts'
@@ -9,7 +10,7 @@ import { arrive, listAsked, listLoaded } from '../orders/arrivals.ts'
 import { focusRow, rowIdOf } from '../orders/list/rows.ts'
 import type { OrderSummary, VersionedOrder } from '../orders/order.ts'
 import { orderQuery, partsOfOne } from '../orders/queries.ts'
-import { nameOf, pending, words } from '../orders/states.ts'
+import { leadsTo, nameOf, words } from '../orders/states.ts'
 import { announce } from '../ui/announce.ts'
 import { isolated } from '../ui/isolate.ts'
 import { waiting } from '../ui/page-title.tsx'
@@ -93,9 +94,9 @@ function changeLists(changes: readonly Change[]): void {
   changeColumns(new Set(changes.map(({ id }) => id))).catch(() => undefined)
 }
 
-/** Rows stay where they are. Only pending ones change, because every other state is final. */
+/** Rows stay where they are. A change that the row is already past does nothing. */
 function changeRows({ id, status }: Change): void {
-  const isMeant = (row: OrderSummary) => row.id === id && row.status === pending && row.status !== status
+  const isMeant = (row: OrderSummary) => row.id === id && leadsTo(row.status, status)
   for (const { queryKey, state } of queries.getQueryCache().findAll({ queryKey: ['orders', 'list'] })) {
     const page = state.data as { items: OrderSummary[] } | undefined
     if (!page?.items.some(isMeant)) continue
@@ -157,8 +158,7 @@ function announceWho(now: VersionedOrder | undefined): void {
   const by = now?.order.modifiedBy
   if (now === undefined || by == null || session.kind !== 'signed-in' || by === session.user.userName) return
   const state = nameOf(now.order.status)
-  const what =
-    now.order.status === pending || state === undefined ? 'given approval to' : words[state].meaning
+  const what = state === undefined || state === firstState ? 'given approval to' : words[state].meaning
   announce(`${isolated(by)} has ${what} this order.`)
 }
 

@@ -15,18 +15,18 @@ export function givenWords({ required, given }: Counted): string {
 }
 
 const reasons: Partial<Record<ProblemCode, string>> = {
-  'self-approval': 'You created this order, so somebody else has to approve it.',
-  'already-approved-by-you': 'You have already approved it.',
+  'self-approval': 'You created this order, so someone else must approve it.',
+  'already-approved-by-you': 'You already approved it.',
   'permission-denied': 'Your role does not include approving orders.',
 }
 
-/** What a pending order still needs, and whether it is for this person to give. */
+/** What a pending order still needs, and whether this person can give it. */
 export function needWords(approvals: OrderApprovals): string {
   const { given, mayApprove, reason } = approvals
   const missing = missingOf(approvals)
   const count = missing === 1 ? 'one' : formatCount(missing)
   const noun = missing === 1 ? 'approval' : 'approvals'
-  const need = `Needs ${count}${given.length === 0 ? '' : ' more'} ${noun}.`
-  if (mayApprove) return `${need} You can give ${missing === 1 ? 'it' : 'one of them'}.`
-  return `${need} ${reasons[reason as ProblemCode] ?? 'You cannot approve it.'}`
+  const need = `Needs ${count}${given.length === 0 ? '' : ' more'} ${noun}`
+  if (mayApprove) return missing === 1 ? 'Needs your approval.' : `${need}, one of them yours.`
+  return `${need}. ${reasons[reason as ProblemCode] ?? 'You cannot approve it.'}`
 }

@@ -1,20 +1,22 @@
-import { orderStates } from '../../../client/src/facts.ts'
+import { firstState, orderStates, orderTransitions } from '../../../client/src/facts.ts'
 
 export type StateName = keyof typeof orderStates
+export type ActionName = keyof typeof orderTransitions
 
-export const pending = orderStates.Pending
-export const approved = orderStates.Approved
+/** The states by number that more than one rule needs: a new order's, and the one that has a receipt. */
+export const pending = orderStates[firstState]
+export const approved = orderStates[orderTransitions.approve.to]
 
 interface StateWords {
   /** The end of a sentence that begins with "the status is". */
   meaning: string
   /** The colours; see controls.css. */
   tone: 'wait' | 'good' | 'bad' | 'quiet'
-  /** Its form, as a sign and as a bar of the chart: no state is told by colour alone. */
+  /** As a sign and as a bar of the chart: colour alone never shows a state. */
   form: 'hollow' | 'full' | 'crossed' | 'dashed'
 }
 
-/** All that the app says of a state wherever it says something; a new one does not compile until it stands here. */
+/** All that the app says about a state; a new one does not compile until it is here. */
 export const words: Record<StateName, StateWords> = {
   Pending: { meaning: 'waiting for approval', tone: 'wait', form: 'hollow' },
   Approved: { meaning: 'approved', tone: 'good', form: 'full' },
@@ -25,26 +27,53 @@ export const words: Record<StateName, StateWords> = {
 /** In the order of their numbers. */
 export const stateNames = Object.keys(words) as StateName[]
 
-/** By its number; undefined of one that this version of the app does not know. */
+/** By its number; undefined for a state that this version of the app does not know. */
 export function nameOf(status: number): StateName | undefined {
   return stateNames.find((name) => orderStates[name] === status)
 }
 
-/** The classes of what shows a state by colour and form. */
+export const actionNames = Object.keys(orderTransitions) as ActionName[]
+
+const isFrom = (action: ActionName, state: StateName) =>
+  (orderTransitions[action].from as readonly StateName[]).includes(state)
+
+/** Whether the action may be done to an order with that status. */
+export function allows(status: number, action: ActionName): boolean {
+  const state = nameOf(status)
+  return state !== undefined && isFrom(action, state)
+}
+
+/** Whether any action may be done. */
+export const isOpen = (status: number) => actionNames.some((action) => allows(status, action))
+
+/** Whether an order with one status may have the other one later. */
+export function leadsTo(status: number, later: number): boolean {
+  const state = nameOf(later)
+  // A newer service knows states that this app does not.
+  if (state === undefined) return isOpen(status)
+  const reached = new Set([nameOf(status)])
+  for (const from of reached) {
+    const next = actionNames.filter((action) => from && isFrom(action, from))
+    for (const action of next) reached.add(orderTransitions[action].to)
+  }
+  return status !== later && reached.has(state)
+}
+
+/** The classes that show a state by colour and form. */
 export function classesOf(name: StateName): string {
   const { tone, form } = words[name]
   return `tone-${tone} is-${form}`
 }
 
-/** How a status is told wherever it is shown: a word, and the class of its sign (see controls.css). */
+/** How a status is shown everywhere: a word, and the class of its sign (see controls.css). */
 export function shownAs(status: number): { word: string; className: string } {
   const name = nameOf(status)
-  // A newer service knows states that this app does not: the number is then better than a wrong word.
+  // From a newer service: the number is better than a wrong word.
   if (name === undefined) return { word: `Status ${status}`, className: 'sign' }
   return { word: name, className: `sign ${classesOf(name)}` }
 }
 
-/** By its name in any case or its number, as the filter language takes them. */
+/** By its name, ignoring case, or its number, as the filter language takes them. */
 export function stateOf(text: string): StateName | null {
   const wanted = text.toLowerCase()
   return (

@@ -1,27 +1,27 @@
 import type { OrderSummary } from '../order.ts'
-import { pending } from '../states.ts'
+import { allows } from '../states.ts'
 import type { Subject } from './decisions.ts'
 
-/** What has to be known of each to approve it, whatever page is shown; by its id. */
+/** By id, what it takes to approve each, whatever page is shown. */
 export type Chosen = ReadonlyMap<string, Subject>
 
-/** With these chosen, or not; only pending ones can be. The same map when nothing changes. */
+/** With these chosen, or not; only those that can be approved. The same map when nothing changes. */
 export function chosenWith(chosen: Chosen, orders: readonly OrderSummary[], isChosen: boolean): Chosen {
-  const changing = orders.filter(({ id, status }) => status === pending && chosen.has(id) !== isChosen)
+  const changing = orders.filter(({ id, status }) => allows(status, 'approve') && chosen.has(id) !== isChosen)
   if (changing.length === 0) return chosen
   const next = new Map(chosen)
-  for (const { id, customer, total, createdAtUtc } of changing) {
-    if (isChosen) next.set(id, { id, customer, total, createdAtUtc })
+  for (const { id, customer, total, createdAtUtc, status } of changing) {
+    if (isChosen) next.set(id, { id, customer, total, createdAtUtc, status })
     else next.delete(id)
   }
   return next
 }
 
-/** Without those that others have approved since, as far as these orders tell. */
+/** Without those that cannot be approved any more, as far as these orders show. */
 export function stillPending(chosen: Chosen, orders: readonly OrderSummary[]): Chosen {
   return without(
     chosen,
-    orders.filter(({ status }) => status !== pending).map(({ id }) => id),
+    orders.filter(({ status }) => !allows(status, 'approve')).map(({ id }) => id),
   )
 }
 

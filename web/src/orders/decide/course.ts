@@ -6,21 +6,21 @@ import { inSeries } from '../../ui/format.ts'
 import { inTab, parsed } from '../../ui/persist.ts'
 import { parametersOf } from '../address/address.ts'
 import { end, type Question, searchOf } from '../address/question.ts'
-import { pending } from '../states.ts'
-import type { DeedName } from './actions.ts'
+import { type ActionName, actionNames } from '../states.ts'
+import { actions } from './actions.ts'
 
-/** What this person did with an order on the way. */
-export type Mark = DeedName | 'skipped'
+/** What this person did with an order of the review. */
+export type Mark = ActionName | 'skipped'
 
-/** The orders of a review as they were when it began, in their order, and what has become of them since. */
+/** The ids of the orders of a review, in their order when it began, and what this person did with them. */
 export interface Course {
-  orders: readonly { id: string; wasPending: boolean }[]
+  orders: readonly string[]
   marks: Readonly<Record<string, Mark>>
 }
 
 export interface Place {
-  /** The order that is shown; undefined behind the last one. */
-  order: Course['orders'][number] | undefined
+  /** The id of the order on the screen; undefined behind the last one. */
+  order: string | undefined
   /** From 1. */
   number: number
   count: number
@@ -29,22 +29,21 @@ export interface Place {
   next: string
 }
 
-/** An order that the question does not find, as after another's link, is shown before all that it finds. */
+/** An order that the question does not find, as in someone else's link, comes before all that it finds. */
 export function placeIn({ orders: found }: Course, at: string | undefined): Place {
-  const isFound = at === undefined || at === end || found.some(({ id }) => id === at)
-  const orders = isFound ? found : [{ id: at, wasPending: false }, ...found]
-  const known = orders.findIndex(({ id }) => id === at)
-  const index = at === end ? orders.length : Math.max(known, 0)
+  const isFound = at === undefined || at === end || found.includes(at)
+  const orders = isFound ? found : [at, ...found]
+  const index = at === end ? orders.length : Math.max(orders.indexOf(at ?? ''), 0)
   return {
     order: orders[index],
     number: index + 1,
     count: orders.length,
-    previous: orders[index - 1]?.id,
-    next: orders[index + 1]?.id ?? end,
+    previous: orders[index - 1],
+    next: orders[index + 1] ?? end,
   }
 }
 
-/** How far the review is: whoever skips an order may come back to it. A decision outlasts a second look. */
+/** A skipped order can be marked again. Skipping a decided order does not remove its mark. */
 export function marked(course: Course, id: string, mark: Mark | undefined): Course {
   const { [id]: before, ...others } = course.marks
   if (mark === 'skipped' && before !== undefined) return course
@@ -52,24 +51,17 @@ export function marked(course: Course, id: string, mark: Mark | undefined): Cour
 }
 
 export function skippedOf({ orders, marks }: Course): string[] {
-  return orders.map(({ id }) => id).filter((id) => marks[id] === 'skipped')
+  return orders.filter((id) => marks[id] === 'skipped')
 }
 
 /** As "You approved 12, rejected 2 and skipped 3." */
 export function courseInWords(course: Course): string {
   const all = Object.values(course.marks)
-  const parts = (Object.keys(verbs) as Mark[]).flatMap((mark) => {
+  const parts = ([...actionNames, 'skipped'] as const).flatMap((mark) => {
     const count = all.filter((other) => other === mark).length
-    return count === 0 ? [] : [`${verbs[mark]} ${count}`]
+    return count === 0 ? [] : [`${mark === 'skipped' ? mark : actions[mark].past} ${count}`]
   })
-  return parts.length === 0 ? 'You decided nothing.' : `You ${inSeries(parts)}.`
-}
-
-const verbs: Record<Mark, string> = {
-  approve: 'approved',
-  reject: 'rejected',
-  withdraw: 'withdrew',
-  skipped: 'skipped',
+  return parts.length === 0 ? 'You made no decisions.' : `You ${inSeries(parts)}.`
 }
 
 /** The tab keeps the one review that it is in: a reload changes neither its orders nor their number. */
@@ -111,15 +103,13 @@ export function mark(id: string, as: Mark | undefined): void {
 }
 
 async function ask(question: Question, signal: AbortSignal): Promise<Course> {
-  if (question.ids !== undefined) return courseOf(question.ids.split(',').map((id) => [id, pending]))
+  if (question.ids !== undefined) return courseOf(question.ids.split(','))
   const query = { ...parametersOf(searchOf(question)), paginated: false }
   const { items } = await answerOf(client.GET('/v1/orders', { params: { query }, signal }))
-  return courseOf(items.map(({ id, status }) => [id, status]))
+  return courseOf(items.map(({ id }) => id))
 }
 
-function courseOf(orders: (readonly [id: string, status: number])[]): Course {
-  return { orders: orders.map(([id, status]) => ({ id, wasPending: status === pending })), marks: {} }
-}
+const courseOf = (orders: Course['orders']): Course => ({ orders, marks: {} })
 
 function keep(asked: string, course: Course): Course {
   inTab.write(name, JSON.stringify({ asked, course }))

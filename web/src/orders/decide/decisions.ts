@@ -2,12 +2,13 @@ import { isPassing, ProblemError, problemOf } from '../../api/problem.ts'
 import type { Sent } from '../../ui/draft.ts'
 import { type Observable, observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
-import type { VersionedOrder } from '../order.ts'
+import type { OrderSummary, VersionedOrder } from '../order.ts'
 import { untilAnswered } from '../retry.ts'
 import type { Decision } from './queries.ts'
 
 /** What the person was shown when asked; with `etag` exactly that version is decided on, or none. */
 export interface Subject extends Identity {
+  status: OrderSummary['status']
   etag?: string | undefined
   /** Why; for what takes a reason. */
   reason?: string
@@ -20,9 +21,9 @@ export type Progress =
   | { kind: 'retrying'; failure: unknown }
   /** `missing`: how many more have to approve it before it is; undefined where that could not be read. */
   | { kind: 'decided'; missing: number | undefined }
-  /** `now` is there when somebody else was faster and the order could be read. */
+  /** `now` is there when someone else was faster and the order could be read. */
   | { kind: 'refused'; failure: unknown; now?: VersionedOrder }
-  /** No answer tells, and it may have happened; `failure` is the last one. */
+  /** No answer says so, but it may have happened; `failure` is the last one. */
   | { kind: 'unclear'; failure: unknown }
 
 export interface Step {
@@ -41,7 +42,7 @@ type Request = Decision & Sent
 export interface Service {
   newKey(): string
   decide(decision: Decision): Promise<void>
-  /** How many more have to decide the same before it counts; asked when one has. */
+  /** After a decision: how many more people have to decide the same before it counts. */
   missing(id: string): Promise<number>
   read(id: string): Promise<VersionedOrder>
   /** Ends early when the connection is back, or at the signal. */
@@ -50,18 +51,18 @@ export interface Service {
 
 export interface Decisions {
   snapshot: Pick<Observable<Snapshot>, 'get' | 'use'>
-  /** Resolves, and never throws, when nothing is under way any more. Again: what has no final result is tried anew. */
+  /** Resolves, and never throws, when nothing is under way. Called again, it tries again what has no final result. */
   start(): Promise<void>
-  /** Begins nothing more and tries nothing again. A request that was sent cannot be taken back, and is waited for. */
+  /** Begins nothing more and tries nothing again. A request that was sent cannot be undone: its answer is awaited. */
   stop(): void
 }
 
 const atATime = 3
 
 /**
- * Decides about some orders, each under one idempotency key however often it is tried: no try ever counts twice.
- * Failures that pass are tried again until they do, or until the person stops. It is no part of a view: a view that
- * goes away loses no result. A session or a permission that ends stops the rest.
+ * Decides about some orders, each under one idempotency key: however often it is tried, it counts once. Failures that
+ * pass are tried again until they do, or until the person stops. It is not part of a view: a view that goes away loses
+ * no result. When the session or the permission ends, the rest stops.
  */
 export function prepareDecisions(subjects: readonly Subject[], service: Service): Decisions {
   const snapshot = observable<Snapshot>({
@@ -80,12 +81,12 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
   }
 
   async function decide(index: number, request: Request): Promise<void> {
-    const tell = (progress: Progress) => {
+    const report = (progress: Progress) => {
       const { steps } = snapshot.get()
       become({ steps: steps.map((step, at) => (at === index ? { ...step, progress } : step)) })
     }
-    const progress = await decideOne(request, service, halt.signal, tell)
-    tell(progress)
+    const progress = await decideOne(request, service, halt.signal, report)
+    report(progress)
     if (problemOf(failureOf(progress), 'permission-denied', 'authentication-required')) stop()
   }
 

@@ -1,5 +1,5 @@
+import { orderTransitions } from '../../../../client/src/facts.ts'
 import { inBrowser, parsed } from '../../ui/persist.ts'
-import { deeds } from './actions.ts'
 import type { Left } from './outbox.ts'
 
 const prefix = 'decision.'
@@ -21,7 +21,13 @@ export const leftInBrowser = {
 /** Another version of the app may have written it. */
 function isLeft(value: unknown): value is Left {
   if (typeof value !== 'object' || value === null) return false
-  const { deed, decision, from, userId } = value as Partial<Left>
+  const { action, decision, from, userId } = value as Partial<Left>
   const isDecision = typeof decision?.id === 'string' && typeof decision.idempotencyKey === 'string'
-  return isDecision && deed !== undefined && deed in deeds && Number.isFinite(from) && userId !== undefined
+  return (
+    isDecision &&
+    action !== undefined &&
+    action in orderTransitions &&
+    Number.isFinite(from) &&
+    userId !== undefined
+  )
 }

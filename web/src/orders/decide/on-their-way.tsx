@@ -4,49 +4,52 @@ import { useCallback, useEffect, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { useUser } from '../../auth/session.ts'
 import { describeFailure } from '../../ui/describe.ts'
-import { formatCount } from '../../ui/format.ts'
+import { formatCount, formatTotal, shortName } from '../../ui/format.ts'
+import { isolated } from '../../ui/isolate.ts'
 import { Key } from '../../ui/key.tsx'
 import { Note } from '../../ui/note.tsx'
 import { isBusy, useShortcut } from '../../ui/shortcuts.ts'
-import { deeds } from './actions.ts'
+import { shortNumber } from '../identity.ts'
+import { actions, doneWord } from './actions.ts'
 import { isWorthTrying } from './decisions.ts'
-import { nameOfEntry, toldOf } from './entry-words.ts'
-import type { Entry } from './outbox.ts'
-import { outbox, takeBack } from './sending.ts'
+import { type Entry, isOver, mayHaveHappened } from './outbox.ts'
+import { outbox, undo } from './sending.ts'
+import { WhyNot } from './why-not.tsx'
 
 /**
- * Decisions that were made and have no good end yet, on every page: the last that can be taken back, what cannot be sent
- * at the moment, and each that did not happen.
+ * The decisions without a good end yet, on every page: the last one that can be undone, what cannot be sent at the
+ * moment, and each that did not happen.
  */
 export function OnTheirWay() {
   const { id } = useUser()
   const entries = outbox.use()
   const held = entries.filter(({ state }) => state.kind === 'held')
   const last = held.at(-1)
-  const undo = useUndo(last !== undefined)
+  const undoLast = useUndo(last !== undefined)
   useEffect(() => outbox.takeOver(id), [id])
-  const told = entries.filter(({ state }) => state.kind === 'failed' || state.kind === 'left')
   return (
     <section className="on-their-way no-print" aria-label="Your decisions">
       {/* Always there: screen readers watch it for changes. */}
       <div role="status" className="stack gap-2">
-        {told.map((entry) => (
-          <Told key={entry.decision.idempotencyKey} entry={entry} />
+        {entries.filter(isOver).map((entry) => (
+          <NotDecided key={entry.decision.idempotencyKey} entry={entry} />
         ))}
         <Trouble entries={entries} />
-        {last && <span className="visually-hidden">{heldInWords(last)}</span>}
+        {last && (
+          <span className="visually-hidden">{nameOf(last, 'long')} in five seconds. Press u to undo it.</span>
+        )}
       </div>
       {last?.state.kind === 'held' && (
         <div className="held row row-between">
           <p>
-            <strong>{deeds[last.deed].name}</strong> {nameOfEntry(last)}
+            {nameOf(last, 'long')}
             <span className="soft" aria-hidden="true">
               {' '}
               in <Countdown key={last.decision.idempotencyKey} until={last.state.until} />
-              {held.length > 1 && `, ${formatCount(held.length - 1)} more before it`}
+              {held.length > 1 && ` · ${formatCount(held.length - 1)} more queued`}
             </span>
           </p>
-          <Button className="button button-small" onPress={undo}>
+          <Button className="button button-small" onPress={undoLast}>
             Undo
             <Key name="u" />
           </Button>
@@ -56,34 +59,38 @@ export function OnTheirWay() {
   )
 }
 
-const heldInWords = (entry: Entry) =>
-  `${deeds[entry.deed].name} ${nameOfEntry(entry)} in five seconds. Press u to undo it.`
+/** As "Acme, 1,234.00", or "Approving Acme (1,234.00)". */
+function nameOf({ action, order, decision }: Entry, form: 'short' | 'long'): string {
+  const doing = actions[action].doing.replace(' …', '')
+  if (order === undefined) {
+    const name = `order ${shortNumber(decision.id)}`
+    return form === 'short' ? name : `${doing} ${name}`
+  }
+  const [name, total] = [isolated(shortName(order.customer, 40)), formatTotal(order.total)]
+  return form === 'short' ? `${name}, ${total}` : `${doing} ${name} (${total})`
+}
 
-/** Takes the last one back; in a review, one then looks at it again. */
+/** Undoes the last one. A review goes back to its order. */
 function useUndo(isAnyHeld: boolean): () => void {
   const navigate = useNavigate()
   const router = useRouter()
-  const undo = useCallback(() => {
-    const id = takeBack()
+  const undoLast = useCallback(() => {
+    const id = undo()
     if (id === undefined || router.latestLocation.pathname !== '/orders/review') return
-    void navigate({
-      to: '/orders/review',
-      search: (before) => ({ ...before, at: id }),
-      replace: true,
-    })
+    void navigate({ to: '/orders/review', search: (before) => ({ ...before, at: id }), replace: true })
   }, [navigate, router])
-  useShortcut('u', isAnyHeld ? (event) => event?.repeat || undo() : undefined)
+  useShortcut('u', isAnyHeld ? (event) => event?.repeat || undoLast() : undefined)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
       if (!isUndo || !isAnyHeld || event.repeat || isBusy(event.target)) return
       event.preventDefault()
-      undo()
+      undoLast()
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
-  }, [undo, isAnyHeld])
-  return undo
+  }, [undoLast, isAnyHeld])
+  return undoLast
 }
 
 const tickMilliseconds = 200
@@ -104,18 +111,23 @@ function Trouble({ entries }: { entries: readonly Entry[] }) {
   )
   if (retrying.length === 0) return null
   const { title, detail } = describeFailure(retrying[0])
-  const count = retrying.length === 1 ? 'One decision is' : `${formatCount(retrying.length)} decisions are`
-  return <Note kind="warning" title={title} lines={[`${count} not sent yet. ${detail}`]} />
+  const count = retrying.length === 1 ? 'One decision' : `${formatCount(retrying.length)} decisions`
+  return <Note kind="warning" title={title} lines={[`${count} not sent. ${detail}`]} />
 }
 
-function Told({ entry }: { entry: Entry }) {
-  const { userName } = useUser()
-  const { title, detail } = toldOf(entry, userName)
+function NotDecided({ entry }: { entry: Entry }) {
+  const { action, state } = entry
   const { id, idempotencyKey } = entry.decision
-  const { state } = entry
+  const isUnclear = mayHaveHappened(state)
   const mayTry = state.kind === 'left' || (state.kind === 'failed' && isWorthTrying(state.progress))
+  const title = `${isUnclear ? 'Perhaps not' : 'Not'} ${doneWord(action)}: ${nameOf(entry, 'short')}`
   return (
-    <Note kind="warning" title={title} lines={[detail]}>
+    <Note kind="warning" title={title}>
+      <p>
+        {isUnclear
+          ? 'There was no answer. You can safely try again: nothing happens twice.'
+          : state.kind === 'failed' && <WhyNot progress={state.progress} action={action} />}
+      </p>
       <div className="row">
         {mayTry && (
           <Button className="button button-small" onPress={() => outbox.send(idempotencyKey)}>

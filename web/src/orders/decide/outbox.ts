@@ -1,32 +1,32 @@
 import { observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
-import type { DeedName } from './actions.ts'
+import type { ActionName } from '../states.ts'
 import type { Progress } from './decisions.ts'
 import type { Decision } from './queries.ts'
 
-/** A decision as it was made; its idempotency key is what it is known by. */
+/** A decision as it was made; its idempotency key identifies it. */
 export interface Made {
   userId: number | string
-  deed: DeedName
+  action: ActionName
   decision: Decision
 }
 
 export type State =
-  /** Can be taken back until then. */
+  /** Can be undone until then. */
   | { kind: 'held'; until: number }
   | { kind: 'under-way'; progress: Progress }
-  /** It did not happen, or that is not certain. It is told until the person has seen it. */
+  /** It did not happen, or that is not certain. It is shown until the person dismisses it. */
   | { kind: 'failed'; progress: Progress }
-  /** Another page made it, may not have sent it, and is gone. */
+  /** Another page made it and is gone; it may not have been sent. */
   | { kind: 'left' }
 
 export interface Entry extends Made {
-  /** Not known of what another page has left. */
+  /** Unknown if another page has left it. */
   order?: Identity | undefined
   state: State
 }
 
-/** What outlives the page. From that instant on nobody can take it back, and another page may send it. */
+/** What outlives the page. From that instant on it cannot be undone, and another page may send it. */
 export interface Left extends Made {
   from: number
 }
@@ -35,8 +35,8 @@ export interface Parts {
   now(): number
   /** Returns what calls it off. */
   after(milliseconds: number, act: () => void): () => void
-  /** Resolves when there is an end; undefined when the person who decided is gone. Never throws. */
-  send(entry: Entry, tell: (progress: Progress) => void, signal: AbortSignal): Promise<Progress | undefined>
+  /** Resolves when there is an end; undefined if the person who decided is gone. Never throws. */
+  send(entry: Entry, report: (progress: Progress) => void, signal: AbortSignal): Promise<Progress | undefined>
   kept: {
     put(left: Left): void
     drop(key: string): void
@@ -45,18 +45,19 @@ export interface Parts {
 }
 
 export const undoMilliseconds = 5_000
-/** This long after it was due, the page that made it has its answer or is gone. */
+/** By then the page that made it has its answer or is gone. */
 const takeOverMilliseconds = 40_000
-/** What was left longer ago is sent only when the person says so. */
+/** What was left longer ago is sent only if the person says so. */
 const recentMilliseconds = 60_000
-/** How long somebody else's is kept for them. */
+/** How long another person's decision is kept for them. */
 const keptMilliseconds = 86_400_000
 
 const keyOf = ({ decision }: Made) => decision.idempotencyKey
 
 /**
- * What was decided without a question: held for five seconds in which it can be taken back, then sent under its key
- * until there is an end. Nothing that was shown as decided gets lost: it is sent, or the person is told.
+ * Decisions that were made without a question. Each is held for five seconds, in which it can be undone, and then sent
+ * under its key until there is an end. Nothing that was shown as decided gets lost: it is sent, or the person hears of
+ * it.
  */
 export class Outbox {
   readonly #parts: Parts
@@ -80,7 +81,7 @@ export class Outbox {
   }
 
   /** The last one that is still held. */
-  takeBack(): Entry | undefined {
+  undo(): Entry | undefined {
     const last = this.get().findLast(({ state }) => state.kind === 'held')
     if (last) this.dismiss(keyOf(last))
     return last
@@ -92,11 +93,11 @@ export class Outbox {
     if (entry === undefined || this.#sending.has(key)) return
     this.#callOff(key)
     const { signal } = this.#here
-    const tell = (progress: Progress) => {
+    const report = (progress: Progress) => {
       if (!signal.aborted) this.#become(key, { kind: 'under-way', progress })
     }
-    tell({ kind: 'sending' })
-    const settled = this.#parts.send(entry, tell, signal).then((progress) => {
+    report({ kind: 'sending' })
+    const settled = this.#parts.send(entry, report, signal).then((progress) => {
       if (signal.aborted) return
       this.#sending.delete(key)
       if (progress?.kind === 'decided') this.dismiss(key)
@@ -105,14 +106,14 @@ export class Outbox {
     this.#sending.set(key, settled)
   }
 
-  /** There is nothing left to do or to tell. */
+  /** Nothing is left to do or to show. */
   dismiss(key: string): void {
     this.#callOff(key)
     this.#parts.kept.drop(key)
     this.#entries.set(this.get().filter((entry) => keyOf(entry) !== key))
   }
 
-  /** Goes on with what this person's pages have left. */
+  /** Goes on with what other pages of this person have left. */
   takeOver(userId: Made['userId']): void {
     const { kept, now } = this.#parts
     for (const left of kept.all()) {
@@ -126,30 +127,30 @@ export class Outbox {
     }
   }
 
-  /** Sends everything at once, what other pages hold too. Whether all of that has happened within the time. */
+  /** Sends everything at once, even what other pages hold. Whether all of it was done within the time. */
   async flush(userId: Made['userId'], withinMilliseconds: number): Promise<boolean> {
-    const told = this.get().filter(isTold)
+    const shown = this.get().filter(isOver)
     for (const left of this.#parts.kept.all()) {
       if (left.userId === userId && !this.#find(keyOf(left))) this.#adopt(left)
     }
     const open = this.get()
-      .filter((entry) => !told.includes(entry))
+      .filter((entry) => !shown.includes(entry))
       .map(keyOf)
     for (const key of open) this.send(key)
     const time = new Promise<void>((resolve) => this.#parts.after(withinMilliseconds, resolve))
     await Promise.race([Promise.all(open.map((key) => this.#sending.get(key))), time])
     if (open.some((key) => this.#find(key))) return false
-    for (const entry of told) this.dismiss(keyOf(entry))
+    for (const entry of shown) this.dismiss(keyOf(entry))
     return true
   }
 
-  /** The page goes, perhaps for good: what is held is sent, and what becomes of it is for the next page. */
+  /** The page goes, perhaps for good: what is held is sent, and the next page finds out what became of it. */
   leave(): void {
     this.#leaveOpen()
     for (const entry of this.get()) if (entry.state.kind === 'held') this.send(keyOf(entry))
   }
 
-  /** Another person comes: nothing of it is shown or tried any more. */
+  /** Another person comes: nothing more is shown or tried. */
   forget(): void {
     this.#here.abort()
     this.#here = new AbortController()
@@ -160,15 +161,15 @@ export class Outbox {
   }
 
   #leaveOpen(): void {
-    for (const entry of this.get()) if (!isTold(entry)) this.#keep(entry, this.#parts.now())
+    for (const entry of this.get()) if (!isOver(entry)) this.#keep(entry, this.#parts.now())
   }
 
-  #adopt({ userId, deed, decision }: Left): void {
-    this.#add({ userId, deed, decision, state: { kind: 'left' } })
+  #adopt({ userId, action, decision }: Left): void {
+    this.#add({ userId, action, decision, state: { kind: 'left' } })
   }
 
-  #keep({ userId, deed, decision }: Made, from: number): void {
-    this.#parts.kept.put({ userId, deed, decision, from })
+  #keep({ userId, action, decision }: Made, from: number): void {
+    this.#parts.kept.put({ userId, action, decision, from })
   }
 
   #add(entry: Entry): void {
@@ -194,4 +195,9 @@ export class Outbox {
   }
 }
 
-const isTold = ({ state: { kind } }: Entry) => kind === 'failed' || kind === 'left'
+/** Nothing more happens with it by itself. */
+export const isOver = ({ state: { kind } }: Entry) => kind === 'failed' || kind === 'left'
+
+/** Whether a request was sent, perhaps, and no answer says what became of it. */
+export const mayHaveHappened = (state: State) =>
+  state.kind === 'left' || (state.kind === 'failed' && state.progress.kind === 'unclear')

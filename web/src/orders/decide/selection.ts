@@ -15,7 +15,7 @@ const selection = observable(nothing)
 
 onForget(() => selection.set(nothing))
 
-/** There is nothing left to do with these, wherever that was done. */
+/** Nothing is left to do with these, wherever that was done. */
 export function deselect(ids: readonly string[]): void {
   const { filter, chosen } = selection.get()
   const left = without(chosen, ids)
@@ -26,14 +26,12 @@ function chosenOf(filter: string, { filter: ofFilter, chosen }: Selection): Chos
   return filter === ofFilter ? chosen : noneChosen
 }
 
-/** Those of one search, to look at. */
+/** The chosen orders of one search, to read only. */
 export function useChosen(filter: string): Chosen {
   return chosenOf(filter, selection.use())
 }
 
-/**
- * The chosen orders of one search. They stay while one pages, sorts or looks at an order; another search has others.
- */
+/** The chosen orders of one search. They stay while the person pages, sorts or looks at an order. */
 export function useSelection(filter: string, orders: readonly OrderSummary[]) {
   const chosen = useChosen(filter)
   const turn = useCallback(

@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import { orderTransitions } from '../../../../client/src/facts.ts'
 import { fetchAntiforgeryToken } from '../../api/client.ts'
 import { problemOf } from '../../api/problem.ts'
 import {
@@ -11,15 +12,15 @@ import {
 import { announce } from '../../ui/announce.ts'
 import { orderInWords } from '../identity.ts'
 import { ordersChanged } from '../queries.ts'
-import { type DeedName, deeds } from './actions.ts'
+import type { ActionName } from '../states.ts'
 import { mark } from './course.ts'
 import { decideOne, failureOf, type Progress, type Subject } from './decisions.ts'
 import { leftInBrowser } from './left.ts'
-import { type Entry, Outbox } from './outbox.ts'
+import { type Entry, mayHaveHappened, Outbox } from './outbox.ts'
 import { deselect } from './selection.ts'
 import { serviceFor } from './service.ts'
 
-/** Of this page; whichever view is on the screen. */
+/** The one outbox of this page, whatever view is on the screen. */
 export const outbox = new Outbox({
   now: Date.now,
   after(milliseconds, act) {
@@ -35,32 +36,35 @@ const signOutMilliseconds = 5_000
 onForget(() => outbox.forget())
 beforeSignOut(async ({ id }) => {
   const isDone = await outbox.flush(id, signOutMilliseconds)
-  if (!isDone) announce('You are still signed in: not all of your decisions could be sent.')
+  if (!isDone) announce('You are still signed in: some of your decisions could not be sent.')
   return isDone
 })
 // Before the session hears of it, which forgets everything.
 addEventListener('pagehide', () => outbox.leave(), { capture: true })
 
-/** Of a review: a page that goes sends what is held, and has no time left to ask for the token. */
+/** A page that goes sends what is held, and has no time left to ask for the token. */
 export function useReadyToSend(): void {
   useEffect(() => void fetchAntiforgeryToken().catch(() => undefined), [])
 }
 
-/** Shows it as decided from now on, and sends it when it can no longer be taken back. */
-export function hold(userId: number | string, deed: DeedName, subject: Subject): void {
+/** Shows it as decided from now on, and sends it when it can no longer be undone. */
+export function hold(userId: number | string, action: ActionName, subject: Subject): void {
   const { id, etag, reason, customer, total, createdAtUtc } = subject
   const decision = { id, etag, idempotencyKey: crypto.randomUUID(), ...(reason !== undefined && { reason }) }
-  outbox.hold({ userId, deed, decision }, { id, customer, total, createdAtUtc })
-  mark(id, deed)
+  outbox.hold({ userId, action, decision }, { id, customer, total, createdAtUtc })
+  mark(id, action)
 }
 
-/** The id of the order that is not decided any more; undefined when nothing is held. */
-export function takeBack(): string | undefined {
-  const entry = outbox.takeBack()
+/** Undoes the last decision that is held. The id of its order; undefined when nothing is held. */
+export function undo(): string | undefined {
+  const entry = outbox.undo()
   if (entry === undefined) return undefined
   const { id } = entry.decision
   mark(id, undefined)
-  announce(`Taken back. ${entry.order ? orderInWords(entry.order) : 'The order'} is as it was.`)
+  const [state] = orderTransitions[entry.action].from
+  announce(
+    `Undone. ${entry.order ? orderInWords(entry.order) : 'The order'} is still ${state.toLowerCase()}.`,
+  )
   return id
 }
 
@@ -72,17 +76,16 @@ export function useIsOnItsWay(id: string): boolean {
 const isOpen = ({ kind }: Entry['state']) => kind === 'held' || kind === 'under-way'
 
 async function send(
-  { deed, decision, state }: Entry,
-  tell: (progress: Progress) => void,
+  { action, decision, state }: Entry,
+  report: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<Progress | undefined> {
   const session = currentSession()
   if (session.kind !== 'signed-in') return undefined
   const hands = changesOfHands()
-  const isUnclear = state.kind === 'left' || (state.kind === 'failed' && state.progress.kind === 'unclear')
-  const request = { ...decision, mayHaveHappened: isUnclear }
-  const service = serviceFor(deeds[deed], session.user.userName)
-  const progress = await decideOne(request, service, signal, tell)
+  const request = { ...decision, mayHaveHappened: mayHaveHappened(state) }
+  const service = serviceFor(action, session.user.userName)
+  const progress = await decideOne(request, service, signal, report)
   if (hands !== changesOfHands()) return undefined
   void ordersChanged(decision.id)
   if (progress.kind === 'decided') deselect([decision.id])

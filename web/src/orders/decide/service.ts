@@ -8,77 +8,59 @@ import { pause } from '../../ui/pause.ts'
 import { missingOf } from '../approvals.ts'
 import type { VersionedOrder } from '../order.ts'
 import { approvalsQuery, orderQuery, ordersChanged } from '../queries.ts'
-import type { Deed } from './actions.ts'
+import type { ActionName } from '../states.ts'
+import { actions, stateAfter } from './actions.ts'
 import { type Decisions, failureOf, type Service } from './decisions.ts'
 import { deselect } from './selection.ts'
-import { type Ending, endingOf } from './words.ts'
+import { isSettled } from './words.ts'
 
-/**
- * Decides, and tells the rest of the app. False: the person who asked is gone, and nothing is told to the next one.
- */
-export async function settle(decisions: Decisions): Promise<boolean> {
+/** Decides, and updates the rest of the app. False: the person who asked is gone, and the next one hears nothing. */
+export async function settle(decisions: Decisions, action: ActionName): Promise<boolean> {
   const hands = changesOfHands()
   await decisions.start()
   if (hands !== changesOfHands()) return false
-  deselect(settledOf(decisions))
+  const { steps } = decisions.snapshot.get()
+  const settled = steps.filter(({ progress }) => isSettled(progress, action))
+  deselect(settled.map(({ subject }) => subject.id))
   void ordersChanged()
-  if (mayNoMore(decisions)) void refreshSession().catch(() => undefined)
+  if (steps.some(({ progress }) => problemOf(failureOf(progress), 'permission-denied'))) {
+    void refreshSession().catch(() => undefined)
+  }
   return true
 }
 
-/** Where the reason is written. */
-export const placeOf = ({ name }: Deed, id: string) => `${name} ${id}`
+/** Where the draft of the reason is kept. */
+export const placeOf = (action: ActionName, id: string) => `${action} ${id}`
 
-export function serviceFor(deed: Deed, userName: string): Service {
+export function serviceFor(action: ActionName, userName: string): Service {
   const hands = changesOfHands()
-  const readAnew = async <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) => {
-    // One that is under way may have been asked before the change.
+  const readAgain = async <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) => {
+    // A request under way may have left before the change.
     await queries.cancelQueries({ queryKey: query.queryKey })
     return queries.fetchQuery({ ...query, staleTime: 0, retry: false })
   }
   return {
     newKey: () => crypto.randomUUID(),
     async decide(decision) {
-      await deed.send(decision)
-      dropDraft(placeOf(deed, decision.id))
+      await actions[action].send(decision)
+      dropDraft(placeOf(action, decision.id))
     },
     async missing(id) {
-      const missing = deed.to === 'Approved' ? missingOf(await readAnew(approvalsQuery(id))) : 0
-      if (missing === 0 && hands === changesOfHands()) showDecided(id, deed, userName)
+      const missing = action === 'approve' ? missingOf(await readAgain(approvalsQuery(id))) : 0
+      if (missing === 0 && hands === changesOfHands()) showDecided(id, action, userName)
       return missing
     },
-    read: (id) => readAnew(orderQuery(id)),
+    read: (id) => readAgain(orderQuery(id)),
     pause,
   }
 }
 
 /** At once, without the time, which only the service knows: it is asked when all is done. */
-function showDecided(id: string, { to }: Deed, userName: string): void {
-  const stamp = { modifiedBy: userName, updatedAtUtc: null, updatedAtTimeZone: null }
+function showDecided(id: string, action: ActionName, modifiedBy: string): void {
+  const stamp = { modifiedBy, updatedAtUtc: null, updatedAtTimeZone: null }
   queries.setQueryData(
     orderQuery(id).queryKey,
     (known): VersionedOrder | undefined =>
-      known && { ...known, order: { ...known.order, ...stamp, status: orderStates[to] } },
+      known && { ...known, order: { ...known.order, ...stamp, status: orderStates[stateAfter(action)] } },
   )
-}
-
-/** Then the rest of the app should know it, too. */
-function mayNoMore(decisions: Decisions): boolean {
-  const { steps } = decisions.snapshot.get()
-  return steps.some(({ progress }) => problemOf(failureOf(progress), 'permission-denied'))
-}
-
-const open: readonly (Ending | undefined)[] = [
-  'changed',
-  'denied',
-  'failed',
-  'unclear',
-  'untouched',
-  undefined,
-]
-
-/** Of these there is nothing left to do for this person, whoever did it. */
-function settledOf(decisions: Decisions): string[] {
-  const { steps } = decisions.snapshot.get()
-  return steps.filter(({ progress }) => !open.includes(endingOf(progress))).map(({ subject }) => subject.id)
 }

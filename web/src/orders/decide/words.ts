@@ -1,80 +1,131 @@
-import { problemOf } from '../../api/problem.ts'
-import { nameOf, type StateName } from '../states.ts'
+import { type ProblemCode, problemOf } from '../../api/problem.ts'
+import { type ActionName, allows, nameOf, type StateName, stateNames, words } from '../states.ts'
+import { doneWord, stateAfter } from './actions.ts'
 import type { Progress, Step } from './decisions.ts'
 
-/** Whether nobody else is needed. */
-export const isApproved = ({ progress }: Step) => progress.kind === 'decided' && progress.missing === 0
+/** How a decision about one order ended; a state is the one in which someone else had put it. */
+const endings = [
+  'done',
+  'given',
+  ...stateNames,
+  'own',
+  'twice',
+  'changed',
+  'gone',
+  'denied',
+  'failed',
+  'unclear',
+  'untouched',
+] as const
+export type Ending = (typeof endings)[number]
 
-export type Ending =
-  | 'approved'
-  | 'given'
-  | 'already'
-  | 'rejected'
-  | 'withdrawn'
-  | 'own'
-  | 'twice'
-  | 'changed'
-  | 'gone'
-  | 'denied'
-  | 'failed'
-  | 'unclear'
-  | 'untouched'
-
-/** Of an order that somebody else was faster with. */
-const meanwhile: Record<StateName, Ending> = {
-  Pending: 'changed',
-  Approved: 'already',
-  Rejected: 'rejected',
-  Withdrawn: 'withdrawn',
-}
-
-/** What became of one approval; undefined while it is under way. */
-export function endingOf(progress: Progress): Ending | undefined {
-  if (progress.kind === 'decided') return progress.missing === 0 ? 'approved' : 'given'
+/** Undefined while it is under way. */
+export function endingOf(progress: Progress, action: ActionName): Ending | undefined {
+  if (progress.kind === 'decided') return progress.missing === 0 ? 'done' : 'given'
   if (progress.kind === 'unclear') return progress.kind
   if (progress.kind === 'waiting') return 'untouched'
   if (progress.kind !== 'refused') return undefined
-  return endingOfRefusal(progress)
-}
-
-function endingOfRefusal({ failure, now }: Progress & { kind: 'refused' }): Ending {
+  const { failure, now } = progress
   const status = now?.order.status ?? problemOf(failure, 'order-not-pending')?.currentStatus
-  if (status !== undefined) return meanwhile[nameOf(status) ?? 'Pending']
-  if (problemOf(failure, 'order-not-found')) return 'gone'
-  if (problemOf(failure, 'permission-denied')) return 'denied'
-  if (problemOf(failure, 'self-approval')) return 'own'
-  if (problemOf(failure, 'already-approved-by-you')) return 'twice'
-  return problemOf(failure, 'precondition-failed', 'concurrency-conflict') ? 'changed' : 'failed'
+  if (status !== undefined && !allows(status, action)) return nameOf(status) ?? 'changed'
+  if (status !== undefined) return 'changed'
+  const code = problemOf(failure)?.code
+  return (code && refusals[code]) ?? 'failed'
 }
 
-const sentences: Record<Ending, [one: string, several: string]> = {
-  approved: ['is approved now', 'are approved now'],
-  given: ['has your approval and needs more', 'have your approval and need more'],
-  already: ['was already approved', 'were already approved'],
-  rejected: ['was rejected in the meantime', 'were rejected in the meantime'],
-  withdrawn: ['was withdrawn in the meantime', 'were withdrawn in the meantime'],
-  own: ['needs somebody else because you created it', 'need somebody else because you created them'],
-  twice: ['already had your approval', 'already had your approval'],
-  changed: ['has changed and was not approved', 'have changed and were not approved'],
-  gone: ['no longer exists', 'no longer exist'],
-  denied: ['was not approved because you no longer may', 'were not approved because you no longer may'],
-  failed: ['failed', 'failed'],
-  unclear: [
-    'had no clear answer and may have been approved',
-    'had no clear answer and may have been approved',
-  ],
-  untouched: ['was left as it was', 'were left as they were'],
+const refusals: Partial<Record<ProblemCode, Ending>> = {
+  'order-not-found': 'gone',
+  'permission-denied': 'denied',
+  'self-approval': 'own',
+  'already-approved-by-you': 'twice',
+  'precondition-failed': 'changed',
+  'concurrency-conflict': 'changed',
 }
 
-/** As "10 are approved now, 1 was already approved." */
-export function summaryOf(steps: readonly Step[]): string {
-  const endings = steps.map(({ progress }) => endingOf(progress))
-  const parts = (Object.keys(sentences) as Ending[]).flatMap((ending) => {
-    const count = endings.filter((other) => other === ending).length
-    return count === 0 ? [] : [`${count} ${sentences[ending][count === 1 ? 0 : 1]}`]
+/** With these endings this person still has something to do about the order. */
+const unsettled: readonly (Ending | undefined)[] = [
+  'changed',
+  'denied',
+  'failed',
+  'unclear',
+  'untouched',
+  undefined,
+]
+export const isSettled = (progress: Progress, action: ActionName) =>
+  !unsettled.includes(endingOf(progress, action))
+
+interface Outcome {
+  /** About one order. */
+  why: string
+  /** About several. */
+  sum(count: number): string
+}
+
+/** What is said about each ending of each action; `done` is the action's participle. */
+function outcomeOf(ending: Ending, action: ActionName): Outcome {
+  const done = doneWord(action)
+  const outcomes: Record<Exclude<Ending, StateName>, Outcome> = {
+    done: { why: `It is ${done}.`, sum: (count) => `${count} ${done}.` },
+    given: {
+      why: 'It has your approval and needs more.',
+      sum: (count) => `${count} ${count === 1 ? 'has' : 'have'} your approval but ${needs(count)} more.`,
+    },
+    own: {
+      why: `You created it, so someone else must ${action} it.`,
+      sum: (count) => `You created ${count} of these.`,
+    },
+    twice: {
+      why: 'You had already approved it. Someone else must approve it as well.',
+      sum: (count) => `You had already approved ${count}.`,
+    },
+    changed: {
+      why: `It has changed and was not ${done}.`,
+      sum: (count) => `${count} ${count === 1 ? 'has' : 'have'} changed.`,
+    },
+    gone: {
+      why: 'It no longer exists.',
+      sum: (count) => `${count} no longer ${count === 1 ? 'exists' : 'exist'}.`,
+    },
+    denied: {
+      why: `Your role no longer lets you ${action} orders.`,
+      sum: (count) => `${count} not ${done}: your role no longer lets you ${action} orders.`,
+    },
+    failed: { why: `It was not ${done}.`, sum: (count) => `${count} failed.` },
+    unclear: {
+      why: `There was no clear answer. It may have been ${done}.`,
+      sum: (count) => `${count} may have been ${done}: there was no clear answer.`,
+    },
+    untouched: { why: `It was not ${done}.`, sum: (count) => `${count} not sent.` },
+  }
+  if (!isState(ending)) return outcomes[ending]
+  const what =
+    ending === stateAfter(action) ? `already ${words[ending].meaning}` : `${words[ending].meaning} meanwhile`
+  return { why: `It was ${what}.`, sum: (count) => `${count} ${count === 1 ? 'was' : 'were'} ${what}.` }
+}
+
+const needs = (count: number) => (count === 1 ? 'needs' : 'need')
+
+function isState(ending: Ending): ending is StateName {
+  return ending in words
+}
+
+/** Why an order is not decided on, as a sentence. */
+export function whyNot(progress: Progress, action: ActionName): string {
+  return outcomeOf(endingOf(progress, action) ?? 'untouched', action).why
+}
+
+/** As "10 approved. 1 was already approved." */
+export function summaryOf(steps: readonly Step[], action: ActionName): string {
+  const reached = steps.map(({ progress }) => endingOf(progress, action))
+  const sums = endings.flatMap((ending) => {
+    const { length } = reached.filter((other) => other === ending)
+    return length === 0 ? [] : outcomeOf(ending, action).sum(length)
   })
-  return `${parts.join(', ')}.`
+  return sums.join(' ')
 }
+
+/** Whether nobody else is needed. */
+export const isDone = ({ progress }: Step) => progress.kind === 'decided' && progress.missing === 0
 
 /** What is still needed after this person's approval; undefined: that could not be read. */
 export function neededWords(missing: number | undefined): string {
@@ -82,7 +133,7 @@ export function neededWords(missing: number | undefined): string {
   return `${missing} more ${missing === 1 ? 'approval' : 'approvals'} needed`
 }
 
-/** While nothing more is sent: what was sent cannot be taken back. */
+/** While nothing more is sent: what was sent cannot be undone. */
 export function stoppingWords(steps: readonly Step[]): string {
   const count = steps.filter(({ progress }) => progress.kind === 'sending').length
   return `Stopped. Waiting for the last ${count > 1 ? 'answers' : 'answer'}.`

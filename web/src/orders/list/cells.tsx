@@ -3,7 +3,7 @@ import { Name } from '../../ui/name.tsx'
 import { type ColumnName, columns } from '../fields.ts'
 import { shortNumber } from '../identity.ts'
 import type { ListedOrder } from '../order.ts'
-import { pending } from '../states.ts'
+import { allows } from '../states.ts'
 import { Status } from '../status.tsx'
 import { exactInstantText, instantText, lackingDigits, totalText } from './format.ts'
 
@@ -50,7 +50,7 @@ export const cells: Record<ColumnName, Cell> = {
       className="orders-approvalsMissing soft"
       data-label={columns.approvalsMissing.heading}
     >
-      {status === pending ? approvalsMissing : <Nothing />}
+      {allows(status, 'approve') ? approvalsMissing : <Nothing />}
     </td>
   ),
 }

@@ -3,13 +3,12 @@ import { announce } from '../../ui/announce.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
-import { deeds } from '../decide/actions.ts'
 import type { Chosen } from '../decide/chosen.ts'
 import type { Subject } from '../decide/decisions.ts'
 import { DecisionDialog } from '../decide/dialog/dialog.tsx'
 import { sumOfTotals } from '../decide/totals.ts'
 import type { OrderSummary } from '../order.ts'
-import { pending } from '../states.ts'
+import { allows } from '../states.ts'
 import { focusRow, rowIdOf } from './rows.ts'
 
 /** What one dialog takes; the others stay selected for the next one. */
@@ -40,9 +39,7 @@ export function useApproving(): Approving {
   return {
     ask: (chosen) => setSubjects([...chosen.values()].slice(0, mostAtOnce)),
     button,
-    dialog: subjects.length > 0 && (
-      <DecisionDialog deed={deeds.approve} subjects={subjects} onClose={close} />
-    ),
+    dialog: subjects.length > 0 && <DecisionDialog action="approve" subjects={subjects} onClose={close} />,
   }
 }
 
@@ -70,7 +67,7 @@ export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
     if (chosen.size > 0) return ask()
     const order = orders.find(({ id }) => id === rowIdOf(document.activeElement))
     if (order === undefined) announce('Select orders first, or go to one with j and k.')
-    else if (order.status !== pending) announce('Only pending orders can be approved.')
+    else if (!allows(order.status, 'approve')) announce('Only pending orders can be approved.')
     else approving.ask(new Map([[order.id, order]]))
   })
   return (

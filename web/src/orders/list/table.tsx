@@ -15,7 +15,7 @@ import type { Chosen } from '../decide/chosen.ts'
 import { type ColumnName, columns, isSortKey, type SortKey } from '../fields.ts'
 import { shortNumber } from '../identity.ts'
 import type { ListedOrder, OrderSummary } from '../order.ts'
-import { pending } from '../states.ts'
+import { allows } from '../states.ts'
 import { cells } from './cells.tsx'
 import { moveFromRow, rowIdOf, useRowKeys } from './rows.ts'
 
@@ -122,7 +122,7 @@ function SelectAll({
   onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
 }) {
   const box = useRef<HTMLInputElement>(null)
-  const selectable = orders.filter(({ status }) => status === pending)
+  const selectable = orders.filter(({ status }) => allows(status, 'approve'))
   const count = selectable.filter(({ id }) => chosen.has(id)).length
   const isAll = count > 0 && count === selectable.length
   useEffect(() => {
@@ -222,7 +222,9 @@ const Row = memo(function Row({ order, maySelect, isChosen, shown }: RowProps) {
     >
       {maySelect && (
         <td className="orders-select">
-          {status === pending && <SelectOne name={`${customer}, ${shortNumber(id)}`} isChosen={isChosen} />}
+          {allows(status, 'approve') && (
+            <SelectOne name={`${customer}, ${shortNumber(id)}`} isChosen={isChosen} />
+          )}
         </td>
       )}
       {shown.map((name) => cells[name](order, shown))}

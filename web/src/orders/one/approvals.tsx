@@ -1,10 +1,11 @@
+import { firstState, orderTransitions } from '../../../../client/src/facts.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Name } from '../../ui/name.tsx'
 import { givenWords, missingOf, needWords } from '../approvals.ts'
 import type { OrderApprovals } from '../order.ts'
 import { classesOf } from '../states.ts'
 
-/** No policy asks for more. */
+/** No policy requires more. */
 const places = ['first', 'second', 'third', 'fourth', 'fifth']
 
 interface ApprovalsProps {
@@ -12,7 +13,7 @@ interface ApprovalsProps {
   isPending: boolean
 }
 
-/** How many approvals the order has and needs, by whom, and whether the next is for this person to give. */
+/** How many approvals the order has and needs, by whom, and whether this person can give the next one. */
 export function Approvals({ approvals, isPending }: ApprovalsProps) {
   const { given, required } = approvals
   return (
@@ -23,7 +24,10 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
           <strong>{givenWords(approvals)}</strong>
           <span className="row approvals-signs" aria-hidden="true">
             {places.slice(0, required).map((place, at) => (
-              <span key={place} className={`sign ${classesOf(at < given.length ? 'Approved' : 'Pending')}`} />
+              <span
+                key={place}
+                className={`sign ${classesOf(at < given.length ? orderTransitions.approve.to : firstState)}`}
+              />
             ))}
           </span>
         </p>

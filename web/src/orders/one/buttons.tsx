@@ -4,9 +4,9 @@ import { useMay, useUser } from '../../auth/session.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
 import { Key } from '../../ui/key.tsx'
 import { draftLike } from '../create/form.ts'
-import { type DeedName, deeds } from '../decide/actions.ts'
+import { actions } from '../decide/actions.ts'
 import type { Order } from '../order.ts'
-import { approved } from '../states.ts'
+import { actionNames, approved } from '../states.ts'
 import type { Deciding } from './deciding.tsx'
 
 interface ActionsProps {
@@ -14,39 +14,39 @@ interface ActionsProps {
   deciding: Deciding
 }
 
-/** What one may do with the order: decide about it while it is pending, and go on from it in any state. */
+/** What the person may do with the order: decide about it, or go on from it. */
 export function OrderActions({ order, deciding: { possible, open } }: ActionsProps) {
   return (
     <div className="row order-actions">
-      {possible.includes('approve') && (
-        <Button className="button button-primary order-approve" onPress={() => open('approve')}>
-          <CheckIcon />
-          Approve
-          <Key name="a" />
-        </Button>
-      )}
-      {asking.map(
-        (deed) =>
-          possible.includes(deed) && (
-            <Button key={deed} className="button" onPress={() => open(deed)}>
-              {deeds[deed].name} …{deed === 'reject' && <Key name="r" />}
+      {actionNames
+        .filter((action) => possible.includes(action))
+        .map((action) => {
+          const { name, key } = actions[action]
+          const isFirst = action === 'approve'
+          return (
+            <Button
+              key={action}
+              className={isFirst ? 'button button-primary order-approve' : 'button'}
+              onPress={() => open(action)}
+            >
+              {isFirst && <CheckIcon />}
+              {isFirst ? name : `${name} …`}
+              {key && <Key name={key} />}
             </Button>
-          ),
-      )}
+          )
+        })}
       {order.status === approved && (
         <Link to="/orders/$id/receipt" params={{ id: order.id }} className="button">
           Receipt
         </Link>
       )}
-      {useMay('Orders.Create') && <OrderLikeThis order={order} />}
+      {useMay('Orders.Create') && <Duplicate order={order} />}
     </div>
   )
 }
 
-const asking = ['reject', 'withdraw'] as const satisfies DeedName[]
-
-/** An order is never edited: what is wrong with it is made right in another one. */
-function OrderLikeThis({ order }: { order: Order }) {
+/** An order is never edited: a mistake is corrected in a new order. */
+function Duplicate({ order }: { order: Order }) {
   const { id } = useUser()
   const navigate = useNavigate()
   function begin() {
@@ -55,7 +55,7 @@ function OrderLikeThis({ order }: { order: Order }) {
   }
   return (
     <Button className="button button-quiet" onPress={begin}>
-      New order like this one
+      Duplicate
     </Button>
   )
 }

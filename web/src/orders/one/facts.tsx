@@ -3,7 +3,7 @@ import { copy } from '../../ui/copy.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { CopyIcon } from '../../ui/icons.tsx'
 import type { OrderApprovals, OrderSummary } from '../order.ts'
-import { pending } from '../states.ts'
+import { allows } from '../states.ts'
 import { Approvals } from './approvals.tsx'
 
 interface FactsProps {
@@ -12,9 +12,9 @@ interface FactsProps {
   id: string
 }
 
-/** What the order is, and who approved it. `undefined` while it is on its way. */
+/** The order, and who approved it. `undefined` while it is loading. */
 export function OrderFacts({ order, approvals, id }: FactsProps) {
-  const isPending = order?.status === pending
+  const isPending = order !== undefined && allows(order.status, 'approve')
   const hasApprovals = isPending || (approvals?.given.length ?? 0) > 0
   return (
     <section className="order-facts" aria-label="Order">

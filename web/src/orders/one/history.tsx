@@ -1,10 +1,11 @@
 import { Button } from 'react-aria-components/Button'
+import { type eventKinds, firstState, orderTransitions } from '../../../../client/src/facts.ts'
 import { useMay } from '../../auth/session.ts'
 import { formatCount } from '../../ui/format.ts'
 import { Moment } from '../../ui/moment.tsx'
 import { Name } from '../../ui/name.tsx'
 import type { Order, OrderEvent } from '../order.ts'
-import { pending, words } from '../states.ts'
+import { isOpen, nameOf, words } from '../states.ts'
 import { AddNote } from './add-note.tsx'
 
 interface HistoryProps {
@@ -14,7 +15,7 @@ interface HistoryProps {
   onMore: (() => void) | undefined
 }
 
-/** Who did what to the order, and when: every event of the log, the oldest first, and what is still to come last. */
+/** Who did what to the order, and when: every event of the log, the oldest first. What is to come is last. */
 export function OrderHistory({ order, events, onMore }: HistoryProps) {
   const mayNote = useMay('Orders.Note')
   return (
@@ -22,11 +23,7 @@ export function OrderHistory({ order, events, onMore }: HistoryProps) {
       <h2 id="order-history">History</h2>
       <ol>
         {events ? events.map((event) => <Event key={event.id} event={event} />) : <EventsToCome />}
-        {events && !onMore && order?.status === pending && (
-          <li className="order-event order-event-to-come">
-            <strong>Waiting for approval</strong>
-          </li>
-        )}
+        {events && !onMore && order && isOpen(order.status) && <ToCome status={order.status} />}
       </ol>
       {onMore && (
         <Button className="button button-small" onPress={onMore}>
@@ -38,26 +35,46 @@ export function OrderHistory({ order, events, onMore }: HistoryProps) {
   )
 }
 
+function ToCome({ status }: { status: number }) {
+  const [first = '', ...rest] = words[nameOf(status) ?? firstState].meaning
+  return (
+    <li className="order-event order-event-to-come">
+      <strong>{first.toUpperCase() + rest.join('')}</strong>
+    </li>
+  )
+}
+
+type EventKind = (typeof eventKinds.order)[number]
+
 interface KindWords {
   what: string
-  tone?: string
-  /** What stands in the place of words that were erased from it; without, it need not have any. */
+  /** In place of text that was erased from it; without this, it need not have any text. */
   erased?: string
 }
 
-/** Of the kinds that this version of the app knows. */
-const kinds: Record<string, KindWords> = {
+const kinds: Record<EventKind, KindWords> = {
   created: { what: 'Created' },
-  'approval-given': { what: 'Approval given', tone: words.Approved.tone },
-  approved: { what: 'Approved', tone: words.Approved.tone },
-  rejected: { what: 'Rejected', tone: words.Rejected.tone, erased: 'The reason was erased.' },
-  withdrawn: { what: 'Withdrawn', tone: words.Withdrawn.tone },
+  'approval-given': { what: 'Approval given' },
+  approved: { what: 'Approved' },
+  rejected: { what: 'Rejected', erased: 'The reason was erased.' },
+  withdrawn: { what: 'Withdrawn' },
   noted: { what: 'Note', erased: 'The note was erased.' },
+}
+
+/** A newer service has kinds that this app does not know. */
+const isKnown = (kind: string): kind is EventKind => kind in kinds
+
+/** The colour of the state that the event led to, or leads to in part. */
+function toneOf(kind: string): string | undefined {
+  const event = kind === 'approval-given' ? 'approved' : kind
+  const transition = Object.values(orderTransitions).find((each) => each.event === event)
+  return transition && words[transition.to].tone
 }
 
 function Event({ event }: { event: OrderEvent }) {
   const { kind, by, text, atUtc, atTimeZone } = event
-  const { what, tone, erased }: KindWords = kinds[kind] ?? { what: kind }
+  const { what, erased }: KindWords = isKnown(kind) ? kinds[kind] : { what: kind }
+  const tone = toneOf(kind)
   return (
     <li className={tone ? `order-event wrap tone-${tone}` : 'order-event wrap'}>
       <div className="row row-between">
@@ -79,21 +96,19 @@ function Event({ event }: { event: OrderEvent }) {
   )
 }
 
-/** Where the log has it. */
+/** Its number in the log. */
 function Place({ event: { sequence, hash } }: { event: OrderEvent }) {
   if (sequence === null) {
     return (
-      <span className="soft small" title="It gets its place in the log within two seconds.">
-        not sealed yet
+      <span className="soft small" title="It gets its number in the log within two seconds.">
+        Being recorded
       </span>
     )
   }
   const number = formatCount(sequence)
   return (
-    <span className="soft small" title={`Sealed as number ${number} in the log. SHA-256: ${hash}`}>
-      <span className="visually-hidden">Sealed in the log as number </span>
-      <span aria-hidden="true">№&nbsp;</span>
-      {number}
+    <span className="soft small" title={`Recorded as log entry #${number}. SHA-256: ${hash}`}>
+      <span className="visually-hidden">Log entry </span>#{number}
     </span>
   )
 }

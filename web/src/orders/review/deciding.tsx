@@ -3,7 +3,7 @@ import { queries } from '../../api/queries.ts'
 import { useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { useShortcut } from '../../ui/shortcuts.ts'
-import { type DeedName, deeds } from '../decide/actions.ts'
+import { actions } from '../decide/actions.ts'
 import { mark } from '../decide/course.ts'
 import type { Subject } from '../decide/decisions.ts'
 import { DecisionDialog } from '../decide/dialog/dialog.tsx'
@@ -12,27 +12,28 @@ import { hold } from '../decide/sending.ts'
 import { type Deciding, focusIfLost } from '../one/deciding.tsx'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
 import { approvalsQuery } from '../queries.ts'
+import type { ActionName } from '../states.ts'
 import { AskDialog, useAsks } from './asking.tsx'
 import { Reason } from './reason.tsx'
 
 interface Reviewing extends Deciding {
-  /** Where the reason of a rejection is written, while it is. */
+  /** The field for the reason, while a rejection waits for it. */
   reason: ReactNode
 }
 
 type Asked =
   /** Whether to ask from now on. */
-  | { kind: 'asking'; deed: DeedName }
+  | { kind: 'asking'; action: ActionName }
   | { kind: 'reason' }
-  /** As on the page of the order. */
-  | { kind: 'dialog'; deed: DeedName; subject: Subject }
+  /** The dialog of the order's page. */
+  | { kind: 'dialog'; action: ActionName; subject: Subject }
 
-/** A key that is pressed within that time after the order came was meant for the one before. */
+/** A key pressed within this time after the order appeared was meant for the one before. */
 const lookMilliseconds = 250
 
 /**
- * Decides about the version which is shown, and goes on: at once, where the person wants no question, with five seconds
- * to take it back; else by the dialog of the order's page. Withdrawing always asks.
+ * Decides about the version on the screen, and goes on. Without confirmation that takes one key, and the person has
+ * five seconds to undo it; otherwise the dialog of the order's page asks. Withdrawing always asks.
  */
 export function useReviewing(
   view: RefObject<HTMLElement | null>,
@@ -47,29 +48,29 @@ export function useReviewing(
   const isKnown = shown && queries.getQueryData(approvalsQuery(shown.order.id).queryKey) !== undefined
   const subject = shown && { ...shown.order, etag: shown.etag }
 
-  function decide(deed: DeedName, reason?: string) {
+  function decide(action: ActionName, reason?: string) {
     if (!subject) return
     setAsked(undefined)
-    hold(userId, deed, { ...subject, ...(reason !== undefined && { reason }) })
+    hold(userId, action, { ...subject, ...(reason !== undefined && { reason }) })
     onDecided()
   }
-  function begin(deed: DeedName, isAsked: boolean) {
+  function begin(action: ActionName, isAsked: boolean) {
     if (!subject) return
-    if (isAsked || deed === 'withdraw') setAsked({ kind: 'dialog', deed, subject })
-    else if (deeds[deed].reason) setAsked({ kind: 'reason' })
-    else decide(deed)
+    if (isAsked || action === 'withdraw') setAsked({ kind: 'dialog', action, subject })
+    else if (actions[action].reason) setAsked({ kind: 'reason' })
+    else decide(action)
   }
-  function open(deed: DeedName) {
+  function open(action: ActionName) {
     if (!isKnown) announce('The order is still loading.')
-    else if (!possible.includes(deed)) announce(`You cannot ${deed} this order. Press j to go on.`)
-    else if (asks === undefined && deed !== 'withdraw') setAsked({ kind: 'asking', deed })
-    else begin(deed, asks ?? true)
+    else if (!possible.includes(action)) announce(`You cannot ${action} this order. Press j to go on.`)
+    else if (asks === undefined && action !== 'withdraw') setAsked({ kind: 'asking', action })
+    else begin(action, asks ?? true)
   }
   const [shownAt] = useState(() => performance.now())
-  /** A key that is held down decides once. */
-  function press(deed: DeedName, event: KeyboardEvent | undefined) {
+  /** A key held down decides once. */
+  function press(action: ActionName, event: KeyboardEvent | undefined) {
     const isMeant = event === undefined || (!event.repeat && event.timeStamp - shownAt >= lookMilliseconds)
-    if (isMeant) open(deed)
+    if (isMeant) open(action)
   }
   useShortcut('a', (event) => press('approve', event))
   useShortcut('r', (event) => press('reject', event))
@@ -89,22 +90,22 @@ export function useReviewing(
       <>
         {asked?.kind === 'asking' && (
           <AskDialog
-            deed={deeds[asked.deed]}
+            action={asked.action}
             onAnswer={(isAsked) => {
               setAsks(isAsked)
-              begin(asked.deed, isAsked)
+              begin(asked.action, isAsked)
             }}
             onCancel={close}
           />
         )}
         {asked?.kind === 'dialog' && (
           <DecisionDialog
-            deed={deeds[asked.deed]}
+            action={asked.action}
             subjects={[asked.subject]}
             onClose={({ decided: [decided] }) => {
               close()
               if (decided === undefined) return
-              mark(decided, asked.deed)
+              mark(decided, asked.action)
               onDecided()
             }}
           />

@@ -16,7 +16,7 @@ interface EndProps {
   go(at: string): void
 }
 
-/** Behind the last order: what was done, and what can still be. */
+/** Behind the last order: what was done, and what can be done next. */
 export function ReviewEnd({ course, question, place: { count, previous }, go }: EndProps) {
   const skipped = skippedOf(course).slice(0, mostSelected)
   const list = searchOf(question)
@@ -30,7 +30,7 @@ export function ReviewEnd({ course, question, place: { count, previous }, go }: 
         <p className="soft">
           {count === 0
             ? 'No orders match the search.'
-            : `You have been through ${formatOrders(count)}. ${courseInWords(course)}`}
+            : `You went through ${formatOrders(count)}. ${courseInWords(course)}`}
         </p>
         <div className="row">
           {skipped.length > 0 && (

@@ -1,6 +1,5 @@
 import type { KeyboardEvent } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { deeds } from '../decide/actions.ts'
 import { placeOf } from '../decide/service.ts'
 import { Field } from '../field.tsx'
 import { useText } from '../free-text.ts'
@@ -14,7 +13,7 @@ interface ReasonProps {
 
 /** Why the order is rejected. Enter rejects it, Shift and Enter begins a new line, Escape cancels. */
 export function Reason({ order, onGiven, onCancel }: ReasonProps) {
-  const { field, submit } = useText(placeOf(deeds.reject, order.id), 'reason', 'Enter a reason.')
+  const { field, submit } = useText(placeOf('reject', order.id), 'reason', 'Enter a reason.')
   function give() {
     const reason = submit()
     if (reason !== undefined) onGiven(reason)

@@ -23,7 +23,7 @@ import { useReviewing } from './deciding.tsx'
 import { ReviewEnd } from './end.tsx'
 import { Meanwhile } from './meanwhile.tsx'
 
-/** Goes through what a list holds, one order after the other. The question and the place are in the address. */
+/** Goes through the orders of a list, one after the other. The question and the place are in the address. */
 export function ReviewView() {
   const address = useSearch({ from: '/signed-in/orders/review' })
   const { at, ...question } = useMemo(() => parseReviewSearch(address), [address])
@@ -52,13 +52,13 @@ function NoCourse({ failure, course }: { failure: unknown; course: { refetch(): 
     <div className="card empty">
       <h2>{formatCount(tooLarge.totalCount)} orders are too many for one review</h2>
       <p className="soft">
-        It takes at most {formatCount(tooLarge.limit)}. Search for fewer, or for those that are pending.
+        A review takes at most {formatCount(tooLarge.limit)}. Search for fewer, or only for pending ones.
       </p>
     </div>
   )
 }
 
-/** One entry of the history for the whole review: the browser's Back leads to the list. */
+/** The whole review is one entry of the history: the browser's Back leads to the list. */
 function useGo(): (at: string) => void {
   const navigate = useNavigate({ from: '/orders/review' })
   return useCallback(
@@ -78,17 +78,17 @@ function Reviewed({ course, question, at, go }: ReviewedProps) {
   const place = placeIn(course, at)
   const { order } = place
   if (order === undefined) return <ReviewEnd {...{ course, question, place, go }} />
-  return <ReviewedOrder key={order.id} {...{ order, question, place, go }} />
+  return <ReviewedOrder key={order} id={order} {...{ question, place, go }} />
 }
 
 interface ReviewedOrderProps {
-  order: Course['orders'][number]
+  id: string
   question: Question
   place: Place
   go(at: string): void
 }
 
-function ReviewedOrder({ order: { id, wasPending }, question, place, go }: ReviewedOrderProps) {
+function ReviewedOrder({ id, question, place, go }: ReviewedOrderProps) {
   const whole = useWholeOrder(id)
   const view = useRef<HTMLElement>(null)
   const onDecided = useCallback(() => go(place.next), [go, place.next])
@@ -99,7 +99,7 @@ function ReviewedOrder({ order: { id, wasPending }, question, place, go }: Revie
       <article ref={view} className="order" aria-busy={whole.isPending}>
         <BackToList known={searchOf(question)} />
         <PlaceBar id={id} place={place} go={go} mayDecide={reviewing.possible.length > 0} />
-        {whole.order.data && <Meanwhile order={whole.order.data.order} wasPending={wasPending} />}
+        {whole.order.data && <Meanwhile order={whole.order.data.order} />}
         {reviewing.reason}
         <OrderBody id={id} whole={whole} deciding={reviewing} place={`${placeInWords(place)}: `} />
         <AskSwitch />
@@ -128,7 +128,7 @@ function PlaceBar({ id, place, mayDecide, go }: PlaceBarProps) {
   return (
     <div className="row review-place no-print">
       <strong>{placeInWords(place)}</strong>
-      <progress value={number - 1} max={count} aria-label="Orders of the review already passed" />
+      <progress value={number - 1} max={count} aria-label="Orders reviewed so far" />
       <Button className="button button-small" aria-disabled={previous === undefined} onPress={back}>
         Back
         <Key name="k" />
@@ -143,7 +143,7 @@ function PlaceBar({ id, place, mayDecide, go }: PlaceBarProps) {
 
 const placeInWords = ({ number, count }: Place) => `${formatCount(number)} of ${formatCount(count)}`
 
-/** So that a decision leads to an order, and not to a wait for it. */
+/** So that the next order is there after a decision. */
 function usePrefetched(id: string): void {
   useEffect(() => {
     if (id === end) return

@@ -51,8 +51,8 @@ export function ChangeView({ id, ...props }: PlaceProps & { id: string }) {
 
 function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; etag: string | undefined }) {
   const { id } = view
-  const done = (deed: string) => {
-    announce(`${view.name} has been ${deed}.`)
+  const done = (action: string) => {
+    announce(`${view.name} has been ${action}.`)
     onDone()
   }
   const changing = useMutation({

@@ -1,31 +1,32 @@
-import { orderStates } from '../../../../../client/src/facts.ts'
+import type { ReactNode } from 'react'
 import { useUser } from '../../../auth/session.ts'
 import { formatTotal } from '../../../ui/format.ts'
 import { Moment } from '../../../ui/moment.tsx'
 import { Name } from '../../../ui/name.tsx'
 import type { Order } from '../../order.ts'
-import { nameOf, pending, words } from '../../states.ts'
+import { allows, nameOf } from '../../states.ts'
 import { Status } from '../../status.tsx'
-import type { Deed } from '../actions.ts'
-import { type Change, changesOf } from './changes.ts'
+import { actions, stateAfter } from '../actions.ts'
+import { changesOf } from '../changes.ts'
+import type { Step, Subject } from '../decisions.ts'
+import type { Run } from './run.ts'
 
-interface WhatChangedProps {
-  /** What the person was about to do. */
-  deed: Deed
-  before: { customer: string; total: number }
-  now: Order
-  /** It was sent, and its answer never came. */
-  wasSent: boolean
+type Fact = ReturnType<typeof changesOf>[number]
+
+const facts: Record<Fact, { name: string; show(of: Subject | Order): ReactNode }> = {
+  customer: { name: 'Customer', show: ({ customer }) => <Name of={customer} /> },
+  total: { name: 'Total', show: ({ total }) => formatTotal(total) },
+  status: { name: 'Status', show: ({ status }) => <Status status={status} /> },
 }
 
-/** What another person did to the order meanwhile: who, when, and field by field. */
-export function WhatChanged({ deed, before, now, wasSent }: WhatChangedProps) {
-  const changes = changesOf({ ...before, status: pending }, now)
+/** What someone else did to the order: who, when, and field by field. */
+export function WhatChanged({ run, step: { subject }, now }: { run: Run; step: Step; now: Order }) {
+  const changes = changesOf(subject, now)
   return (
     <>
       <div>
         <p>
-          <Who deed={deed} order={now} wasSent={wasSent} hasSameFacts={changes.length === 0} />
+          <Who run={run} order={now} isSame={changes.length === 0} />
         </p>
         {now.updatedAtUtc !== null && (
           <div className="small">
@@ -33,13 +34,13 @@ export function WhatChanged({ deed, before, now, wasSent }: WhatChangedProps) {
           </div>
         )}
       </div>
-      {changes.length > 0 && <Changes changes={changes} />}
-      {now.status !== pending && <p>There is nothing left to do. The page shows the order as it is now.</p>}
+      {changes.length > 0 && <Changes {...{ changes, now }} before={subject} />}
+      {!allows(now.status, run.action) && <p>No decision needed. The page shows the order as it is now.</p>}
     </>
   )
 }
 
-function Changes({ changes }: { changes: readonly Change[] }) {
+function Changes({ changes, before, now }: { changes: Fact[]; before: Subject; now: Order }) {
   return (
     <table className="table decide-changes">
       <caption className="visually-hidden">What has changed</caption>
@@ -51,15 +52,11 @@ function Changes({ changes }: { changes: readonly Change[] }) {
         </tr>
       </thead>
       <tbody>
-        {changes.map((change) => (
-          <tr key={change.field}>
-            <th scope="row">{fieldNames[change.field]}</th>
-            <td className="soft">
-              <Value change={change} of="before" />
-            </td>
-            <td>
-              <Value change={change} of="now" />
-            </td>
+        {changes.map((fact) => (
+          <tr key={fact}>
+            <th scope="row">{facts[fact].name}</th>
+            <td className="soft">{facts[fact].show(before)}</td>
+            <td>{facts[fact].show(now)}</td>
           </tr>
         ))}
       </tbody>
@@ -67,45 +64,24 @@ function Changes({ changes }: { changes: readonly Change[] }) {
   )
 }
 
-const fieldNames = { customer: 'Customer', total: 'Total', status: 'Status' }
-
-interface WhoProps {
-  deed: Deed
-  order: Order
-  wasSent: boolean
-  /** Only an approval was given: nothing of what is decided on is different. */
-  hasSameFacts: boolean
-}
-
-function Who({ deed, order: { modifiedBy, status }, wasSent, hasSameFacts }: WhoProps) {
+/** `isSame`: only an approval was given, and nothing about the order is different. */
+function Who({ run, order, isSame }: { run: Run; order: Order; isSame: boolean }) {
   const { userName } = useUser()
-  const isDone = status === orderStates[deed.to]
-  const change = status === pending ? (hasSameFacts ? 'approved' : 'changed') : meaningOf(status)
-  if (modifiedBy === userName) {
-    if (wasSent && isDone) return `Your ${deed.noun} went through; only the answer was lost.`
-    return `You ${change} it yourself, perhaps in another tab.`
+  const state = nameOf(order.status)
+  const isPossible = allows(order.status, run.action)
+  const what = isPossible || state === undefined ? (isSame ? 'Approval given' : 'Changed') : state
+  if (order.modifiedBy !== userName) {
+    return (
+      <>
+        {what} by{' '}
+        <strong>{order.modifiedBy === null ? 'someone else' : <Name of={order.modifiedBy} />}</strong> while
+        you were looking at it.
+      </>
+    )
   }
-  return (
-    <>
-      {modifiedBy === null ? (
-        'Somebody else'
-      ) : (
-        <strong>
-          <Name of={modifiedBy} />
-        </strong>
-      )}{' '}
-      {change} it {isDone ? 'first' : 'while you were looking at it'}.
-    </>
-  )
-}
-
-function meaningOf(status: number): string {
-  const name = nameOf(status)
-  return name === undefined ? 'changed' : words[name].meaning
-}
-
-function Value({ change, of }: { change: Change; of: 'before' | 'now' }) {
-  if (change.field === 'customer') return <Name of={change[of]} />
-  if (change.field === 'total') return formatTotal(change[of])
-  return <Status status={change[of]} />
+  const wasSent = run.steps.some(({ progress }) => progress.kind === 'unclear')
+  if (wasSent && state === stateAfter(run.action)) {
+    return `Your ${actions[run.action].noun} went through. Only its answer was lost.`
+  }
+  return `${what} by you, perhaps in another tab.`
 }

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Heading } from 'react-aria-components/Dialog'
-import { problemOf } from '../../../api/problem.ts'
+import { isPassing, problemOf } from '../../../api/problem.ts'
 import { useUser } from '../../../auth/session.ts'
+import { describeFailure } from '../../../ui/describe.ts'
 import { formatTotal } from '../../../ui/format.ts'
 import { Name } from '../../../ui/name.tsx'
 import { Note } from '../../../ui/note.tsx'
@@ -11,26 +11,27 @@ import { missingOf } from '../../approvals.ts'
 import { Field } from '../../field.tsx'
 import { useText } from '../../free-text.ts'
 import type { VersionedOrder } from '../../order.ts'
-import { Particulars } from '../../particulars.tsx'
 import { approvalsQuery, orderQuery } from '../../queries.ts'
-import { pending } from '../../states.ts'
-import type { Deed } from '../actions.ts'
+import { allows, nameOf, words } from '../../states.ts'
+import { actions, doneWord, stateAfter } from '../actions.ts'
+import { changesOf } from '../changes.ts'
 import { failureOf, isWorthTrying, type Step, type Subject } from '../decisions.ts'
 import { placeOf } from '../service.ts'
+import { WhyNot } from '../why-not.tsx'
+import { stoppingWords } from '../words.ts'
 import { WhatChanged } from './changed.tsx'
+import { QuestionFrame } from './frame.tsx'
+import { Particulars } from './particulars.tsx'
 import type { Back, Run } from './run.ts'
-import { isSame, titleOf, wordsFor } from './words.ts'
 
-/** The question about one order, and what is told when somebody else was faster. */
+/** The question about one order, and what someone else did when they were faster. */
 export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Back }) {
-  const { deed, phase } = run
-  const { subject, progress } = step
+  const { phase } = run
+  const action = actions[run.action]
   const now = useOrderNow(phase, step)
   const backButton = useRef<HTMLButtonElement>(null)
-  const reason = useReason(run, subject)
+  const reason = useReason(run, step.subject)
   const primary = usePrimary(run, step, now, reason.give)
-  const note = now ? undefined : wordsFor(run, progress)
-  // Keeps the focus, unlike one that is disabled.
   const isRunning = phase === 'running' || phase === 'stopping'
   const hasPrimary = primary !== undefined
   useEffect(() => {
@@ -38,40 +39,81 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
     if (now !== undefined || !hasPrimary) backButton.current?.focus()
   }, [now, hasPrimary])
   return (
-    <>
-      <Heading slot="title" level={2}>
-        {titleOf(deed, subject, progress, now)}
-      </Heading>
-      <div id="decide-description" className="stack">
-        {now ? (
-          <WhatChanged deed={deed} before={subject} now={now.order} wasSent={progress.kind === 'unclear'} />
-        ) : (
-          <Question deed={deed} step={step} />
-        )}
-      </div>
+    <QuestionFrame
+      title={titleOf(run, step, now)}
+      onLeave={back.go}
+      description={now ? <WhatChanged {...{ run, step, now: now.order }} /> : <Question {...{ run, step }} />}
+    >
       {hasPrimary && reason.field}
       <div role="status">
-        {isRunning && <span className="visually-hidden">{deed.doing}</span>}
-        {note && <Note kind="warning" title={note.title} lines={[note.detail, note.more]} />}
+        {isRunning && <span className="visually-hidden">{action.doing}</span>}
+        {!now && <HowItGoes run={run} step={step} />}
       </div>
       <div className="row dialog-actions">
-        <Button ref={backButton} className="button" autoFocus={!deed.reason} onPress={back.go}>
+        <Button ref={backButton} className="button" autoFocus={!action.reason} onPress={back.go}>
           {now ? 'Close' : back.name}
         </Button>
         {primary && (
+          // A disabled button would lose the focus.
           <Button className="button button-primary" aria-disabled={isRunning} onPress={primary.act}>
             {primary.name}
           </Button>
         )}
       </div>
-    </>
+    </QuestionFrame>
   )
 }
 
+/** The question, or how it ended. */
+function titleOf({ action }: Run, { subject, progress }: Step, now: VersionedOrder | undefined): string {
+  const state = now && nameOf(now.order.status)
+  if (now && allows(now.order.status, action)) {
+    const isSame = changesOf(subject, now.order).length === 0
+    return isSame ? 'This order has another approval' : 'This order has changed'
+  }
+  if (now && state) {
+    const isOwn = progress.kind === 'unclear' && state === stateAfter(action)
+    return `This order is ${isOwn ? '' : 'already '}${words[state].meaning}`
+  }
+  if (now) return 'This order has changed'
+  if (progress.kind === 'unclear') return 'There was no clear answer'
+  if (progress.kind !== 'refused') return `${actions[action].name} this order?`
+  return `The order was not ${doneWord(action)}`
+}
+
+/** What is said about a decision that is not made yet, or not at all. */
+function HowItGoes({ run: { action, phase, steps }, step: { progress } }: { run: Run; step: Step }) {
+  if (phase === 'stopping') return <Note kind="warning" lines={[stoppingWords(steps)]} />
+  if (progress.kind === 'retrying') return <FailureNote failure={progress.failure} />
+  const done = doneWord(action)
+  if (progress.kind === 'unclear') {
+    const safe = isWorthTrying(progress) ? ' You can safely try again: nothing happens twice.' : ''
+    const more = `The order may have been ${done} anyway.${safe}`
+    if (isPassing(progress.failure)) return <Note kind="warning" lines={[more]} />
+    return <FailureNote failure={progress.failure} more={more} />
+  }
+  if (progress.kind === 'waiting' && phase === 'done') {
+    return <Note kind="warning" lines={[`Stopped. The order was not ${done}.`]} />
+  }
+  if (progress.kind !== 'refused') return null
+  return (
+    <Note kind="warning">
+      <p>
+        <WhyNot progress={progress} action={action} />
+      </p>
+    </Note>
+  )
+}
+
+function FailureNote({ failure, more }: { failure: unknown; more?: string }) {
+  const { title, detail } = describeFailure(failure)
+  return <Note kind="warning" title={title} lines={[detail, more]} />
+}
+
 /** The field for the reason, where the action takes one. `give` goes on with what is written, if that is right. */
-function useReason({ deed, phase, steps }: Run, subject: Subject) {
-  const { reason } = deed
-  const text = useText(placeOf(deed, subject.id), 'reason', reason?.isAsked ? 'Enter a reason.' : undefined)
+function useReason({ action, phase, steps }: Run, subject: Subject) {
+  const { reason } = actions[action]
+  const text = useText(placeOf(action, subject.id), 'reason', reason?.isAsked ? 'Enter a reason.' : undefined)
   function give(goOn: (subject: Subject) => void, about: Subject) {
     if (!reason) return goOn(about)
     const given = text.submit()
@@ -94,8 +136,8 @@ function useReason({ deed, phase, steps }: Run, subject: Subject) {
 const isUnclear = ({ progress }: Step) => progress.kind === 'unclear'
 
 /**
- * The order as somebody else left it: found out by trying, or seen while the person still reads the question. After
- * an answer that never came, it may be the person's own approval that is seen.
+ * The order as someone else left it: found by trying, or seen while the person still reads the question. After an
+ * answer that never came, it may show the person's own decision.
  */
 function useOrderNow(phase: Run['phase'], { subject, progress }: Step): VersionedOrder | undefined {
   const { data } = useQuery({ ...orderQuery(subject.id), enabled: false })
@@ -105,9 +147,9 @@ function useOrderNow(phase: Run['phase'], { subject, progress }: Step): Versione
   return mayShow && isOther ? data : undefined
 }
 
-function Question({ deed, step: { subject, progress } }: { deed: Deed; step: Step }) {
+function Question({ run: { action }, step: { subject, progress } }: { run: Run; step: Step }) {
   const { data: approvals } = useQuery({ ...approvalsQuery(subject.id), enabled: false })
-  const others = deed.to === 'Approved' && approvals ? missingOf(approvals) - 1 : 0
+  const others = action === 'approve' && approvals ? missingOf(approvals) - 1 : 0
   return (
     <>
       <dl className="decide-order">
@@ -122,10 +164,10 @@ function Question({ deed, step: { subject, progress } }: { deed: Deed; step: Ste
           <Particulars order={subject} />
         </dd>
       </dl>
-      {progress.kind !== 'refused' && <p>{deed.meaning}</p>}
+      {progress.kind !== 'refused' && <p>{actions[action].meaning}</p>}
       {progress.kind !== 'refused' && others > 0 && (
         <p>
-          It then needs {others === 1 ? 'one more approval' : `${others} more approvals`} from somebody else.
+          It then needs {others === 1 ? 'one more approval' : `${others} more approvals`} from someone else.
         </p>
       )}
     </>
@@ -137,7 +179,7 @@ interface Primary {
   act(): void
 }
 
-/** `give` puts the reason to the subject, where there is one, and goes on with it. */
+/** `give` adds the reason to the subject, where there is one, and goes on with it. */
 function usePrimary(
   run: Run,
   step: Step,
@@ -145,21 +187,21 @@ function usePrimary(
   give: (goOn: (subject: Subject) => void, about: Subject) => void,
 ): Primary | undefined {
   const { userName } = useUser()
-  const { deed, phase } = run
+  const { action, phase } = run
+  const { name, doing, reason } = actions[action]
   const { subject, progress } = step
   if (now) {
     const { order, etag } = now
-    if (order.status !== pending) return undefined
-    const isUnchanged = isSame(subject, order)
-    if (isUnchanged && deed.to === 'Approved' && order.modifiedBy === userName) return undefined
+    const isSame = changesOf(subject, order).length === 0
+    const isOwn = isSame && action === 'approve' && order.modifiedBy === userName
+    if (!allows(order.status, action) || isOwn) return undefined
     const act = () => give(run.startInstead, { ...order, etag })
-    return { name: isUnchanged ? deed.name : `${deed.name} this version`, act }
+    return { name: isSame ? name : `${name} this version`, act }
   }
-  const first = deed.reason ? () => give(run.startInstead, subject) : run.start
-  if (phase === 'asking') return { name: deed.name, act: first }
-  if (phase !== 'done') return { name: deed.doing, act: () => undefined }
-  // What may have happened is sent again as it was; else the reason may have been changed since.
+  const first = reason ? () => give(run.startInstead, subject) : run.start
+  if (phase === 'asking') return { name, act: first }
+  if (phase !== 'done') return { name: doing, act: () => undefined }
+  // What may have happened is sent again as it was; otherwise the reason may have been changed since.
   if (isWorthTrying(progress)) return { name: 'Try again', act: isUnclear(step) ? run.start : first }
-  const mayMend = problemOf(failureOf(progress), 'validation-failed') !== undefined
-  return mayMend ? { name: deed.name, act: first } : undefined
+  return problemOf(failureOf(progress), 'validation-failed') ? { name, act: first } : undefined
 }

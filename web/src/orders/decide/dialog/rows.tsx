@@ -1,23 +1,18 @@
-import { useUser } from '../../../auth/session.ts'
-import { describeFailure } from '../../../ui/describe.ts'
-import { formatAgo, formatTotal } from '../../../ui/format.ts'
+import { formatTotal } from '../../../ui/format.ts'
 import { CheckIcon } from '../../../ui/icons.tsx'
-import { useNow } from '../../../ui/moment.tsx'
 import { Name } from '../../../ui/name.tsx'
-import type { Order } from '../../order.ts'
-import { Particulars } from '../../particulars.tsx'
-import type { Progress, Step } from '../decisions.ts'
-import { endingOf, isApproved, neededWords } from '../words.ts'
+import { actions, stateAfter } from '../actions.ts'
+import type { Progress } from '../decisions.ts'
+import { WhyNot } from '../why-not.tsx'
+import { isDone, neededWords } from '../words.ts'
+import { Particulars } from './particulars.tsx'
 import type { Run } from './run.ts'
 
-/**
- * The orders, each with its own result; in the end what is not approved comes first, so that nobody searches for it.
- */
-export function DecisionRows({ steps, phase }: { steps: readonly Step[]; phase: Run['phase'] }) {
-  const sorted =
-    phase === 'done' ? [...steps].sort((a, b) => Number(isApproved(a)) - Number(isApproved(b))) : steps
+/** The orders, each with its own result. In the end, those that are not approved come first. */
+export function DecisionRows({ action, steps, phase }: Pick<Run, 'action' | 'steps' | 'phase'>) {
+  const sorted = phase === 'done' ? [...steps].sort((a, b) => Number(isDone(a)) - Number(isDone(b))) : steps
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="decide-rows" aria-label="Orders" tabIndex={0}>
       <ul className="lined">
         {sorted.map(({ subject, progress }) => (
@@ -31,7 +26,7 @@ export function DecisionRows({ steps, phase }: { steps: readonly Step[]; phase: 
             </span>
             {phase !== 'asking' && (
               <span className="row soft small decide-row-result" data-kind={progress.kind}>
-                <Result progress={progress} isDone={phase === 'done'} />
+                <Result progress={progress} action={action} isOver={phase === 'done'} />
               </span>
             )}
           </li>
@@ -41,44 +36,21 @@ export function DecisionRows({ steps, phase }: { steps: readonly Step[]; phase: 
   )
 }
 
-function Result({ progress, isDone }: { progress: Progress; isDone: boolean }) {
-  if (progress.kind === 'sending') return 'Approving …'
-  if (progress.kind === 'retrying') return 'Trying again …'
-  if (progress.kind === 'waiting') return isDone ? 'Left as it was' : 'Not sent yet'
-  if (progress.kind === 'unclear') return 'No clear answer, may have been approved'
-  if (progress.kind === 'decided') return <Approval missing={progress.missing} />
-  return <Refusal {...progress} />
+interface ResultProps {
+  progress: Progress
+  action: Run['action']
+  isOver: boolean
 }
 
-function Approval({ missing }: { missing: number | undefined }) {
+function Result({ progress, action, isOver }: ResultProps) {
+  if (progress.kind === 'sending') return actions[action].doing
+  if (progress.kind === 'retrying') return 'Trying again …'
+  if (progress.kind === 'waiting') return isOver ? 'Not sent' : 'Not sent yet'
+  if (progress.kind !== 'decided') return <WhyNot progress={progress} action={action} />
   return (
     <>
       <CheckIcon />
-      {missing === 0 ? 'Approved' : `Approved by you, ${neededWords(missing)}`}
+      {progress.missing === 0 ? stateAfter(action) : `Approved by you, ${neededWords(progress.missing)}`}
     </>
-  )
-}
-
-function Refusal({ failure, now }: Progress & { kind: 'refused' }) {
-  const ending = endingOf({ kind: 'refused', failure, ...(now && { now }) })
-  if (ending === 'already') return now ? <Already what="Already approved" {...now} /> : 'Already approved'
-  if (ending === 'rejected') return now ? <Already what="Rejected" {...now} /> : 'Rejected in the meantime'
-  if (ending === 'withdrawn') return now ? <Already what="Withdrawn" {...now} /> : 'Withdrawn in the meantime'
-  if (ending === 'own') return 'You created it, so somebody else has to approve it'
-  if (ending === 'twice') return 'Already approved by you, somebody else has to approve it, too'
-  if (ending === 'changed') return 'Changed, not approved'
-  if (ending === 'gone') return 'Not found'
-  if (ending === 'denied') return 'You can no longer approve orders'
-  return describeFailure(failure).title
-}
-
-function Already({ what, order: { modifiedBy, updatedAtUtc } }: { what: string; order: Order }) {
-  const { userName } = useUser()
-  const now = useNow()
-  return (
-    <span>
-      {what} by {modifiedBy === userName ? 'you' : <Name of={modifiedBy ?? 'somebody else'} />}
-      {updatedAtUtc !== null && `, ${formatAgo(updatedAtUtc, now)}`}
-    </span>
   )
 }

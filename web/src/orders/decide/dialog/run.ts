@@ -2,33 +2,33 @@ import { useEffect, useRef, useState } from 'react'
 import { useUser } from '../../../auth/session.ts'
 import { announce } from '../../../ui/announce.ts'
 import { orderInWords } from '../../identity.ts'
-import { words } from '../../states.ts'
-import type { Deed } from '../actions.ts'
+import type { ActionName } from '../../states.ts'
+import { doneWord } from '../actions.ts'
 import { type Decisions, prepareDecisions, type Snapshot, type Subject } from '../decisions.ts'
 import { serviceFor, settle } from '../service.ts'
-import { isApproved, neededWords } from '../words.ts'
+import { isDone, neededWords } from '../words.ts'
 
 export interface Run extends Snapshot {
-  deed: Deed
-  /** Sends; again: under the same keys. */
+  action: ActionName
+  /** Sends; called again, under the same keys. */
   start(): void
-  /** Another version, or with another reason: under a new key, for it is another request. */
+  /** Another version, or with another reason: under a new key, because it is another request. */
   startInstead(subject: Subject): void
   stop(): void
   close(): void
 }
 
 /**
- * One opening of the dialog. Closing it stops the run, and so does leaving the view; what was already sent is still
- * waited for, and its result announced.
+ * One opening of the dialog. Closing it or leaving the view stops the run. The answers to what was already sent are
+ * awaited and announced.
  */
 export function useRun(
-  deed: Deed,
+  action: ActionName,
   subjects: readonly Subject[],
   onClose: (result: { decided: string[] }) => void,
 ): Run {
   const { userName } = useUser()
-  const [decisions, setDecisions] = useState(() => prepareDecisions(subjects, serviceFor(deed, userName)))
+  const [decisions, setDecisions] = useState(() => prepareDecisions(subjects, serviceFor(action, userName)))
   const snapshot = decisions.snapshot.use()
   const isOpen = useRef(true)
   useEffect(() => {
@@ -43,19 +43,19 @@ export function useRun(
     onClose({ decided: decidedOf(of) })
   }
   async function run(next: Decisions) {
-    if (!(await settle(next))) return
-    // The one order is decided: the dialog has nothing more to say. Several end with a summary.
+    if (!(await settle(next, action))) return
+    // When the one order is decided, the dialog has nothing more to say. Several end with a summary.
     const isSaid = next.snapshot.get().steps.length === 1 && decidedOf(next).length === 1
     if (isOpen.current && !isSaid) return
     if (isOpen.current) close(next)
-    announce(wordsFor(deed, next.snapshot.get()))
+    announce(resultOf(action, next.snapshot.get()))
   }
   return {
     ...snapshot,
-    deed,
+    action,
     start: () => void run(decisions),
     startInstead(subject) {
-      const next = prepareDecisions([subject], serviceFor(deed, userName))
+      const next = prepareDecisions([subject], serviceFor(action, userName))
       setDecisions(next)
       void run(next)
     },
@@ -64,7 +64,7 @@ export function useRun(
   }
 }
 
-/** The way out, under the name of what it does at the moment; the first button, and Escape. */
+/** The way out, named for what it does at the moment; the first button, and Escape. */
 export interface Back {
   name: string
   go(): void
@@ -73,10 +73,9 @@ export interface Back {
 export function backOf(run: Run): Back {
   const [first] = run.steps
   if (run.phase === 'asking') return { name: 'Cancel', go: run.close }
-  if (run.phase !== 'running') return { name: 'Close', go: run.close }
-  if (run.steps.length > 1) return { name: 'Stop', go: run.stop }
-  if (first?.progress.kind === 'retrying') return { name: 'Stop trying', go: run.stop }
-  return { name: 'Close', go: run.close }
+  if (run.phase === 'running' && run.steps.length > 1) return { name: 'Stop', go: run.stop }
+  const isRetrying = run.phase === 'running' && first?.progress.kind === 'retrying'
+  return isRetrying ? { name: 'Stop trying', go: run.stop } : { name: 'Close', go: run.close }
 }
 
 function decidedOf(decisions: Decisions): string[] {
@@ -85,16 +84,15 @@ function decidedOf(decisions: Decisions): string[] {
 }
 
 /** For a result that comes when the dialog is closed. */
-function wordsFor({ to }: Deed, { steps }: Snapshot): string {
+function resultOf(action: ActionName, { steps }: Snapshot): string {
+  const done = doneWord(action)
   const [first, ...others] = steps
   if (first === undefined || others.length > 0) {
-    return `${steps.filter(isApproved).length} of ${steps.length} orders approved`
+    return `${steps.filter(isDone).length} of ${steps.length} orders ${done}`
   }
   const order = orderInWords(first.subject)
   const { progress } = first
-  const done = words[to].meaning
-  if (progress.kind === 'unclear') return `${order}: no clear answer, it may have been ${done}`
+  if (progress.kind === 'unclear') return `${order} may have been ${done}: there was no clear answer`
   if (progress.kind !== 'decided') return `${order} not ${done}`
-  if (progress.missing === 0) return `${order} ${done}`
-  return `${order}: approved by you, ${neededWords(progress.missing)}`
+  return isDone(first) ? `${order} ${done}` : `${order} approved by you, ${neededWords(progress.missing)}`
 }
