@@ -23,7 +23,7 @@ import { startService } from '../support/service.ts'
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 
-/** An administrator at a list of pending orders that only this test knows: "Owl 1" of 1.00 first, and so on. */
+/** An administrator at a list of pending orders of this test alone: "Owl 1" of 1.00 first, and so on. */
 async function atList(
   person: Person,
   name: string,
@@ -59,7 +59,7 @@ async function openWithKey(page: Page, count: number): Promise<void> {
   await titled(page, `Approve ${count} orders?`)
 }
 
-/** How many of these are approved; that each of those is approved once, and by whom, is checked on the way. */
+/** The approved ones of these. Checks that each was approved once, and by whom. */
 async function approvedOnce(rows: OrderRow[], by = 'admin'): Promise<string[]> {
   const { orders, keys } = await storedState(service)
   const mine = orders.filter(({ id }) => rows.some((one) => one.id === id))
@@ -173,7 +173,7 @@ describe('a selection', () => {
     assert.deepEqual(await approvedOnce(rows), [])
   })
 
-  it('of more than a hundred is approved a hundred at a time, each order once', async () => {
+  it('with more than a hundred orders is approved a hundred at a time, each order once', async () => {
     const { page, rows } = await atList(person, 'Swift', 102)
     await page.getByRole('combobox', { name: 'Rows per page' }).selectOption('100')
     await eventually(async () => assert.equal((await customersOf(page)).length, 100))

@@ -118,7 +118,7 @@ describe('creating an order', () => {
   })
 })
 
-/** Said by the field itself, so that a screen reader tells it with the field. */
+/** The field itself says so: a screen reader reads it with the field. */
 async function assertFault(field: ReturnType<Page['getByLabel']>, words: string): Promise<void> {
   const page = field.page()
   const [id] = ((await field.getAttribute('aria-describedby')) ?? '').split(' ')
@@ -162,7 +162,7 @@ describe('one order and no more is made', () => {
     await fill(page, { customer: 'Stopped Stamps', total: '7' })
     await loseTheAnswer(person, 'Stopped Stamps')
     await page.getByRole('button', { name: 'Stop trying' }).click()
-    await page.getByText(/If you send it again unchanged, there will still be only one\./).waitFor()
+    await page.getByText(/You can safely send it again unchanged: there will be only one\./).waitFor()
     await waitForFocus(create(page))
     await person.network('normal')
     await create(page).click()
@@ -187,7 +187,7 @@ async function loseTheAnswer(person: Person, name: string): Promise<void> {
   await person.network('stopped')
 }
 
-describe('what somebody entered', () => {
+describe('what a person entered', () => {
   const person = browser.stayingPerson({ service })
 
   it('survives the end of the session, and is one order in the end', async () => {
@@ -224,10 +224,10 @@ describe('what somebody entered', () => {
   })
 })
 
-describe('somebody who may not create orders', () => {
+describe('a person who may not create orders', () => {
   const person = browser.stayingPerson({ service })
 
-  it('is offered no way to it, and is told so at its address', async () => {
+  it('is offered no way to the form, and its address says why', async () => {
     const { page } = person
     for (const address of ['/', '/orders']) {
       await visit(person, 'viewer', address)
@@ -243,7 +243,7 @@ describe('somebody who may not create orders', () => {
     assert.equal(await page.getByRole('textbox').count(), 0)
   })
 
-  it('any more is told so when they send it, and keeps what they entered', async () => {
+  it('any more hears of it on sending, and keeps what they entered', async () => {
     const page = await atTheForm(person)
     await fill(page, { customer: 'Demoted Desks', total: '1' })
     await person.network({ answers: 'permission-denied', paths: '/v1/orders' })

@@ -13,7 +13,7 @@ const browser = openBrowser()
 const start = Date.UTC(2026, 0, 1)
 const all = '/orders?filter=total%3E%3D2&orderBy=customer'
 
-/** Several portions. */
+/** Several batches. */
 const rows = Array.from({ length: 2_345 }, (_, index) =>
   orderRow({
     id: orderIdAt(start + index, 0),
@@ -33,7 +33,7 @@ async function textOf(download: Download): Promise<string> {
 const service = await startService({ inside: true, clockRuns: true, until: { after } })
 await insertOrders(service, rows)
 
-/** Answers with the second portion wait for it. */
+/** Answers with the second batch wait for it. */
 let gate = Promise.resolve()
 const query = service.db.query.bind(service.db)
 service.db.query = (...request) => {
@@ -85,7 +85,7 @@ describe('the export of the list', () => {
     const viewer = await service.bearer('viewer')
     const { text } = await viewer.get(all.replace('/orders', '/v1/orders'), { accept: 'text/csv' })
     assert.equal(await textOf(download), `\ufeff${text}`)
-    await said(page, /^orders-.*\.csv has been saved, with 2,344 orders\.$/).waitFor()
+    await said(page, /^Saved orders-.*\.csv with 2,344 orders\.$/).waitFor()
     await dialog(page).waitFor({ state: 'detached' })
 
     await t.test('and as JSON Lines, for a program', async () => {
@@ -133,7 +133,7 @@ describe('the export of the list', () => {
     await dialog(page).getByText('100 of').waitFor()
     savesNothing(t)
     await dialog(page).getByRole('button', { name: 'Stop' }).click()
-    await said(page, 'The export was stopped. Nothing was saved.').waitFor()
+    await said(page, 'Export stopped. Nothing was saved.').waitFor()
     await dialog(page).getByRole('button', { name: 'CSV' }).waitFor()
     await page.keyboard.press('Escape')
     await focuses(page, 'Export')
@@ -155,11 +155,11 @@ describe('the export of the list', () => {
     person.allowFault(brokenConnection)
     person.allowFault(/ERR_INCOMPLETE_CHUNKED_ENCODING/)
     await person.network('stopped')
-    await dialog(page).getByText('The export broke off').waitFor()
-    await said(page, 'The export broke off. Nothing was saved.').waitFor()
+    await dialog(page).getByText('The export was interrupted').waitFor()
+    await said(page, 'The export was interrupted. Nothing was saved.').waitFor()
     await person.network('normal')
     goOn()
-    // Let go with the portion that was being read.
+    // The service lets go with the batch that was being read.
     const viewer = await service.bearer('viewer')
     await eventually(async () => {
       const { status } = await viewer.get('/v1/orders?filter=nobody', { accept: 'text/csv' })

@@ -41,8 +41,8 @@ function assertInSight(mark: Mark): void {
 }
 
 /**
- * Where the marked letters are (to the pixel) and what they are; and where the letters of the box stand that the
- * service means, as measured in the box's own font.
+ * Where the marked letters are (to the pixel), and which; and where the letters are that the service means, measured
+ * in the font of the box.
  */
 const marked = (page: Page, from: number, to: number) =>
   page.evaluate<Mark>(`(() => {

@@ -49,7 +49,7 @@ async function offered(page: Page): Promise<{ labels: string[]; active: string |
 
 const historyLength = (page: Page) => page.evaluate<number>('history.length')
 
-/** How far the page is wider than its window and the table than its card, the rows of the statuses, what a date lacks. */
+/** By how much the page and the table are too wide, the rows of the statuses, and what a date lacks. */
 const lookOfControls = `(() => {
   const widthOf = (selector) => document.querySelector(selector).getBoundingClientRect().width
   const { scrollWidth, clientWidth } = document.documentElement
@@ -66,7 +66,7 @@ const lookOfControls = `(() => {
 describe('a search', () => {
   const person = browser.stayingPerson({ service })
 
-  it('finds plain words in any case, and says how many orders there are', async () => {
+  it('finds plain words ignoring case, and says how many orders there are', async () => {
     const page = await visit(person, 'admin', '/orders')
     await page.getByRole('status').filter({ hasText: '73 orders' }).waitFor({ state: 'attached' })
     await searchBox(page).fill('finch')
@@ -82,7 +82,7 @@ describe('a search', () => {
     assert.equal(await searchBox(page).inputValue(), '')
   })
 
-  it('says how many it found also to who did not wait for the list before', async () => {
+  it('says how many it found even if the list before was not awaited', async () => {
     const { page } = person
     const release = await hold(page, '**/v1/orders?pageSize=25')
     await signIn(person, 'admin')
@@ -243,7 +243,7 @@ describe('completion', () => {
   })
 })
 
-describe('the statuses beside the box', () => {
+describe('the statuses next to the box', () => {
   const person = browser.stayingPerson({ service })
 
   it('are part of the search, and leave the rest of it as it is', async () => {
@@ -329,7 +329,7 @@ describe('a day', () => {
     await showsCustomers(page, ['Kiwi after'])
   })
 
-  it('or several are chosen beside the statuses, as a part of the search', async () => {
+  it('or several are chosen next to the statuses, as part of the search', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=kiwi+createdAtUtc%3C%3D2026-02-22')
     await showsCustomers(page, ['Kiwi before'])
     const [from, until] = [page.getByLabel('Created from'), page.getByLabel('Created until')]

@@ -75,7 +75,7 @@ describe('views of the list', () => {
     await press('Change Waiting')
     await page.getByLabel('Name').waitFor()
     await press('Delete')
-    await press('Really delete it')
+    await press('Really delete?')
     await dialog(page).getByText('under a name').waitFor()
   })
 
@@ -95,7 +95,7 @@ describe('views of the list', () => {
     await dialog(page).getByRole('link', { name: 'Free' }).waitFor()
   })
 
-  it('are shared by whoever may, and opened but not changed by others', async () => {
+  it('are shared by people who may, and opened but not changed by others', async () => {
     const page = await visit(person, 'admin', `${pendingFirst}&columns=customer,approvalsMissing`)
     await button(page, 'Views').click()
     await button(page, 'Save this list as a view').click()

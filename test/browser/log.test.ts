@@ -113,7 +113,7 @@ describe('the page of the log', () => {
       assert.equal(log.name, 'log.jsonl')
       const { head, fault } = await verifyLog(inPortions(log.bytes))
       assert.equal(fault, null)
-      await page.getByText(`log.jsonl has been saved, with ${head.size} events.`).waitFor()
+      await page.getByText(`Saved log.jsonl with ${head.size} events.`).waitFor()
       const checkpoint = await save('Save checkpoint')
       assert.equal(checkpoint.name, `checkpoint-${head.size}.txt`)
       const [, payload = ''] = checkpoint.bytes.toString().split('.')
@@ -161,7 +161,7 @@ describe('the page of the log', () => {
     assert.equal((await saved).suggestedFilename(), 'log.jsonl')
     await page
       .getByRole('status')
-      .getByText(/^log\.jsonl has been saved, with \d+ events\.$/)
+      .getByText(/^Saved log\.jsonl with \d+ events\.$/)
       .waitFor()
     await page.unroute('**/v1/log')
   })

@@ -136,7 +136,7 @@ describe('the keyboard in the table of orders', () => {
     assert.equal(await focusedName(page), 'Owl One')
   })
 
-  // What a window of 1280 by 1024 and one of 1280 by 800 have left at 400 % and at 200 %; and one without zoom.
+  // What is left of windows of 1280 by 1024 and 1280 by 800 at 400 % and 200 %; and one without zoom.
   it('never has its focus behind what lies over the rows', async (t) => {
     const page = await visit(person, 'admin', '/orders?filter=sparrow')
     const first = page.getByRole('checkbox', { name: /^Select Sparrow/ }).first()

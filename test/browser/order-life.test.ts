@@ -25,9 +25,9 @@ await putPolicy(await service.bearer('admin'), [
 type DemoUser = 'admin' | 'operator' | 'viewer'
 
 interface Given {
-  /** Who created it. */
+  /** Its creator. */
   creator?: DemoUser
-  /** Who looks at it. */
+  /** The person who looks at it. */
   viewer?: DemoUser
   total?: number
 }
@@ -87,7 +87,7 @@ describe('a rejection', () => {
     assert.deepEqual(await storedOrder(service, id), { status: 2, version: 2, modifiedBy: 'admin' })
   })
 
-  it('is told of one that somebody else was faster with, and who reads it afterwards sees why', async () => {
+  it('says when someone else was faster, and shows the reason to everyone who reads it', async () => {
     const { page, id } = await atOrder(person)
     const other = await colleague()
     await approve(page).click()
@@ -96,7 +96,7 @@ describe('a rejection', () => {
     person.expectFault(/ 412 .*\/approve\)/)
     await inDialog(page, 'Approve').click()
     await titled(page, 'This order is already rejected')
-    await dialog(page).getByText(`${other.userName} rejected it while you were looking at it.`).waitFor()
+    await dialog(page).getByText(`Rejected by ${other.userName} while you were looking at it.`).waitFor()
     await inDialog(page, 'Close').click()
     await status(page, 'Rejected').waitFor()
     await event(page, 'Ordered twice.').waitFor()
@@ -145,7 +145,7 @@ describe('a reason', () => {
     await event(page, 'The second thought.').waitFor()
   })
 
-  it('that the service refuses is told why, and may be mended', async () => {
+  it('that the service refuses shows why, and can be corrected', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('Turned \u202e round.')
@@ -161,10 +161,10 @@ describe('a reason', () => {
   })
 })
 
-describe('who may only look', () => {
+describe('a person who may only look', () => {
   const person = browser.stayingPerson({ service })
 
-  it('is told so, and offered nothing', async () => {
+  it('sees why, and is offered nothing', async () => {
     const { page } = await atOrder(person, { viewer: 'viewer' })
     await page.getByText('Needs one approval. Your role does not include approving orders.').waitFor()
     for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'Duplicate']) {
@@ -176,7 +176,7 @@ describe('who may only look', () => {
 describe('a withdrawal', () => {
   const person = browser.stayingPerson({ service })
 
-  it('is for who created the order, with a reason or without', async () => {
+  it('is for the creator of the order, with a reason or without', async () => {
     const { page, id } = await atOrder(person, { viewer: 'operator' })
     assert.equal(await button(page, 'Reject …').count(), 0)
     await button(page, 'Withdraw …').click()
@@ -241,7 +241,7 @@ describe('an order that needs two', () => {
     await dialog(page).getByText('It then needs one more approval from someone else.').waitFor()
     await inDialog(page, 'Approve').click()
     await closed(page)
-    await announced(page, /: approved by you, 1 more approval needed$/)
+    await announced(page, / approved by you, 1 more approval needed$/)
     await page.getByText('1 of 2').waitFor()
     await page.getByText('Needs one more approval. You already approved it.').waitFor()
     await status(page, 'Pending').waitFor()
@@ -263,7 +263,7 @@ describe('an order that needs two', () => {
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: second.userName })
   })
 
-  it('that somebody else approves meanwhile is asked about anew, and then approved', async () => {
+  it('that someone else approves meanwhile is asked about again, and then approved', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
     const other = await colleague()
     await approve(page).click()
@@ -272,14 +272,16 @@ describe('an order that needs two', () => {
     person.expectFault(/ 412 .*\/approve\)/)
     await inDialog(page, 'Approve').click()
     await titled(page, 'This order has another approval')
-    await dialog(page).getByText(`${other.userName} approved it while you were looking at it.`).waitFor()
+    await dialog(page)
+      .getByText(`Approval given by ${other.userName} while you were looking at it.`)
+      .waitFor()
     await inDialog(page, 'Approve').click()
     await closed(page)
     await status(page, 'Approved').waitFor()
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: 'admin' })
   })
 
-  it('is not offered to who created it where the policy says so, in words', async () => {
+  it('is not offered to the creator where the policy says so, in words', async () => {
     const { page } = await atOrder(person, { creator: 'admin', total: forOthers })
     await page
       .getByText('Needs one approval. You created this order, so someone else must approve it.')
@@ -304,7 +306,7 @@ describe('an order that needs two', () => {
     await checkAccessibility(page)
   })
 
-  it('is not rejected unseen when somebody approves it meanwhile, and the reason is still there', async () => {
+  it('is not rejected unseen when someone approves it meanwhile, and the reason is still there', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
     const other = await colleague()
     await button(page, 'Reject …').click()

@@ -78,10 +78,10 @@ const views: View[] = [
     async reach({ page }) {
       await page
         .getByLabel('Reason')
-        .fill('The total differs from the offer:\n1,284.50 is what they were told.')
+        .fill('The total differs from the offer:\n1,284.50 is what they were offered.')
       await page.getByRole('button', { name: 'Reject', exact: true }).click()
       await page.getByText(/^Rejected by/).waitFor()
-      await page.getByText('they were told').waitFor()
+      await page.getByText('they were offered').waitFor()
     },
   },
   {

@@ -98,8 +98,8 @@ describe('a permission that ends', () => {
     // The dialog is closed before the new permissions are there: the button has the focus once more, and goes with it.
     await person.network({ slowBySeconds: 0.5 })
     await inDialog(page, 'Approve').click()
-    await titled(page, 'You can no longer approve orders')
-    await dialog(page).getByText('The order was not approved.').waitFor()
+    await titled(page, 'The order was not approved')
+    await dialog(page).getByText('Your role no longer lets you approve orders.').waitFor()
     assert.equal(await inDialog(page, 'Try again').count(), 0)
     await page.keyboard.press('Escape')
     await dialog(page).waitFor({ state: 'detached' })

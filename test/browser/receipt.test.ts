@@ -16,7 +16,7 @@ const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 await putPolicy(await service.bearer('admin'), [policyRow({ approvals: 2 })])
 
-/** An order of the operator that two have approved: admin, and the one whose name is told. */
+/** An order of the operator that two people have approved: admin, and `second`. */
 async function approvedByTwo(): Promise<{ id: string; second: string }> {
   const id = await createdId(await service.bearer('operator'), {
     customer: 'Müller & Söhne',
@@ -51,10 +51,10 @@ describe('the receipt of an approved order', sideBySide, () => {
       for (const name of ['admin', second]) await fact(page, '2 approvals').getByText(name).waitFor()
       const { items } = (await (await service.bearer('viewer')).get(`/v1/orders/${id}/history`)).body
       const { sequence, hash } = items.at(-1)
-      await fact(page, 'Place in the log')
-        .getByText(`number ${sequence.toLocaleString('en-US')}`)
+      await fact(page, 'Log entry')
+        .getByText(`#${sequence.toLocaleString('en-US')}`)
         .waitFor()
-      await fact(page, 'Place in the log').getByText(hash).waitFor()
+      await fact(page, 'Log entry').getByText(hash).waitFor()
       await page.getByRole('heading', { name: 'How to check it' }).waitFor()
     })
 
@@ -99,7 +99,7 @@ describe('the receipt of an approved order', sideBySide, () => {
       paths: `/v1/orders/${id}/receipt`,
     })
     const page = await visit(person, 'admin', `/orders/${id}/receipt`)
-    await page.getByText('The approval is being sealed').waitFor()
+    await page.getByText('The approval is being recorded').waitFor()
     await checkAccessibility(page)
     await person.network('normal')
     await page.getByRole('article', { name: 'Receipt' }).waitFor()

@@ -19,7 +19,7 @@ interface Scene {
   ids: string[]
   /** Approves the order of this place by its key, and waits for the next one. */
   approve(number: number): Promise<void>
-  /** Of the orders, as they are stored. */
+  /** The stored status of each order. */
   statuses(): Promise<number[]>
 }
 
@@ -70,7 +70,7 @@ describe('undoing a decision', sideBySide, () => {
       const sent = approvalsOf(page)
       await scene.approve(1)
       await decisions(page)
-        .getByText(/Heron\d+ One.*, 1\.00/)
+        .getByText(/^Approving .*Heron\d+ One.* \(1\.00\)/)
         .first()
         .waitFor()
       await decisions(page)
@@ -151,7 +151,7 @@ describe('undoing a decision', sideBySide, () => {
   describe('a decision whose page goes', inTurn, () => {
     const person = browser.samePerson({ service })
 
-    it('is sent at once and once, and a reload tells nothing because nothing is wrong', async () => {
+    it('is sent at once and once, and a reload shows nothing because nothing is wrong', async () => {
       const scene = await inReview(person)
       const { page, ids } = scene
       await scene.approve(1)
@@ -188,7 +188,7 @@ describe('undoing a decision', sideBySide, () => {
       await person.network({ answers: 'database-unavailable', paths: `/v1/orders/${ids[0]}/approve` })
       await scene.approve(1)
       await page.getByRole('button', { name: 'Sign out' }).click()
-      await page.getByText('You are still signed in: not all of your decisions could be sent.').waitFor()
+      await page.getByText('You are still signed in: some of your decisions could not be sent.').waitFor()
       await decisions(page).getByText('One decision not sent.').waitFor()
       await checkAccessibility(page)
       await person.network('normal')
@@ -239,7 +239,7 @@ describe('undoing a decision', sideBySide, () => {
       await decisions(page).getByText('One decision not sent').waitFor({ state: 'detached' })
     })
 
-    it('is told with who was faster, and the person goes on meanwhile', async () => {
+    it('says who was faster, and the person goes on meanwhile', async () => {
       const scene = await inReview(person)
       const { page, ids } = scene
       const other = await newUser(service, { roles: ['Admin'] })
@@ -265,7 +265,7 @@ describe('undoing a decision', sideBySide, () => {
       await keepsNothing(page)
     })
 
-    it('is not shown to somebody else who signs in', async () => {
+    it('is not shown to the next person who signs in', async () => {
       const scene = await inReview(person)
       const { page, user } = scene
       await scene.approve(1)
@@ -285,7 +285,7 @@ describe('undoing a decision', sideBySide, () => {
       await page.evaluate('localStorage.clear()')
     })
 
-    it('is told after the next sign-in when the session had ended, and can be sent then', async () => {
+    it('is shown after the next sign-in when the session had ended, and can be sent then', async () => {
       const scene = await inReview(person)
       const { page, user } = scene
       await page.clock.install()

@@ -21,7 +21,7 @@ import { startService } from '../support/service.ts'
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 
-/** Who works elsewhere. */
+/** Works elsewhere at the same time. */
 const someone = await newUser(service, { roles: ['Admin'] })
 const colleague = await signInElsewhere(service, someone)
 
@@ -29,7 +29,7 @@ interface Scene {
   page: Page
   /** By the customer. */
   ids: Map<string, string>
-  /** Of all orders of this review, whose list is at `path`; no other test has it. */
+  /** That of all orders of this review, whose list is at `path`; no other test has it. */
   total: number
   path: string
   /** Presses a key; all presses are counted. */
@@ -59,7 +59,7 @@ describe('a review', () => {
   const person = browser.samePerson({ service, isLive: true })
   let scenes = 0
 
-  /** Somebody whom no test has seen is about to review the pending orders of these customers. */
+  /** A new person is about to review the pending orders of these customers. */
   async function aboutToReview(customers: string[]): Promise<Scene> {
     scenes += 1
     const total = 100 + scenes
@@ -93,7 +93,7 @@ describe('a review', () => {
       await shows(page, customer, `${at + 1} of 10`)
       const before = presses()
       if (others.includes(customer)) {
-        await page.getByText(new RegExp(`^Approved by ${someone.userName}`)).waitFor()
+        await page.getByText(new RegExp(`^Approved by ${someone.userName}, `)).waitFor()
         assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
         await press('j')
       } else if (rejected.includes(customer)) {
@@ -121,7 +121,7 @@ describe('a review', () => {
     await screenshot(page, 'review-end')
   })
 
-  it('keeps its orders, its place and its number through a reload, whoever decides meanwhile', async () => {
+  it('keeps its orders, its place and its number through a reload, whatever others decide meanwhile', async () => {
     const { page, ids, press, path } = await aboutToReview(numbered(4))
     await press('v')
     await shows(page, 'Customer 01', '1 of 4')
@@ -133,7 +133,7 @@ describe('a review', () => {
       await colleague.patch(`/v1/orders/${ids.get(customer)}/reject`, { reason: 'No.' })
     }
     await seal(service.db)
-    const note = page.getByText(new RegExp(`^Rejected by ${someone.userName}`))
+    const note = page.getByText(new RegExp(`^Rejected by ${someone.userName}, `))
     await note.waitFor()
     await page.reload()
     await shows(page, 'Customer 03', '3 of 4')
@@ -146,7 +146,7 @@ describe('a review', () => {
     await isAt(page, path)
   })
 
-  it('never offers to decide what somebody else has decided, not while the order is on its way either', async () => {
+  it('never offers to decide what someone else has decided, not even while the order is loading', async () => {
     const { page, ids, press } = await aboutToReview(numbered(2))
     const fetched = page.waitForResponse(`**/v1/orders/${ids.get('Customer 02')}/history**`)
     await press('v')
@@ -163,7 +163,7 @@ describe('a review', () => {
     await shows(page, 'Customer 02', '2 of 2')
     assert.equal(await page.getByRole('button', { name: /^(?:Approve|Reject)/ }).count(), 0)
     await release()
-    await page.getByText(new RegExp(`^Approved by ${someone.userName}`)).waitFor()
+    await page.getByText(new RegExp(`^Approved by ${someone.userName}, `)).waitFor()
   })
 
   it('begins at the row in focus, and asks each time who wants that', async () => {
@@ -240,7 +240,7 @@ describe('a review', () => {
     await colleague.patch(`/v1/orders/${ids.get('Acme')}/approve`)
     await createdId(colleague, { customer: 'Basil', total })
     await seal(service.db)
-    await page.getByText(/^Approved by /).waitFor()
+    await page.getByText(/^Approved by .*, /).waitFor()
     await press('j')
     await page.getByText('You went through 1 order. You made no decisions.').waitFor()
     await page.getByRole('link', { name: 'Look for more' }).click()
@@ -250,7 +250,7 @@ describe('a review', () => {
     await checkAccessibility(page)
   })
 
-  it('says that an order is still loading to who decides before that', async () => {
+  it('says that an order is still loading when a person decides too early', async () => {
     const { page } = await aboutToReview(['Dotterel'])
     const letGo = await hold(page, '**/approvals')
     await page.keyboard.press('v')

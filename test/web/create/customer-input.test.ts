@@ -57,7 +57,7 @@ describe('readCustomer', () => {
 })
 
 describe('charactersLeft', () => {
-  it('tells near the limit and beyond it', () => {
+  it('shows near the limit and beyond it', () => {
     assert.equal(charactersLeft('a'.repeat(159)), undefined)
     assert.equal(charactersLeft(` ${'a'.repeat(160)} `), 40)
     assert.equal(charactersLeft('😀'.repeat(200)), 0)

@@ -200,7 +200,7 @@ describe('complete, after an operator', () => {
     it(`offers at ${marked} ${labels || 'nothing'}`, () => assert.equal(labelsAt(marked), labels))
   }
 
-  it('offers no day for a clock that tells none, and nobody without a name', () => {
+  it('offers no day without a valid clock, and no person without a name', () => {
     for (const nowMilliseconds of [Number.NaN, -1, 1e15, Number.POSITIVE_INFINITY]) {
       assert.equal(labelsAt('createdAtUtc=|', { ...context, nowMilliseconds }), '')
     }

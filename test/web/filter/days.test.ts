@@ -217,7 +217,7 @@ describe('days with names', () => {
     ])
   })
 
-  it('of today finds what was created just now, in every zone', () => {
+  it('for today finds what was created just now, in every zone', () => {
     fc.assert(
       fc.property(anyZone, anyInstant, (zone, instant) => {
         const [today = ''] = namesAt(new Date(instant).toISOString(), zone)
@@ -243,7 +243,7 @@ describe('the range of days', () => {
     ['updatedAtUtc>=2026-11-01', '', ''],
   ]
   for (const [text, from, to] of ranges) {
-    it(`of "${text}" is "${from}" to "${to}"`, () => assert.deepEqual(requiredDays(text), { from, to }))
+    it(`in "${text}" is "${from}" to "${to}"`, () => assert.deepEqual(requiredDays(text), { from, to }))
   }
 
   it('is put in the place of the one before, and taken out again', () => {

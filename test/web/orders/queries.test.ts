@@ -18,7 +18,7 @@ describe('the version of an order that was read', () => {
   })
 
   for (const [name, given, etag] of [
-    ['as the service tells it', '"7"', '"7"'],
+    ['as the service sends it', '"7"', '"7"'],
     ['weakened by a proxy, which the service allows for', 'W/"7"', 'W/"7"'],
     ['taken off by a proxy', '', undefined],
   ] as const) {

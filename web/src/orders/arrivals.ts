@@ -3,7 +3,7 @@ import { observable } from '../ui/observable.ts'
 /** Ids of the orders that others created since the list on the screen was loaded. */
 const arrived = observable<readonly string[]>([])
 export const useArrived = arrived.use
-/** Created in this tab: whoever did it knows. */
+/** Created in this tab: the person knows about them. */
 const made = new Set<string>()
 
 export function isMadeHere(id: string): void {
@@ -15,7 +15,7 @@ export function arrive(ids: readonly string[]): void {
   if (others.length > 0) arrived.set([...new Set([...arrived.get(), ...others])])
 }
 
-/** What the list that is on its way will hold. */
+/** What the list that is being loaded will hold. */
 let expected: readonly string[] = []
 
 export function listAsked(): void {

@@ -2,12 +2,12 @@ import { orderFields } from '../../../client/src/facts.ts'
 import type { OrderSummary } from './order.ts'
 import { stateNames } from './states.ts'
 
-/** All that the app says of a field of an order; a new one does not compile until it stands here. */
+/** All that the app says about a field of an order; a new one does not compile until it is here. */
 
 export type FieldName = keyof typeof orderFields
 export type Direction = 'Asc' | 'Desc'
 export type SortKey = Exclude<keyof OrderSummary, 'id'> | 'updatedAtUtc'
-/** What the list can show of an order. */
+/** What the list can show about an order. */
 export type ColumnName = SortKey | 'id' | 'createdBy' | 'approvedBy' | 'approvalsMissing'
 
 export interface OperatorWords {
@@ -16,11 +16,11 @@ export interface OperatorWords {
 }
 
 interface FieldWords {
-  /** The subject of a sentence that an operator goes on. */
+  /** The subject of a sentence that an operator continues. */
   about: string
-  /** In lower case: what people call it. */
+  /** What people call it, in lower case. */
   synonyms: readonly string[]
-  /** Which of its operators is the likeliest, where it is another than for other fields of its kind. */
+  /** Its likeliest operator, where that differs from other fields of its kind. */
   likeliest?: string
 }
 
@@ -52,7 +52,7 @@ const is = { operator: '=', hint: 'is' }
 const isNot = { operator: '!=', hint: 'is not' }
 const contains = { operator: ':', hint: 'contains' }
 
-/** Those that make sense, the likeliest first; not all that the service takes. */
+/** The useful ones, likeliest first; the service takes more. */
 const operatorsOf: Record<(typeof orderFields)[FieldName]['kind'], readonly OperatorWords[]> = {
   status: [is, isNot],
   text: [is, contains, isNot],
@@ -75,7 +75,7 @@ const operatorsOf: Record<(typeof orderFields)[FieldName]['kind'], readonly Oper
   ],
 }
 
-/** A field as the search speaks of it; `isNullable`: an order may be without, and `:*` says that it is not. */
+/** A field in the words of the search; `isNullable`: it may be missing, and `:*` requires it. */
 export const searchFields = (Object.keys(fields) as FieldName[]).map((name) => {
   const { kind, isNullable } = orderFields[name]
   const { about, synonyms, likeliest } = fields[name]
@@ -86,7 +86,7 @@ export const searchFields = (Object.keys(fields) as FieldName[]).map((name) => {
 })
 export type SearchField = (typeof searchFields)[number]
 
-/** The field of that name, in any case, as the service takes it. */
+/** The field of that name, ignoring case, as the service does. */
 export function findField(name: string): SearchField | undefined {
   const wanted = name.toLowerCase()
   return searchFields.find((field) => field.name.toLowerCase() === wanted)
@@ -94,7 +94,7 @@ export function findField(name: string): SearchField | undefined {
 
 interface Column {
   heading: string
-  /** What the service is asked for besides the summary. */
+  /** What is asked of the service besides the summary. */
   asks: readonly ('updatedAtUtc' | 'createdBy' | 'approvedBy' | 'approvalsGiven' | 'approvalsMissing')[]
 }
 
@@ -113,9 +113,9 @@ export const columns: Record<ColumnName, Column> = {
 export const columnNames = Object.keys(columns) as ColumnName[]
 
 interface SortWords {
-  /** What one wants to see first: the latest, the largest, the beginning of the alphabet. */
+  /** What people want to see first: the latest, the largest, the beginning of the alphabet. */
   first: Direction
-  /** How a list that is sorted by it is called. */
+  /** The name of a list in that order. */
   sorted: Record<Direction, string>
 }
 
@@ -150,7 +150,5 @@ export function isSortKey(name: ColumnName): name is SortKey {
   return name in sorts
 }
 
-/** Which way one sorts by it first. */
 export const firstDirection = (key: SortKey): Direction => sorts[key].first
-/** How a list that is sorted so is called. */
 export const sortedWords = (key: SortKey, direction: Direction): string => sorts[key].sorted[direction]

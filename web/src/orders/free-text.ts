@@ -8,7 +8,10 @@ const counterFrom = 900
 
 export type TextReading = { ok: true; wire: string } | { ok: false; fault: string }
 
-/** Without `missing`, which is said about an empty text, it may be empty. The service judges single characters. */
+/**
+ * Without `missing`, which is said about an empty text, it may be empty. The service judges single
+ * characters.
+ */
 export function readText(typed: string, missing: string | undefined): TextReading {
   const wire = typed.trim()
   if (wire === '' && missing !== undefined) return { ok: false, fault: missing }

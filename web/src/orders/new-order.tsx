@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useMay } from '../auth/session.ts'
 import { PlusIcon } from '../ui/icons.tsx'
 
-/** The way to a new order; nothing for people who may not create one. */
+/** A link to the form; nothing for people who may not create orders. */
 export function NewOrder() {
   if (!useMay('Orders.Create')) return null
   return (

@@ -18,7 +18,7 @@ export function orderQuery(id: string) {
   })
 }
 
-/** Who gave their approval, how many it takes, and whether this person may give one. */
+/** The approvals given, how many it takes, and whether this person may give one. */
 export function approvalsQuery(id: string) {
   return queryOptions({
     queryKey: ['orders', 'approvals', id],
@@ -52,8 +52,8 @@ export function historyQuery(id: string) {
 const isUnsealed = ({ sequence }: OrderEvent) => sequence === null
 
 /**
- * Everything that was fetched about orders is asked for anew, in this tab and the others. If only one has changed, what
- * is known of each other one stays.
+ * Everything that was fetched about orders is asked for again, in this tab and the others. If only `one` has
+ * changed, what is known about each other order stays.
  */
 export async function ordersChanged(one?: string): Promise<void> {
   tellOtherTabs({ kind: 'changed' })
@@ -63,6 +63,6 @@ export async function ordersChanged(one?: string): Promise<void> {
   })
 }
 
-/** What is fetched of a single order, by the second part of its key. */
+/** The queries about a single order, by the second part of their keys. */
 export const partsOfOne = ['one', 'approvals', 'history', 'receipt'] as const
 const isOfOne = (part: unknown) => partsOfOne.some((name) => name === part)

@@ -3,13 +3,13 @@ import { useMay } from '../auth/session.ts'
 import mark from '../ui/mark.svg'
 import { NewOrder } from './new-order.tsx'
 
-/** Whether this person may not read orders; roles may have changed since the permissions were read. */
+/** Whether this person may not read orders. Roles may have changed since the permissions were read. */
 export function useIsUnreadable(failure: unknown): boolean {
   const mayRead = useMay('Orders.Read')
   return !mayRead || problemOf(failure, 'permission-denied') !== undefined
 }
 
-/** In the place of orders that may not be read. */
+/** In place of orders that this person may not read. */
 export function WithoutReading() {
   return (
     <section className="card empty">

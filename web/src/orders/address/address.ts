@@ -3,12 +3,14 @@ import { type Direction, firstDirection, type SortKey, sortKeys } from '../field
 import { askedOf } from '../filter/days.ts'
 import { askedColumns, parseColumns } from './columns.ts'
 
-/** The state of the table, under the names of the API: what is in the address is what is asked of the service. */
+/**
+ * The state of the table, under the names of the API: what is in the address is what is asked of the service.
+ */
 export interface ListSearch extends Paging {
   filter?: string | undefined
   orderBy?: SortKey | undefined
   order?: Direction | undefined
-  /** By commas; absent: those that this browser keeps. */
+  /** Separated by commas; absent: those that this browser keeps. */
   columns?: string | undefined
 }
 
@@ -18,8 +20,9 @@ export interface Sort {
 }
 
 /**
- * Reads an address; what makes no sense in it counts as absent, and one view has one form: without its defaults. Every
- * name is in the result, if only as `undefined`, because the router keeps what it read itself for one that is not.
+ * Reads an address. What makes no sense in it counts as absent, and defaults are left out, so one view has
+ * one address. Every name is in the result, if only as `undefined`: for a missing one, the router keeps what
+ * it read itself.
  */
 export function parseListSearch(search: { [Name in keyof ListSearch]?: unknown }): ListSearch {
   const filter = typeof search.filter === 'string' ? search.filter.trim() : ''
@@ -35,7 +38,7 @@ export function parseListSearch(search: { [Name in keyof ListSearch]?: unknown }
   }
 }
 
-/** What is asked of the service: of an address only what the table knows, and the person's days as instants. */
+/** What is asked of the service: what the table knows of an address, with the person's days as instants. */
 export function parametersOf({ filter, pageNumber, pageSize, orderBy, order, columns }: ListSearch) {
   const further = askedColumns(columns)
   return {
@@ -48,18 +51,18 @@ export function parametersOf({ filter, pageNumber, pageSize, orderBy, order, col
   }
 }
 
-/** By which order it is sorted, by the rule of the API for what is not said. */
+/** How it is sorted; the defaults are those of the API. */
 export function sortOf({ orderBy, order }: ListSearch): Sort {
   return { orderBy: orderBy ?? 'createdAtUtc', order: order ?? (orderBy === undefined ? 'Desc' : 'Asc') }
 }
 
-/** The shortest that says it. */
+/** In their shortest form. */
 function sortParameters({ orderBy, order }: Sort): Pick<ListSearch, 'orderBy' | 'order'> {
   if (order === 'Asc') return { orderBy }
   return orderBy === 'createdAtUtc' ? {} : { orderBy, order }
 }
 
-/** After a press on the heading: its natural direction, then the other one; from the first page. */
+/** After a press on the heading: its natural direction, then the other one; from the first page on. */
 export function sortedBy(search: ListSearch, key: SortKey): ListSearch {
   const { orderBy, order } = sortOf(search)
   const opposite = order === 'Asc' ? 'Desc' : 'Asc'
@@ -72,7 +75,7 @@ export function sortedBy(search: ListSearch, key: SortKey): ListSearch {
   }
 }
 
-/** Searches for something else, from the first page. */
+/** Another search, from the first page on. */
 export function filteredBy({ orderBy, order, pageSize, columns }: ListSearch, filter: string): ListSearch {
   return {
     ...(filter !== '' && { filter }),

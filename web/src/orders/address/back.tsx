@@ -5,8 +5,9 @@ import { ArrowIcon } from '../../ui/icons.tsx'
 import { type ListSearch, parseListSearch } from './address.ts'
 
 /**
- * The way back to the list as it was left: by the history when one came from there, so that it stands where it stood;
- * else by an address: that of the last list of this tab, else the one that is known, else the list as it begins.
+ * Leads back to the list as it was left: through the history if the person came from there, so that its
+ * scrolling is kept; otherwise to the address of the last list of this tab, or the one that is known, or the
+ * whole list.
  */
 export function BackToList({ known }: { known?: ListSearch }) {
   const { history } = useRouter()
@@ -27,7 +28,7 @@ export function BackToList({ known }: { known?: ListSearch }) {
   )
 }
 
-/** Marks each entry of the history with the person who is here: the next one is not led to the lists of another. */
+/** Marks each entry of the history with the person: the next one is not led to the lists of another. */
 export function useOwnEntries(): void {
   const { id } = useUser()
   useEffect(() => {
@@ -42,7 +43,7 @@ export function useOwnEntries(): void {
   }, [id])
 }
 
-/** The list that this tab showed this person before, as far as the browser tells; older ones do not. */
+/** The list that this tab showed this person before. Older browsers do not tell: then there is none. */
 export function lastList(): { search?: ListSearch; isPrevious: boolean } {
   const session = currentSession()
   if (session.kind !== 'signed-in') return { isPrevious: false }

@@ -5,7 +5,7 @@ import { type ColumnName, columnNames, columns } from '../fields.ts'
 /** The first is in every list: it names the row and leads to the order. */
 export const usualColumns: readonly ColumnName[] = ['customer', 'total', 'status', 'createdAtUtc']
 
-/** Those that there are, by commas, each once; undefined where there is none of them. */
+/** The known columns of a list separated by commas, each once; undefined if there is none. */
 export function parseColumns(text: unknown): readonly ColumnName[] | undefined {
   const wanted = typeof text === 'string' ? text.split(',') : []
   const known = columnNames.filter((name) => wanted.includes(name))
@@ -13,10 +13,9 @@ export function parseColumns(text: unknown): readonly ColumnName[] | undefined {
   return known.includes('customer') ? known : ['customer', ...known]
 }
 
-/** What this browser shows where the address does not say. */
+/** What this browser shows when the address names no columns. */
 const kept = observable(parseColumns(inBrowser.read('columns')) ?? usualColumns)
 
-/** Of an address, as it is now. */
 export function columnsOf(inAddress: string | undefined): readonly ColumnName[] {
   return parseColumns(inAddress) ?? kept.get()
 }
@@ -31,7 +30,7 @@ export function keepColumns(names: readonly ColumnName[]): void {
   inBrowser.write('columns', names.join())
 }
 
-/** What the list is asked for besides its summaries, by commas. */
+/** What is asked of the service besides summaries, separated by commas. */
 export function askedColumns(inAddress: string | undefined): string {
   return columnsOf(inAddress)
     .flatMap((name) => columns[name].asks)

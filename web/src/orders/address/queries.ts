@@ -8,12 +8,15 @@ export function listQuery(search: ListSearch) {
   return queryOptions({
     queryKey: ['orders', 'list', query],
     queryFn: ({ signal, meta }) => answerOf(client.GET('/v1/orders', { params: { query }, signal, ...meta })),
-    // The page before stays in sight while the next one is on its way.
+    // The page before stays in sight while the next one loads.
     placeholderData: keepPreviousData,
   })
 }
 
-/** How many orders the search finds, by the person's days as in the list. `turn` tells one question from the next. */
+/**
+ * How many orders the search finds, with the person's days as in the list. `turn` makes each question a new
+ * query.
+ */
 export function countQuery(filter: string, turn = 0) {
   return queryOptions({
     queryKey: ['orders', 'count', filter, turn],

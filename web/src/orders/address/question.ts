@@ -1,14 +1,14 @@
 import type { Identity } from '../identity.ts'
 import { type ListSearch, parseListSearch, type Sort, sortOf } from './address.ts'
 
-/** What a review goes through: what a search finds, in its order; or the orders that somebody selected. */
+/** What a review goes through: what a search finds, in its order; or the orders that were selected. */
 export type Question = Pick<ListSearch, 'filter' | 'orderBy' | 'order'> & { ids?: string | undefined }
 
-/** `at`: the order that is shown, or `end` behind the last one; without it the first. */
+/** `at`: the order on the screen, or `end` behind the last one; without it, the first. */
 export type ReviewSearch = Question & { at?: string | undefined }
 
 export const end = 'end'
-/** More ids make an address that not every server takes. */
+/** With more ids the address would be too long for some servers. */
 export const mostSelected = 100
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -26,12 +26,12 @@ export function parseReviewSearch(search: { [Name in keyof ReviewSearch]?: unkno
 
 const isId = (text: string) => uuid.test(text)
 
-/** The search that a list and a review have in common, whichever page is shown. */
+/** The search that a list and a review have in common, without the page. */
 export function searchOf({ filter, orderBy, order }: Question): ListSearch {
   return { filter, orderBy, order }
 }
 
-/** Of the orders that somebody selected in a list: the first hundred, in its order. */
+/** The first hundred of the orders selected in a list, in its order. */
 export function questionOfSelected(list: ListSearch, selected: readonly Identity[]): Question {
   const { orderBy, order } = sortOf(list)
   const sign = order === 'Asc' ? 1 : -1
@@ -40,7 +40,7 @@ export function questionOfSelected(list: ListSearch, selected: readonly Identity
   return { ...searchOf(list), ids: ids.join(',') }
 }
 
-/** What is selected is pending, and its id says when it was created: all else is decided by the id. */
+/** All that is selected is pending, and an id says when its order was created: the id decides the rest. */
 function compare(a: Identity, b: Identity, by: Sort['orderBy']): number {
   if (by === 'total') return a.total - b.total
   return by === 'customer' ? compareText(folded(a.customer), folded(b.customer)) : 0

@@ -42,8 +42,8 @@ function createdNow({ customer, total }: Sending, id: string): Identity {
 }
 
 /**
- * Creates one order at a time. While failures pass, it tries again with the same key. `leadTo` takes the person to the
- * new order; after that nothing more is created here.
+ * Creates one order at a time. While failures pass, it tries again with the same key. `leadTo` takes the
+ * person to the new order; after that nothing more is created here.
  */
 export function useCreation(leadTo: (id: string) => void) {
   const [attempt, setAttempt] = useState<Attempt>({ kind: 'none' })
@@ -63,7 +63,8 @@ export function useCreation(leadTo: (id: string) => void) {
   useWarningBeforeClosing(attempt.kind === 'trying')
 
   async function start(order: Sending): Promise<void> {
-    // A ref, unlike state, is there at once: the second press of a double click comes before the next rendering.
+    // A ref, unlike state, is there at once: the second press of a double click comes before the next
+    // rendering.
     if (running.current !== undefined) return
     const controller = new AbortController()
     running.current = controller

@@ -10,7 +10,7 @@ interface AttemptNoteProps {
   onStop(): void
 }
 
-/** How the creation stands, where that is worth a word. The place is always there: screen readers watch it. */
+/** What the person should know about the creation. Its element is always there: screen readers watch it. */
 export function AttemptNote({ attempt, hasFieldFaults, onStop }: AttemptNoteProps) {
   const words = hasFieldFaults ? undefined : wordsFor(attempt)
   return (
@@ -27,10 +27,10 @@ export function AttemptNote({ attempt, hasFieldFaults, onStop }: AttemptNoteProp
   )
 }
 
-const waiting = 'Your order is on its way. It will be created only once.'
+const waiting = 'Your order is being sent. It will be created only once.'
 const once = 'Your order will be created only once, however many tries it takes.'
 const unclear =
-  'It may have been created anyway. If you send it again unchanged, there will still be only one.'
+  'It may have been created anyway. You can safely send it again unchanged: there will be only one.'
 
 interface Words {
   title: string

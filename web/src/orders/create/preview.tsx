@@ -9,7 +9,7 @@ interface OrderPreviewProps {
   userName: string
 }
 
-/** The order as it is going to be, beside the form where there is room. */
+/** The order as it will be, next to the form where there is room. */
 export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
   return (
     <section className="card create-slip no-print" aria-label="Preview">

@@ -3,16 +3,17 @@ import { viewerTimeZone } from '../../ui/format.ts'
 import { isMadeHere } from '../arrivals.ts'
 import { ordersChanged } from '../queries.ts'
 
-/** What a person entered; `total` is a decimal in the wire's notation, and sent as it is. */
+/** What a person entered; `total` is a decimal as the API takes it. */
 export interface NewOrder {
   customer: string
   total: string
-  /** The same for every try of one order, so that a second press or a retry never makes two. */
+  /** The same for every try of one order: a second press or a retry never creates a second one. */
   idempotencyKey: string
 }
 
 /**
- * Returns the id of the new order. Throws `ProblemError` or `NoAnswerError`; may be called again with the same input.
+ * Returns the id of the new order. Throws `ProblemError` or `NoAnswerError`; may be called again with the
+ * same input.
  */
 export async function createOrder({ customer, total, idempotencyKey }: NewOrder): Promise<string> {
   const { id } = await answerOf(
@@ -22,7 +23,7 @@ export async function createOrder({ customer, total, idempotencyKey }: NewOrder)
     }),
   )
   isMadeHere(id)
-  // Whoever created it need not wait for the views.
+  // The person need not wait for the views.
   void ordersChanged()
   return id
 }

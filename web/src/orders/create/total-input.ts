@@ -15,9 +15,9 @@ export type TotalReading =
       ok: true
       /** The canonical decimal: no leading zeros, no trailing ones. */
       wire: string
-      /** What was understood, in the person's notation. Nothing is sent that was not shown so. */
+      /** What was understood, in the person's notation. Only what was shown is sent. */
       meaning: string
-      /** Set when somebody used to another notation would have meant this by the same text. */
+      /** What a person used to another notation would have meant by the same text. */
       otherwise?: string
     }
   | { ok: false; fault: string }
@@ -43,17 +43,19 @@ export function notationOf(locale: string): Notation {
 }
 
 /**
- * Reads a total as people write or paste it: in their own notation, or another one that cannot be mistaken for it.
- * Digits may be those of any script. Exact: all of it is work on text, and a digit is never dropped.
+ * Reads a total as people write or paste it: in their own notation, or another one that cannot be mistaken
+ * for it. Digits may be of any script. It is exact: it works on text, and never drops a digit.
  *
- * - Two kinds of separators: the last one is the decimal separator, as in `1.234,50`, `1,234.50` and `1’234.50`.
+ * - Two kinds of separators: the last one is the decimal separator, as in `1.234,50`, `1,234.50` and
+ *   `1’234.50`.
  * - One kind, more than once: groups, as in `1.234.567`.
- * - One separator: a group separator of the notation where exactly that is well-formed (`1.234` is 1234 in German),
- *   else the decimal separator of the notation or a plain `.` (`1.23` and `0.123` are decimals everywhere).
+ * - One separator: a group separator of the notation where exactly that is well-formed (`1.234` is 1234 in
+ *   German), else the decimal separator of the notation or a plain `.` (`1.23` and `0.123` are decimals
+ *   everywhere).
  * - Anything else is a fault. Spaces and apostrophes separate groups, and only groups, in every notation.
  *
- * `otherwise` tells of the one case in which a reader of another notation would see another number: a single `.` as a
- * group separator, or a single separator before exactly three decimal places.
+ * `otherwise` is set where a reader of another notation would see another number: a single `.` as a group
+ * separator, or a single separator before exactly three decimal places.
  */
 export function readTotal(text: string, notation: Notation): TotalReading {
   const marks = marksOf(text)
@@ -66,7 +68,7 @@ export function readTotal(text: string, notation: Notation): TotalReading {
   return shape === undefined ? { ok: false, fault: unclear(notation) } : judge(shape, notation)
 }
 
-/** Digits after it are shown from right to left: what is read would be another number than what is seen. */
+/** Digits after it are shown from right to left: the number read would differ from the number seen. */
 const turnsDigits = '\u202e'
 
 /** A digit `0` to `9`, or the character that stands for a kind of separator. */
@@ -93,7 +95,7 @@ function separatorOf(character: string): string | undefined {
 }
 
 function marksOf(text: string): (Mark | undefined)[] {
-  // Marks of direction come along with pasted Arabic and Hebrew, and are no part of a number.
+  // Direction marks come with pasted Arabic and Hebrew; they are not part of the number.
   const characters = [...withoutReordering(text).trim()]
   return characters.map((character) => digitOf(character) ?? separatorOf(character))
 }
@@ -147,7 +149,7 @@ function shapeOfOne(place: string, digits: string[], notation: Notation): Shape 
   return shape && isDoubtful ? { ...shape, otherwise: { whole: whole + fraction, fraction: '' } } : shape
 }
 
-/** `5,` is on its way to `5,50`; with another separator than the person's own it is not taken for a number. */
+/** `5,` may become `5,50`; with a separator that is not the person's own it is no number. */
 function decimalShape(whole: string, fraction: string, place: string, notation: Notation): Shape | undefined {
   return fraction === '' && place !== notation.decimal ? undefined : { whole, fraction }
 }
@@ -160,7 +162,7 @@ function areGroups(groups: string[], { groupSizes: [lastSize, otherSize] }: Nota
   const asWritten =
     rest.every(({ length }, at) => length === (at === rest.length - 1 ? lastSize : otherSize)) &&
     first.length <= otherSize
-  // `0,123` is nobody's way to write 123.
+  // No one writes 123 as `0,123`.
   return (inThrees || asWritten) && rest.length > 0 && first !== '' && !first.startsWith('0')
 }
 

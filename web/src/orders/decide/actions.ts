@@ -14,7 +14,10 @@ interface Action {
   reason?: { label: string; isAsked: boolean }
   /** What it means, below the order. */
   meaning: string
-  /** Resolves when it has happened. Throws `ProblemError` or `NoAnswerError`; may be called again with the same input. */
+  /**
+   * Resolves when it has happened. Throws `ProblemError` or `NoAnswerError`; may be called again with the
+   * same input.
+   */
   send(decision: Decision): Promise<void>
 }
 

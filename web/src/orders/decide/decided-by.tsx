@@ -10,7 +10,7 @@ interface DecidedByProps {
   order: Order
 }
 
-/** Who changed an order last, and when: "Already approved by you, just now". */
+/** As "Already approved by you, just now". */
 export function DecidedBy({ what, order: { modifiedBy, updatedAtUtc } }: DecidedByProps) {
   const { userName } = useUser()
   const now = useNow()

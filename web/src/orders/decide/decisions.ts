@@ -51,18 +51,24 @@ export interface Service {
 
 export interface Decisions {
   snapshot: Pick<Observable<Snapshot>, 'get' | 'use'>
-  /** Resolves, and never throws, when nothing is under way. Called again, it tries again what has no final result. */
+  /**
+   * Resolves, and never throws, when nothing is under way. Called again, it tries again what has no final
+   * result.
+   */
   start(): Promise<void>
-  /** Begins nothing more and tries nothing again. A request that was sent cannot be undone: its answer is awaited. */
+  /**
+   * Begins nothing more and tries nothing again. A request that was sent cannot be undone: its answer is
+   * awaited.
+   */
   stop(): void
 }
 
 const atATime = 3
 
 /**
- * Decides about some orders, each under one idempotency key: however often it is tried, it counts once. Failures that
- * pass are tried again until they do, or until the person stops. It is not part of a view: a view that goes away loses
- * no result. When the session or the permission ends, the rest stops.
+ * Decides about some orders, each under one idempotency key: however often it is tried, it counts once.
+ * Failures that pass are tried again until they do, or until the person stops. It is not part of a view: a
+ * view that goes away loses no result. When the session or the permission ends, the rest stops.
  */
 export function prepareDecisions(subjects: readonly Subject[], service: Service): Decisions {
   const snapshot = observable<Snapshot>({
@@ -128,7 +134,8 @@ export async function decideOne(
   }
   const { failure } = answer
   if (!isConflict(failure)) {
-    // The service looks for the order only when it does not know the key: then no earlier try has had an effect.
+    // The service looks for the order only when it does not know the key: then no earlier try has had an
+    // effect.
     const isCertain = !request.mayHaveHappened || problemOf(failure, 'order-not-found')
     if (!isCertain) return { kind: 'unclear', failure }
     return answer.kind === 'stopped' ? { kind: 'waiting' } : { kind: 'refused', failure }

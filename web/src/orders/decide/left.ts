@@ -5,8 +5,8 @@ import type { Left } from './outbox.ts'
 const prefix = 'decision.'
 
 /**
- * The part of a decision that outlives its page, in this browser, until it is answered: whose it is, and what to send.
- * Each has a name of its own, so no tab overwrites what another one keeps.
+ * The part of a decision that outlives its page, in this browser, until it is answered: whose it is, and what
+ * to send. Each has its own name: no tab overwrites what another one keeps.
  */
 export const leftInBrowser = {
   put: (left: Left) => inBrowser.write(prefix + left.decision.idempotencyKey, JSON.stringify(left)),

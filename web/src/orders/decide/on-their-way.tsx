@@ -17,8 +17,8 @@ import { outbox, undo } from './sending.ts'
 import { WhyNot } from './why-not.tsx'
 
 /**
- * The decisions without a good end yet, on every page: the last one that can be undone, what cannot be sent at the
- * moment, and each that did not happen.
+ * The decisions without a good end yet, on every page: the last one that can be undone, what cannot be sent
+ * at the moment, and each that did not happen.
  */
 export function OnTheirWay() {
   const { id } = useUser()

@@ -55,9 +55,9 @@ const keptMilliseconds = 86_400_000
 const keyOf = ({ decision }: Made) => decision.idempotencyKey
 
 /**
- * Decisions that were made without a question. Each is held for five seconds, in which it can be undone, and then sent
- * under its key until there is an end. Nothing that was shown as decided gets lost: it is sent, or the person hears of
- * it.
+ * Decisions that were made without a question. Each is held for five seconds, in which it can be undone, and
+ * then sent under its key until there is an end. Nothing that was shown as decided gets lost: it is sent, or
+ * the person hears of it.
  */
 export class Outbox {
   readonly #parts: Parts

@@ -5,7 +5,9 @@ import { approvalsQuery } from '../queries.ts'
 import { type ActionName, actionNames, allows } from '../states.ts'
 import { useIsOnItsWay } from './sending.ts'
 
-/** What this person may do; nothing while that is not known. Otherwise a button would be pressed and go away. */
+/**
+ * What this person may do; nothing while that is not known. Otherwise a button would be pressed and go away.
+ */
 export function usePossible(shown: VersionedOrder | undefined, events: readonly OrderEvent[]): ActionName[] {
   const user = useUser()
   const mayDecide = useMay('Orders.Approve')

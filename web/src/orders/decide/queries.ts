@@ -12,7 +12,8 @@ export interface Decision {
 
 /**
  * Each decides about the version that the person saw. They throw `ProblemError` (`precondition-failed`,
- * `order-not-pending`, `order-not-found`, ...) or `NoAnswerError`, and may be called again with the same input.
+ * `order-not-pending`, `order-not-found`, ...) or `NoAnswerError`, and may be called again with the same
+ * input.
  */
 export async function approveOrder(decision: Decision): Promise<void> {
   await answerOf(client.PATCH('/v1/orders/{id}/approve', requestOf(decision)))
@@ -23,14 +24,14 @@ export async function rejectOrder(decision: Decision): Promise<void> {
   await answerOf(client.PATCH('/v1/orders/{id}/reject', { ...requestOf(decision), body: { reason } }))
 }
 
-/** Only who created the order may; else `not-the-creator`. */
+/** Only the creator can; otherwise `not-the-creator`. */
 export async function withdrawOrder(decision: Decision): Promise<void> {
   const { reason } = decision
   const body = reason && { body: { reason } }
   await answerOf(client.PATCH('/v1/orders/{id}/withdraw', { ...requestOf(decision), ...body }))
 }
 
-/** What was sent goes on when its page goes. */
+/** With `keepalive` a request goes on when its page goes. */
 function requestOf({ id, etag, idempotencyKey }: Decision) {
   const header = { 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
   return {

@@ -14,7 +14,10 @@ import { type Decisions, failureOf, type Service } from './decisions.ts'
 import { deselect } from './selection.ts'
 import { isSettled } from './words.ts'
 
-/** Decides, and updates the rest of the app. False: the person who asked is gone, and the next one hears nothing. */
+/**
+ * Decides, and updates the rest of the app. False: the person who asked is gone, and the next one hears
+ * nothing.
+ */
 export async function settle(decisions: Decisions, action: ActionName): Promise<boolean> {
   const hands = changesOfHands()
   await decisions.start()

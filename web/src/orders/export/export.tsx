@@ -15,7 +15,7 @@ interface ExportProps {
   totalCount: number
 }
 
-/** Takes home what the list shows, all pages of it, as a file. */
+/** Saves the list, all its pages, as a file. */
 export function ExportButton({ search, totalCount }: ExportProps) {
   const [isOpen, setOpen] = useState(false)
   const exporting = ordersExport.use()
@@ -42,7 +42,7 @@ export function ExportButton({ search, totalCount }: ExportProps) {
 }
 
 interface ChoiceProps extends ExportProps {
-  /** Of the export before. */
+  /** Why the last export failed. */
   failure: unknown
   onSaved(): void
 }
@@ -78,7 +78,9 @@ function Progress({ count, of = 0 }: { count: number; of?: number | undefined })
         {formatCount(count)} of {formatOrders(of)}
       </p>
       <progress aria-label="Orders exported" value={Math.min(count, of)} max={of} />
-      <p className="soft small">The file is saved once it is whole. You can go on working in the meantime.</p>
+      <p className="soft small">
+        The file is saved once it is complete. You can keep working in the meantime.
+      </p>
       <div className="row dialog-actions">
         <Button className="button" onPress={ordersExport.stop}>
           Stop

@@ -10,21 +10,21 @@ import { exportFailure } from './words.ts'
 
 type Exporting =
   | { kind: 'none'; failure?: unknown }
-  /** How many have come, of how many where that is known. */
+  /** How many have arrived, and of how many if that is known. */
   | { kind: 'running'; count: number; of?: number | undefined }
 
 interface Export {
   name: string
   type: string
   begin(signal: AbortSignal): Promise<Response>
-  /** Lines that count as none. */
+  /** Lines before the first one that counts. */
   linesBefore?: number
   of?: number
   /** As "1,204 orders". */
   inWords(count: number): string
 }
 
-/** Exports one thing at a time, whatever view is shown meanwhile, and tells how it ends. */
+/** Exports one thing at a time, whatever view is on the screen, and announces the result. */
 export function exporter() {
   const exporting = observable<Exporting>({ kind: 'none' })
   let running: AbortController | undefined
@@ -34,16 +34,16 @@ export function exporter() {
     running = undefined
     exporting.set({ kind: 'none', failure })
   }
-  // Nothing is saved for anybody else.
+  // Nothing is saved for another person.
   onForget(() => end())
 
   return {
     use: exporting.use,
     stop() {
       end()
-      announce('The export was stopped. Nothing was saved.')
+      announce('Export stopped. Nothing was saved.')
     },
-    /** Fetches all of it and saves it as a file; whether it did. */
+    /** Fetches everything and saves it as a file. Whether it did. */
     async run({ name, type, begin, linesBefore = 0, of, inWords }: Export): Promise<boolean> {
       end()
       const run = new AbortController()
@@ -58,7 +58,7 @@ export function exporter() {
         const file = await fetchFile(begin, type, run, told)
         if (running !== run) return false
         saveFile(file, name)
-        announce(`${name} has been saved, with ${inWords(count)}.`)
+        announce(`Saved ${name} with ${inWords(count)}.`)
         end()
         return true
       } catch (failure) {
@@ -79,7 +79,7 @@ export type ExportForm = keyof typeof forms
 
 export const ordersExport = exporter()
 
-/** All that the search finds. */
+/** Everything that the search finds. */
 export function exportOrders(form: ExportForm, search: ListSearch, of: number): Promise<boolean> {
   const { pageSize: _, pageNumber: __, ...list } = parametersOf(search)
   const query = { ...list, ...(form === 'csv' && { bom: true }) }

@@ -4,7 +4,7 @@ import { formatOrders } from '../../ui/format.ts'
 import { type ListSearch, sortOf } from '../address/address.ts'
 import { sortedWords } from '../fields.ts'
 
-/** What an export would hold: `1,204 orders matching "acme", newest first`. */
+/** What an export would hold: `1,204 orders that match the search, newest first`. */
 export function exportWords({ filter, ...search }: ListSearch, count: number): string {
   const { orderBy, order } = sortOf(search)
   return `${formatOrders(count)}${filter ? ' that match the search' : ''}, ${sortedWords(orderBy, order)}`
@@ -12,10 +12,13 @@ export function exportWords({ filter, ...search }: ListSearch, count: number): s
 
 export function exportFailure(failure: unknown): { title: string; detail: string } {
   if (problemOf(failure)) return describeEnd(failure)
-  return { title: 'The export broke off', detail: 'The connection to the service was lost. Start it again.' }
+  return {
+    title: 'The export was interrupted',
+    detail: 'The connection to the service was lost. Start it again.',
+  }
 }
 
 export function shareWords(count: number, of = 0): string {
-  // Orders that were added in the meantime come too.
+  // Orders added in the meantime are included, so the count may exceed the total.
   return `${Math.min(100, Math.floor((100 * count) / Math.max(of, 1)))}%`
 }

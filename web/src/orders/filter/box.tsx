@@ -9,11 +9,11 @@ import { Highlight } from './highlight.tsx'
 interface SearchBoxProps {
   text: string
   fault: Fault | undefined
-  /** It may be right as soon as more is typed. */
+  /** It may become right when more is typed. */
   isSoft: boolean
   isInvalid: boolean
   messageId: string
-  /** The same, for where the list of completions lies over it. */
+  /** The same, for the list of completions, which covers it. */
   message: string | undefined
   input: RefObject<HTMLInputElement | null>
   onType(text: string): void
@@ -37,7 +37,7 @@ const fixed = {
   dir: 'auto',
 } as const
 
-/** The one box for plain words and for the filter language, which it completes and colours. */
+/** One box for plain words and for the filter language, which it completes and colours. */
 export function SearchBox(props: SearchBoxProps) {
   const { text, input, onType, onDecide } = props
   const list = useCompletions(text, input, onType)
@@ -78,7 +78,7 @@ interface InputProps extends SearchBoxProps {
   onPress(event: KeyboardEvent): void
 }
 
-/** The input, and behind its letters the same ones in colour. */
+/** The input, and behind its letters the same letters in colour. */
 function ColouredInput({ text, fault, isSoft, isInvalid, messageId, input, list, ...props }: InputProps) {
   const highlight = useRef<HTMLDivElement>(null)
   const scrollAlong = () => {
@@ -114,7 +114,7 @@ function ColouredInput({ text, fault, isSoft, isInvalid, messageId, input, list,
   )
 }
 
-/** The key that leads into the box, or the way to empty it. */
+/** The key that focuses the box, or a button that empties it. */
 function End({ isEmpty, onClear }: { isEmpty: boolean; onClear(): void }) {
   if (isEmpty) {
     return (

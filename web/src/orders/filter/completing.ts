@@ -2,7 +2,9 @@ import { type KeyboardEvent, type RefObject, useLayoutEffect, useMemo, useRef, u
 import { useUser } from '../../auth/session.ts'
 import { type Completion, complete } from './completion.ts'
 
-/** The list of completions: opens while one types a word, or on Arrow down; nothing in it is chosen beforehand. */
+/**
+ * The list of completions. It opens while a word is typed, or on Arrow down; nothing in it is preselected.
+ */
 export function useCompletions(
   text: string,
   input: RefObject<HTMLInputElement | null>,
@@ -51,7 +53,7 @@ export function useCompletions(
 interface List {
   completions: readonly Completion[]
   isOpen: boolean
-  /** The index of the one that Enter takes; -1: none. */
+  /** The index of the one that Enter takes; -1 for none. */
   active: number
   show(isShown: boolean): void
   accept(completion: Completion): void
@@ -72,7 +74,7 @@ function press(event: KeyboardEvent, { completions, isOpen, active, ...list }: L
   return true
 }
 
-/** Where the caret is; and a way to put it where the text has a place for it only when it is drawn again. */
+/** Where the caret is. `putCaret` moves it once the new text is drawn. */
 function useCaret(input: RefObject<HTMLInputElement | null>) {
   const [caret, setCaret] = useState(0)
   const next = useRef<number>(undefined)
@@ -90,7 +92,7 @@ function useCaret(input: RefObject<HTMLInputElement | null>) {
   }
 }
 
-/** Round and round, by way of none. */
+/** In a circle that includes none. */
 function nextIndex(index: number, key: string, count: number): number {
   const step = key === 'ArrowDown' ? 1 : -1
   return ((index + 1 + step + count + 1) % (count + 1)) - 1

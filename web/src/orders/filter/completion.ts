@@ -14,7 +14,7 @@ export interface Completion {
   insert: string
 }
 
-/** Where a completion goes: what it replaces, and what stands around that. */
+/** Where a completion goes: what it replaces, and what is around it. */
 interface Place {
   tokens: Token[]
   /** The index of the token before it. */
@@ -22,7 +22,7 @@ interface Place {
   from: number
   to: number
   caret: number
-  /** What of the replaced token stands before the caret. */
+  /** The part of the replaced token before the caret. */
   prefix: string
   /** The token that is replaced; undefined when nothing is. */
   replaced: Token | undefined
@@ -31,14 +31,14 @@ interface Place {
 }
 
 const maximumCompletions = 8
-/** A word of fewer letters is searched for more often than it is the beginning of a synonym. */
+/** A shorter word is more often a search than the beginning of a synonym. */
 const shortestSynonym = 2
 const shortestShortcut = 3
 
 /**
- * What could stand at the caret, best first, at most 8. Sparing: nothing for a word that no field, keyword or value
- * begins with, nothing in quotes but their end, and nothing that would leave the text as it is. Tolerant: any text
- * and any caret will do. Linear in the length of the text.
+ * What could be typed at the caret, best first, at most 8. It offers nothing for a word that no field,
+ * keyword or value begins with, in quotes only their end, and nothing that would leave the text unchanged. It
+ * takes any text and any caret. Linear in the length of the text.
  */
 export function complete(text: string, caret: number, context: CompletionContext): Completion[] {
   const at = Math.min(Math.max(Math.trunc(caret) || 0, 0), text.length)
@@ -53,7 +53,7 @@ export function complete(text: string, caret: number, context: CompletionContext
     .slice(0, maximumCompletions)
 }
 
-/** Whether what is typed directly after it belongs to it. */
+/** Whether a letter typed directly after it belongs to it. */
 function growsAtItsEnd(kind: Token['kind']): boolean {
   return kind === 'word' || kind === 'keyword' || kind === 'string' || kind === 'junk'
 }
@@ -73,7 +73,7 @@ function closingOf(text: string, caret: number, { closing }: Token): Completion[
   ]
 }
 
-/** `index` is of the first token that ends after the caret, or holds it; `null` where nothing can be completed. */
+/** `index`: the first token that ends after the caret or holds it. `null` where nothing can be completed. */
 function placeOf(tokens: Token[], index: number, caret: number): Place | null {
   const token = tokens[index]
   const before = index - 1
@@ -85,7 +85,7 @@ function placeOf(tokens: Token[], index: number, caret: number): Place | null {
   const replacement = { ...common, from, to, prefix, replaced: token, next: tokens[index + 1] }
   if (from < caret) return replacement
   if (kind === 'close') return insertion
-  // At its start: what stands there is taken back only where one value or operator is chosen for another.
+  // At its start a token is replaced only if it is a value or an operator.
   const isValue = tokens[before]?.kind === 'operator' && (kind === 'word' || kind === 'string')
   return isValue || kind === 'operator' ? replacement : null
 }
@@ -107,14 +107,14 @@ function completionsAt(place: Place, text: string, context: CompletionContext): 
   return [...operators, ...joining, ...termsAt(place, text, context)]
 }
 
-/** Whether what is typed begins the name, in any case, or one of the words of the hint. */
+/** Whether what is typed begins the name (ignoring case) or one of the words of the hint. */
 function begins(prefix: string, name: string, hint: string): boolean {
   const typed = prefix.toLowerCase()
   if (name.toLowerCase().startsWith(typed)) return true
   return typed.length >= shortestSynonym && ` ${hint}`.includes(` ${typed}`)
 }
 
-/** What begins a term, or is one. The name of a field, typed to its end, is followed by operators. */
+/** What begins a term, or is one. After the whole name of a field come operators. */
 function termsAt(place: Place, text: string, context: CompletionContext): Completion[] {
   const { tokens, before, replaced, prefix, caret, next } = place
   const field = replaced?.text === prefix ? fieldAt(tokens, before + 1) : undefined
@@ -131,7 +131,7 @@ function termsAt(place: Place, text: string, context: CompletionContext): Comple
   ]
 }
 
-/** A keyword and the space after it, for which a space that is there already is taken. */
+/** A keyword and the space after it, which replaces one that is already there. */
 function keywordRow(place: Place, text: string, { name, insert, hint }: Suggestion): Completion[] {
   const { prefix, from, to, next } = place
   if (next?.kind === 'operator' || !name.toLowerCase().startsWith(prefix.toLowerCase())) return []
@@ -139,7 +139,10 @@ function keywordRow(place: Place, text: string, { name, insert, hint }: Suggesti
   return [{ label: name, hint, kind: 'keyword', from, to: end, insert }]
 }
 
-/** Of many fields each with its likeliest operator, of one all its operators; none where one stands already. */
+/**
+ * Several fields, each with its likeliest operator; or one field with all of them. None if an operator
+ * follows.
+ */
 function fieldsAt(place: Place): Completion[] {
   const { prefix, from, to, next, before } = place
   const typed = prefix.toLowerCase()
@@ -171,7 +174,7 @@ function shortcutsAt({ prefix, from, to, next }: Place, context: CompletionConte
     .map(({ insert, hint }) => ({ label: insert, hint, kind: 'value', from, to, insert }))
 }
 
-/** Operators for the field before the place; in the place of another one, those that need a value only. */
+/** Operators for the field before the place. When replacing one, only those that take a value. */
 function operatorsAt(place: Place): Completion[] {
   const { tokens, before, from, to, replaced, next } = place
   const field = fieldAt(tokens, before)
@@ -208,7 +211,7 @@ function operatorRow({ operator, hint }: OperatorWords, range: Range): Completio
   return { label: operator, hint, kind: 'operator', ...range, insert: operator }
 }
 
-/** Values for the field and the operator before the place, and the longer operators that this one begins. */
+/** Values for the field and the operator before the place, and longer operators that begin with this one. */
 function valuesAt(place: Place, operator: Token, context: CompletionContext): Completion[] {
   const { tokens, before, from, to, caret, prefix, replaced } = place
   const field = fieldAt(tokens, before - 1)

@@ -15,7 +15,7 @@ export function Completions({
   completions: readonly Completion[]
   active: number
   onAccept(completion: Completion): void
-  /** What there is to say of the text; screen readers have it in the place that this list covers. */
+  /** What is wrong with the text. Screen readers find it in the element that this list covers. */
   message: string | undefined
 }) {
   const list = useRef<HTMLDivElement>(null)
@@ -23,7 +23,7 @@ export function Completions({
     list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
   }, [active])
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the input keeps the focus whatever is pressed in here
+    // biome-ignore lint/a11y/noStaticElementInteractions: the input keeps the focus
     <div className="search-popup" onPointerDown={keepFocus} onMouseDown={keepFocus}>
       {message !== undefined && (
         <p className="soft small" aria-hidden="true">

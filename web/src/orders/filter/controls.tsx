@@ -15,20 +15,20 @@ import { type Apply, useSearchText } from './typing.ts'
 const messageId = 'search-message'
 
 interface ControlsProps {
-  /** Of the address. */
+  /** In the address. */
   filter: string
-  /** Of the orders that are on the screen: of the address, unless that one is refused or on its way. */
+  /** That of the orders on the screen: as in the address, unless that one is refused or loading. */
   shownFilter: string
   /** Why the service refuses it. */
   refusal: Refusal | undefined
   onApply: Apply
-  /** What stands before the statuses. */
+  /** Before the statuses. */
   views: ReactNode
-  /** What stands below the box while there is nothing to say about the search. */
+  /** Below the box while nothing is wrong with the search. */
   children: ReactNode
 }
 
-/** Everything that decides which orders are listed: the search box, and beside it the statuses and the days. */
+/** Everything that decides which orders are listed: the search box, the statuses and the days. */
 export function ListControls({ filter, shownFilter, refusal, onApply, views, children }: ControlsProps) {
   const input = useRef<HTMLInputElement>(null)
   const [hasFocus, setFocus] = useState(false)
@@ -43,11 +43,13 @@ export function ListControls({ filter, shownFilter, refusal, onApply, views, chi
     const box = input.current
     box?.focus()
     box?.setSelectionRange(position, position + length)
-    // The browser brings only what is typed into sight.
+    // The browser scrolls only to what is typed.
     const mark = box?.parentElement?.querySelector<HTMLElement>('.search-fault')
     if (box && mark) box.scrollLeft = mark.offsetLeft - box.clientWidth / 2
   }
-  /** Goes on with what the text becomes; `null`: it cannot, because the text says something else of it already. */
+  /**
+   * Goes on with the new text; `null`: the text already restricts it in a way that cannot be changed here.
+   */
   function edit(what: string, next: string | null, goOn: (text: string) => void) {
     if (next !== null) return goOn(next)
     announce(`Your search already limits the ${what}. Change it there.`)
@@ -95,19 +97,19 @@ export function ListControls({ filter, shownFilter, refusal, onApply, views, chi
   )
 }
 
-/** To select is not to focus, in every browser. */
+/** Not every browser focuses what is selected. */
 function selectAll(box: HTMLInputElement | null): void {
   box?.focus()
   box?.select()
 }
 
 interface Trouble extends Refusal {
-  /** The box has the text that was refused, and nothing typed since. */
+  /** The box holds the refused text, unchanged. */
   isOfThisText: boolean
   isSoft: boolean
 }
 
-/** Gentle with somebody who is still typing. Positions are those of the text in the box. */
+/** Soft while the person is still typing. Positions are those of the text in the box. */
 function troubleOf(
   text: string,
   filter: string,
@@ -155,7 +157,7 @@ function Message({ detail, fault, isSoft, onShow }: Trouble & { onShow(fault: Fa
 
 const statuses = [{ label: 'All', value: null }, ...stateNames.map((name) => ({ label: name, value: name }))]
 
-/** The statuses as one press each; they are part of the search text, and change nothing else of it. */
+/** One press for each status. It changes only that part of the search text. */
 function StatusFilter({
   text,
   shownFilter,
@@ -165,7 +167,7 @@ function StatusFilter({
   shownFilter: string
   onChoose(status: StateName | null): void
 }) {
-  // Half a search says nothing of the status yet: what is on the screen still does.
+  // Half a search says nothing about the status: the orders on the screen do.
   const basis = withStatus(text, null) === null ? shownFilter : text
   const current = requiredStatus(basis)
   const isAll = current === null && withStatus(basis, null) === basis.trim()

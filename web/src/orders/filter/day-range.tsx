@@ -2,15 +2,15 @@ import { type ComponentProps, useEffect, useState } from 'react'
 import type { Days } from './days.ts'
 
 interface DayRangeProps {
-  /** Of what the days are. */
+  /** What the days are about. */
   name: string
   days: Days
   onChoose(days: Days): void
-  /** Before the first of several choices, which are one search. */
+  /** Called on focus: the choices that follow are one history entry. */
   onFocus?(): void
 }
 
-/** The first and the last day, in the browser's own fields for dates. */
+/** The first and the last day, in the browser's date fields. */
 export function DayRange({ name, days, onChoose, onFocus }: DayRangeProps) {
   return (
     <fieldset className="day-range" onFocus={onFocus}>
@@ -31,7 +31,7 @@ interface DateFieldProps extends Omit<ComponentProps<'input'>, 'value'> {
   onChoose(date: string): void
 }
 
-/** Holds what is typed by half, as a year of two digits, until it is a date worth searching for. */
+/** Keeps a half-typed date, such as a year of two digits, until it is complete. */
 function DateField({ value, onChoose, ...rest }: DateFieldProps) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])

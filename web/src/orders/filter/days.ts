@@ -2,8 +2,8 @@ import { restrictionsOf, withRestriction } from './restrictions.ts'
 import { fieldAt, readTokens, type Token } from './text.ts'
 
 /**
- * A day in the search box is the person's own day, as the rows show it: from midnight to midnight on the clock of the
- * browser. The service, whose days are those of UTC, is asked for instants.
+ * A day in the search box is the person's day, as in the rows: from midnight to midnight on the browser's
+ * clock. The days of the service are those of UTC, so it is asked for instants.
  */
 
 const dayMilliseconds = 86_400_000
@@ -20,17 +20,14 @@ export function dateOf(day: number): string {
   return new Date(day * dayMilliseconds).toISOString().slice(0, 10)
 }
 
-/** The number of the day `YYYY-MM-DD`; undefined where there is no such day. */
+/** The number of the day `YYYY-MM-DD`; undefined if there is no such day. */
 export function dayOf(date: string): number | undefined {
   if (!dayPattern.test(date)) return undefined
   const day = Date.parse(date) / dayMilliseconds
   return !Number.isNaN(day) && dateOf(day) === date ? day : undefined
 }
 
-/**
- * The first moment of a day, which is not midnight where clocks are put forward then; undefined beyond four-digit
- * years.
- */
+/** The first moment of a day: not midnight if clocks go forward then. Undefined beyond four-digit years. */
 export function startOf(day: number): string | undefined {
   const date = new Date(day * dayMilliseconds)
   const start = new Date(2000, 0, 1)
@@ -47,13 +44,13 @@ interface Replacement {
   text: string
 }
 
-/** A search as the service is asked it, and the way back for what it says of a part of that. */
+/** A search as it is asked, and where a part of it is in the typed text. */
 export interface Asked {
   text: string
   typedPart(part: Part): Part
 }
 
-/** The same search with every day of the person as instants. For any text; what is no day stays as it is. */
+/** The same search with the person's days as instants. Takes any text; what is not a day stays. */
 export function askedOf(typed: string): Asked {
   const replacements = replacementsOf(readTokens(typed))
   let text = ''
@@ -71,7 +68,7 @@ export function askedOf(typed: string): Asked {
   }
 }
 
-/** Where that place of the asked text is in the typed one; within instants, the `edge` of the day that they are of. */
+/** The position in the typed text; within instants, the `edge` of their day. */
 function typedPosition(replacements: readonly Replacement[], position: number, edge: 'from' | 'to'): number {
   let longer = 0
   for (const replacement of replacements) {
@@ -113,7 +110,7 @@ export interface Days {
 }
 
 /**
- * The days of creation that the text asks for, where they are one range and `withDays` could change them; else none.
+ * The days of creation that the text asks for, if they are one range that `withDays` could change; else none.
  */
 export function requiredDays(text: string): Days {
   let [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -126,7 +123,7 @@ export function requiredDays(text: string): Days {
   return { from: Number.isFinite(from) ? dateOf(from) : '', to: Number.isFinite(to) ? dateOf(to) : '' }
 }
 
-/** The text that asks for these days of creation; `null` where that is not safe to do, as `withRestriction` says. */
+/** The text that asks for these days of creation; `null` where `withRestriction` cannot change it. */
 export function withDays(text: string, { from, to }: Days): string | null {
   const first = from && `createdAtUtc>=${from}`
   const last = to && `createdAtUtc<=${to}`

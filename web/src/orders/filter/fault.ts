@@ -9,17 +9,17 @@ export interface Fault {
   position: number
   length: number
   detail: string
-  /** What could stand there, apart from what `detail` says already. */
+  /** What could be there, besides what `detail` says. */
   expected: readonly string[]
 }
 
-/** Something that one can change about a search that the service refused; `fault` where it is known to the letter. */
+/** What to change about a refused search; `fault` if its place is known. */
 export interface Refusal {
   detail: string
   fault?: Fault
 }
 
-/** Why the service refuses the search that was typed so; `undefined` for every failure that is not the search's. */
+/** Why the service refuses the typed search; `undefined` if the failure has another cause. */
 export function refusalOf(failure: unknown, typed: string): Refusal | undefined {
   const invalid = problemOf(failure, 'invalid-filter')
   if (invalid) return faultOf(invalid, typed)
@@ -49,7 +49,7 @@ function faultOf(
   return { detail, fault: { ...askedOf(typed).typedPart({ position, length }), detail, expected: unsaid } }
 }
 
-/** Told here, because the service should not be asked what is known. In code points, as the service counts. */
+/** Checked here, so that the service is not asked. In code points, as the service counts. */
 export function lengthFault(typed: string): Fault | undefined {
   const { text, typedPart } = askedOf(typed)
   const points = [...text]
@@ -59,7 +59,7 @@ export function lengthFault(typed: string): Fault | undefined {
   return { ...typedPart({ position, length: text.length - position }), detail, expected: [] }
 }
 
-/** Whether it may be right as soon as more is typed. */
+/** Whether it may become right when more is typed. */
 export function isUnfinished({ position, length }: Fault, text: string): boolean {
   return position + length >= text.trimEnd().length
 }
@@ -72,8 +72,8 @@ export interface Piece {
 }
 
 /**
- * The text in pieces of one look each. A fault without a length is shown at the character that stands there, or at
- * a space after the end.
+ * The text in pieces of one colour each. A fault without a length marks the character there, or a space at
+ * the end.
  */
 export function piecesOf(text: string, fault: Pick<Fault, 'position' | 'length'> | undefined): Piece[] {
   const from = fault === undefined ? text.length : Math.min(fault.position, text.length)

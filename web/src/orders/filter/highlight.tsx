@@ -1,9 +1,7 @@
 import type { Ref } from 'react'
 import { type Fault, piecesOf } from './fault.ts'
 
-/**
- * The coloured text that lies behind the input's transparent one, letter upon letter. Screen readers have the input.
- */
+/** The coloured text behind the transparent text of the input. Screen readers use the input. */
 export function Highlight({
   text,
   fault,

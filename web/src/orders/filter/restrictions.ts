@@ -7,22 +7,22 @@ interface Restriction {
   first: number
   last: number
   operator: string
-  /** What its value says. */
+  /** The meaning of its value. */
   value: string
 }
 
 /**
- * The restrictions of a field, where `withRestriction` could change them; `null` where it could not: when the text is
- * no well-formed filter, or restricts the field within OR, NOT, `-` or parentheses.
+ * The restrictions of a field. `null` where `withRestriction` could not change them: the text is not a
+ * well-formed filter, or it restricts the field within OR, NOT, `-` or parentheses.
  */
 export function restrictionsOf(text: string, field: FieldName): readonly Restriction[] | null {
   return readRestrictions(readTokens(text), field)
 }
 
 /**
- * The text with `wanted` as its only restriction of the field: in the place of the first it had, else at the end; with
- * `null`, without any. All else stays as it was written, but for white space at the ends. `null` where
- * `restrictionsOf` says so.
+ * The text with `wanted` as its only restriction of the field, or without any if it is `null`. It takes the
+ * place of the first one there was, or goes to the end. Everything else stays as written, except white space
+ * at the ends. Returns `null` where `restrictionsOf` does.
  */
 export function withRestriction(text: string, field: FieldName, wanted: string | null): string | null {
   const tokens = readTokens(text)
@@ -44,7 +44,7 @@ export function withRestriction(text: string, field: FieldName, wanted: string |
   return joined(text, tokens, kept)
 }
 
-/** The one status that the text requires, where `withStatus` could change it; else `null`. */
+/** The one status that the text requires, if `withStatus` could change it; else `null`. */
 export function requiredStatus(text: string): StateName | null {
   const required = restrictionsOf(text, 'status')?.map(({ operator, value }) =>
     operator === '=' || operator === ':' ? stateOf(value) : null,
@@ -60,7 +60,7 @@ export function withStatus(text: string, status: StateName | null): string | nul
 
 type Piece = Pick<Token, 'from' | 'to' | 'text'>
 
-/** The pieces with the white space that stood between them, or one space where something else did. */
+/** The pieces with the white space between them, or one space where there was something else. */
 function joined(text: string, tokens: Token[], pieces: Piece[]): string {
   const ends = new Map(tokens.map((token, index) => [token.to, tokens[index + 1]?.from]))
   let previous: Piece | undefined
@@ -76,8 +76,8 @@ function joined(text: string, tokens: Token[], pieces: Piece[]): string {
 }
 
 /**
- * The restrictions of the field, each an operand of the outermost AND; `null` when one is not, or when the tokens
- * are not those of a filter (values and limits apart), whose text then cannot be edited by parts.
+ * The restrictions of the field, each an operand of the outermost AND. `null` when one is not, or when the
+ * tokens are not those of a filter (apart from values and limits): its text cannot be edited in parts.
  */
 function readRestrictions(tokens: Token[], field: FieldName): Restriction[] | null {
   if (tokens.some(({ isFaulty }) => isFaulty)) return null

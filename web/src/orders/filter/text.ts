@@ -2,9 +2,9 @@ import { keywords, readToken } from '../../../../server/orders/filter/lexer.ts'
 import { findField, type SearchField, searchFields } from '../fields.ts'
 
 /**
- * The filter language as the search box sees it: the server's own lexer, and tolerant where its parser is strict.
- * Nothing here throws, for any text; whether a text is a filter, and what it means, the server alone says. Positions
- * are UTF-16 code units.
+ * The filter language as the search box sees it: the server's lexer, without its strict parser. Nothing here
+ * throws, for any text. Only the server says whether a text is a filter, and what it means. Positions are
+ * UTF-16 code units.
  */
 
 type Lexed = ReturnType<typeof readToken>
@@ -15,10 +15,10 @@ export interface Token {
   to: number
   /** As written, with quotes and escapes. */
   text: string
-  /** What a word or a string says. */
+  /** The content of a word or a string. */
   meaning: string
   spaceBefore: boolean
-  /** What a string lacks at its end, which is then that of the whole text; else empty. */
+  /** What an unclosed string lacks at the end of the text; else empty. */
   closing: string
   isFaulty: boolean
 }
@@ -29,7 +29,7 @@ export interface Span {
   to: number
 }
 
-/** All tokens, in order; between two there is nothing but white space. Linear in the length of the text. */
+/** All tokens, in order, with only white space between them. Linear in the length of the text. */
 export function readTokens(text: string): Token[] {
   const tokens: Token[] = []
   let lexed = readToken(text, 0, false)
@@ -52,7 +52,7 @@ export function readTokens(text: string): Token[] {
   return tokens
 }
 
-/** Spans for colouring: in order, none empty, together the whole text. A field is one that exists. */
+/** Spans for colouring: in order, none empty, together the whole text. Only known fields count as fields. */
 export function spansOf(text: string): Span[] {
   const tokens = readTokens(text)
   const spans: Span[] = []
@@ -80,18 +80,18 @@ function spanKindOf(tokens: Token[], index: number): Span['kind'] {
   return tokens[index + 1]?.kind === 'operator' && fieldAt(tokens, index) !== undefined ? 'field' : 'plain'
 }
 
-/** The field that the token there names, or would if an operator followed. */
+/** The field that the token there names, or would name if an operator followed. */
 export function fieldAt(tokens: Token[], index: number): SearchField | undefined {
   const token = tokens[index]
   return token?.kind === 'word' && tokens[index - 1]?.kind !== 'operator' ? findField(token.text) : undefined
 }
 
-/** Shorter words are searched for more often than they begin the name of a field. */
+/** A shorter word is more often a search than the beginning of a field. */
 const shortestBeginning = 3
 
 /**
- * Whether it ends in the name of a field, or in the beginning of one: searched for as a word, it would find nothing,
- * and whoever types it has more to say.
+ * Whether it ends in the name of a field or the beginning of one: more is to come, and as a word it finds
+ * nothing.
  */
 export function isHalfTyped(text: string): boolean {
   const tokens = readTokens(text)
@@ -104,9 +104,9 @@ export function isHalfTyped(text: string): boolean {
 }
 
 /**
- * The value as one token that means exactly it, alone as well as after an operator: in double quotes unless it is
- * plain. A star at either end is escaped, so it is no wildcard; for one, write it yourself. Control characters and
- * lone surrogates the language cannot say: they stay as they are, for the server to refuse.
+ * The value as one token that means exactly it, alone or after an operator: in double quotes unless it is
+ * plain. A star at either end is escaped, so it is no wildcard. The language has no form for control
+ * characters and lone surrogates: they stay, and the server refuses them.
  */
 export function quoteValue(value: string): string {
   const isPlain = /^[^\s\\"'()=!<>;:*-][^\s\\"'()=!<>;:*]*$/.test(value) && !keywords.includes(value)

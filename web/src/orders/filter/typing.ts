@@ -4,13 +4,13 @@ import { isHalfTyped } from './text.ts'
 
 const pauseMilliseconds = 350
 
-/** Applies a search to the address: `isSameGo` says that it replaces what the same typing put there. */
+/** Applies a search to the address; `isSameGo`: it replaces what the same typing put there. */
 export type Apply = (filter: string, isSameGo: boolean) => void
 
 /**
- * The text of the search box. It is applied after a pause, unless it is typed by half, and on demand; and it follows an
- * address that changes by itself, as by Back. Whatever is applied late comes back to no text that was typed on
- * meanwhile.
+ * The text of the search box. It is applied after a pause, unless it is half typed, and on demand. It follows
+ * an address that changes by itself, as by Back. A search that is applied late does not overwrite what was
+ * typed meanwhile.
  */
 export function useSearchText(filter: string, onApply: Apply) {
   const [text, setText] = useState(filter)
@@ -41,13 +41,13 @@ export function useSearchText(filter: string, onApply: Apply) {
   }
   return {
     text,
-    /** What somebody is typing. */
+    /** While the person types. */
     type(next: string): void {
       setText(next)
       clearTimeout(timer.current)
       if (!isHalfTyped(next)) timer.current = setTimeout(() => apply(next), pauseMilliseconds)
     },
-    /** What somebody has decided on: a search of its own in the history. */
+    /** When the person searches: a new history entry. */
     decide(next: string): void {
       setText(next)
       apply(next)

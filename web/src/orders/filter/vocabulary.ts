@@ -3,10 +3,10 @@ import { stateNames, words } from '../states.ts'
 import { dateOf, dayAt } from './days.ts'
 import { quoteValue } from './text.ts'
 
-/** What the search box offers besides fields and operators, each in words for people. */
+/** What the search box offers besides fields and operators, with a hint for each. */
 
 export interface Suggestion {
-  /** What is typed to find it, in any case. */
+  /** What is typed to find it, ignoring case. */
   name: string
   insert: string
   hint: string
@@ -15,18 +15,18 @@ export interface Suggestion {
 export interface CompletionContext {
   /** Milliseconds since 1970, for the days that have names. */
   nowMilliseconds: number
-  /** Of the caller; empty when unknown. */
+  /** Empty when unknown. */
   userName: string
 }
 
-/** What may stand after a term; NOT may begin one too. */
+/** What may follow a term; NOT may also begin one. */
 export const keywords: readonly Suggestion[] = [
   { name: 'AND', insert: 'AND ', hint: 'both must match' },
   { name: 'OR', insert: 'OR ', hint: 'either may match' },
   { name: 'NOT', insert: 'NOT ', hint: 'what follows must not match' },
 ]
 
-/** The values that are known for a field. */
+/** The known values of a field. */
 export function valuesOf(
   { name, kind, isNullable }: SearchField,
   operator: string,
@@ -70,7 +70,7 @@ function yourselfOf({ userName }: CompletionContext): Suggestion[] {
 const daysAfterMonday = 3
 const year10000Milliseconds = 253_402_300_800_000
 
-/** The person's days that have names; a day with two names once. None outside of 1970 to 9999. */
+/** The person's days that have names; a day with two names once. None outside 1970 to 9999. */
 function daysOf(nowMilliseconds: number): Suggestion[] {
   if (!(nowMilliseconds >= 0 && nowMilliseconds < year10000Milliseconds)) return []
   const today = dayAt(nowMilliseconds)

@@ -17,8 +17,8 @@ interface BeginProps {
 }
 
 /**
- * Begins a review of all that the list holds, at the row that has the focus, else at the first one on the screen; or of
- * what is selected.
+ * Begins a review of the whole list, at the focused row or the first one on the screen; or of what is
+ * selected.
  */
 export function BeginReview({ search, orders }: BeginProps) {
   const navigate = useNavigate()

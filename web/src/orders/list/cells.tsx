@@ -9,7 +9,7 @@ import { exactInstantText, instantText, lackingDigits, totalText } from './forma
 
 type Cell = (order: ListedOrder, shown: readonly ColumnName[]) => ReactNode
 
-/** What each column says of an order. */
+/** What each column says about an order. */
 export const cells: Record<ColumnName, Cell> = {
   customer: ({ id, customer }, shown) => (
     <th key="customer" scope="row" className="orders-customer">
@@ -69,7 +69,6 @@ function instantCell(name: 'createdAtUtc' | 'updatedAtUtc', instant: string | nu
   )
 }
 
-/** With how many others. */
 function personCell(
   name: 'createdBy' | 'approvedBy',
   person: string | null | undefined,
@@ -89,7 +88,7 @@ function personCell(
   )
 }
 
-/** Nothing to say: a dash for the eye alone. */
+/** A dash that screen readers skip. */
 function Nothing() {
   return <span aria-hidden="true">–</span>
 }

@@ -6,19 +6,19 @@ import { keepColumns, useColumns, usualColumns } from '../address/columns.ts'
 import { type ColumnName, columnNames, columns } from '../fields.ts'
 
 interface ColumnsButtonProps {
-  /** What the address says of columns; then it is the address that is changed. */
+  /** The columns of the address, if it names some; then the address is changed. */
   inAddress: string | undefined
   onChoose(inAddress: string): void
 }
 
 const about: Partial<Record<ColumnName, string>> = {
-  id: 'in a column of its own',
+  id: 'in a separate column',
   approvedBy: 'who gave the last approval, and how many others',
   approvalsMissing: 'how many a pending order still needs',
   updatedAtUtc: 'when it was last changed',
 }
 
-/** Chooses what the list shows. This browser keeps it, unless the address says it. */
+/** Chooses what the list shows. This browser keeps it, unless the address names columns. */
 export function ColumnsButton({ inAddress, onChoose }: ColumnsButtonProps) {
   const [isOpen, setOpen] = useState(false)
   const shown = useColumns(inAddress)

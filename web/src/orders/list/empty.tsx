@@ -62,12 +62,12 @@ export function PastTheEnd({
   )
 }
 
-/** The first search was refused: there is nothing from before to show. */
+/** The first search was refused, so there are no earlier results to show. */
 export function NotSearched({ onSearch }: { onSearch(filter: string): void }) {
   return (
     <div className="empty">
       <h2>This search could not be run</h2>
-      <p className="soft">The line above says why.</p>
+      <p className="soft">Fix the search and try again.</p>
       <button type="button" className="button" onClick={() => onSearch('')}>
         Show all orders
       </button>

@@ -2,7 +2,7 @@ import { formatExactInstant, formatInstant, formatTotal, leastDecimals } from '.
 
 const most = 2_000
 
-/** The same, remembered: formatting is the dearest part of drawing a row. */
+/** Remembers its results: formatting is the slowest part of drawing a row. */
 export function remembered<Value>(format: (value: Value) => string): (value: Value) => string {
   const known = new Map<Value, string>()
   return (value) => {
@@ -21,7 +21,9 @@ export const exactInstantText = remembered(formatExactInstant)
 
 const mostDecimals = 4
 
-/** What a total lacks to the right of what `formatTotal` writes: as wide on every page, so that nothing shifts. */
+/**
+ * The digits that pad a total to four decimals: all totals are equally wide, so nothing shifts between pages.
+ */
 export function lackingDigits(total: number): string {
   const decimals = Math.max(leastDecimals, String(total).split('.')[1]?.length ?? 0)
   const zeros = '0'.repeat(mostDecimals - decimals)

@@ -23,7 +23,7 @@ import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { BeginReview } from './begin-review.tsx'
 import { ColumnsButton } from './columns-button.tsx'
 import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
-import { LoadAnew } from './reload.tsx'
+import { Reload } from './reload.tsx'
 import { focusRow } from './rows.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
 import { prefetchPage, type Shown, useListSearch, useOpening, useShownOrders } from './state.ts'
@@ -82,7 +82,7 @@ function Listing({ search, orders, change, approving }: ListingProps) {
         }
       >
         <p className="list-count soft small">{isSlow ? 'Still searching …' : line}</p>
-        <LoadAnew filter={search.filter ?? ''} orders={shown?.page.items ?? []} onLoad={retry} />
+        <Reload filter={search.filter ?? ''} orders={shown?.page.items ?? []} onLoad={retry} />
         {shown && <ExportButton {...shown} />}
         <ColumnsButton
           inAddress={search.columns}
@@ -109,7 +109,7 @@ interface ResultProps {
 
 function Result({ shown, failure, ...others }: ResultProps) {
   const { search, change } = others
-  /** What was pressed goes away with what it stands in: the focus then goes to the first row. */
+  /** The button that was pressed disappears with its surroundings: the focus then goes to the first row. */
   const wantsFocus = useRef(false)
   const showOther = (next: (search: ListSearch) => ListSearch) => {
     wantsFocus.current = true
@@ -138,13 +138,13 @@ interface OrdersProps {
   shown: Shown
   isStale: boolean
   change: Change
-  /** As `change`, for what goes away when it is pressed. */
+  /** As `change`, for a button that disappears when it is pressed. */
   showOther: Change
   approving: Approving
   wantsFocus: RefObject<boolean>
 }
 
-/** A page of orders, or why it has none; and what is chosen, which may be on no page any more. */
+/** A page of orders, or why there is none; and what is chosen, on whatever page. */
 function Orders(props: OrdersProps) {
   const { shown, isStale, approving } = props
   const { items } = shown.page
@@ -234,7 +234,7 @@ function Pages({ search, shown, change }: OrdersProps) {
 
 const longMilliseconds = 1_000
 
-/** Whether it has gone on for so long that something should be said. */
+/** Whether it has taken so long that the person should hear of it. */
 function useIsLong(isGoingOn: boolean): boolean {
   const [isLong, setLong] = useState(false)
   useEffect(() => {

@@ -5,22 +5,22 @@ import { countQuery } from '../address/queries.ts'
 import { useArrived } from '../arrivals.ts'
 import type { OrderSummary } from '../order.ts'
 
-interface LoadAnewProps {
+interface ReloadProps {
   filter: string
   /** On the screen. */
   orders: readonly OrderSummary[]
   onLoad(): void
 }
 
-/** Loads the list anew, and says how many orders have been added to it since. It never does so by itself. */
-export function LoadAnew({ filter, orders, onLoad }: LoadAnewProps) {
+/** Loads the list again, and says how many orders have been added since. It never loads by itself. */
+export function Reload({ filter, orders, onLoad }: ReloadProps) {
   const count = useNewCount(filter, orders)
   const words = count === 1 ? '1 new order' : `${formatCount(count)} new orders`
   return (
     <>
       <button
         type="button"
-        className="button button-quiet button-small end load-anew"
+        className="button button-quiet button-small end list-reload"
         title="Reload the list"
         onClick={onLoad}
       >
@@ -34,7 +34,7 @@ export function LoadAnew({ filter, orders, onLoad }: LoadAnewProps) {
   )
 }
 
-/** Those that the search finds: the service counts them among what was created since the first of them. */
+/** How many of the new orders match the search, counted by the service. */
 function useNewCount(filter: string, orders: readonly OrderSummary[]): number {
   const ids = useArrived().filter((id) => orders.every((order) => order.id !== id))
   const since = new Date(Math.min(...ids.map(instantOf), 8.64e15)).toISOString()

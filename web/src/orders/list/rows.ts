@@ -4,7 +4,7 @@ import { useShortcut } from '../../ui/shortcuts.ts'
 
 const links = 'tbody tr[data-id] a'
 
-/** Of the row that an event happened in. */
+/** The id of the row in which an event happened. */
 export function rowIdOf(target: EventTarget | null): string | undefined {
   const row = target instanceof Element ? target.closest<HTMLElement>('tr[data-id]') : null
   return row?.dataset.id
@@ -49,7 +49,7 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>, onToggle: 
   })
 }
 
-/** Puts the focus on the row of the first of these orders that is listed, else on the first row; whether it could. */
+/** Focuses the row of the first of these orders that is listed, else the first row. Whether there was one. */
 export function focusRow(ids: readonly string[], options?: FocusOptions): boolean {
   const rows = [...document.querySelectorAll<HTMLElement>('.orders tr[data-id]')]
   const row = rows.find(({ dataset: { id = '' } }) => ids.includes(id)) ?? rows[0]

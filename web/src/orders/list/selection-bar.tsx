@@ -11,27 +11,27 @@ import type { OrderSummary } from '../order.ts'
 import { allows } from '../states.ts'
 import { focusRow, rowIdOf } from './rows.ts'
 
-/** What one dialog takes; the others stay selected for the next one. */
+/** One dialog takes these; the others stay selected for the next one. */
 const mostAtOnce = 100
 
 export interface Approving {
   /** Asks whether to approve these. */
   ask(chosen: Chosen): void
-  /** The button that leads there, when it is on the screen. */
+  /** The button that asks, when it is on the screen. */
   button: RefObject<HTMLButtonElement | null>
   dialog: ReactNode
 }
 
 /**
- * The way to approve what is chosen. The dialog belongs to the whole view: it stays, whatever becomes of the orders
- * and of the list, because it has a result to tell.
+ * Approves what is chosen. The dialog belongs to the whole view: it stays to show its result, whatever the
+ * list does.
  */
 export function useApproving(): Approving {
   const [subjects, setSubjects] = useState<readonly Subject[]>([])
   const button = useRef<HTMLButtonElement>(null)
   function close({ decided }: { decided: string[] }) {
     setSubjects([])
-    // After the dialog has given the focus back, which it cannot to a button that is gone.
+    // After the dialog has returned the focus, which it cannot if the button is gone.
     setTimeout(() => {
       if (document.activeElement === document.body) focusNear(button.current, decided)
     }, 100)
@@ -43,7 +43,7 @@ export function useApproving(): Approving {
   }
 }
 
-/** The button if it is there, else the row of one of these orders, else the heading: a list may have become empty. */
+/** The button if it is there, else the row of one of these orders, else the heading of an empty list. */
 function focusNear(button: HTMLButtonElement | null, ids: readonly string[]): void {
   if (button) button.focus()
   else if (!focusRow(ids)) document.querySelector('h1')?.focus()
@@ -51,14 +51,15 @@ function focusNear(button: HTMLButtonElement | null, ids: readonly string[]): vo
 
 interface BarProps {
   chosen: Chosen
-  /** Of the page that is shown. */
+  /** On the screen. */
   orders: readonly OrderSummary[]
   approving: Approving
   onClear(): void
 }
 
 /**
- * What can be done with the chosen orders, also when none of them is on the page; nothing to see while there are none.
+ * What can be done with the chosen orders, even if none of them is on the page. Invisible while there are
+ * none.
  */
 export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
   const ask = () => approving.ask(chosen)

@@ -25,7 +25,7 @@ export interface Shown {
 /** The state of the view, which is in the address. `change` starts from the newest one. */
 export function useListSearch() {
   const address = useSearch({ from: '/signed-in/orders' })
-  // The router leaves in it whatever else the address says.
+  // The router leaves in it whatever else the address has.
   const search = useMemo(() => parseListSearch(address), [address])
   const navigate = useNavigate({ from: '/orders' })
   const router = useRouter()
@@ -34,7 +34,7 @@ export function useListSearch() {
       next: (search: ListSearch) => ListSearch,
       options: { replace?: boolean; resetScroll?: boolean } = {},
     ) => {
-      // On the way to another view, a search that was typed before must not call one back.
+      // A search typed earlier must not lead back from the next view.
       if (router.latestLocation.pathname !== '/orders') return
       void navigate({ search: (before) => next(parseListSearch(before)), ...options })
     },
@@ -43,12 +43,9 @@ export function useListSearch() {
   return { search, change }
 }
 
-/**
- * The orders to show: those that were asked for, or the last ones that came while these are on their way or refused.
- * `isStale` tells which.
- */
+/** The orders that were asked for; or the last ones (`isStale`), while these are loading or refused. */
 export function useShownOrders(search: ListSearch) {
-  // What it asks for follows the columns.
+  // What is asked for depends on the columns.
   useColumns(search.columns)
   const query = useQuery({ ...listQuery(search), enabled: useMay('Orders.Read') })
   const [kept, setKept] = useState<Shown>()
@@ -58,7 +55,7 @@ export function useShownOrders(search: ListSearch) {
     shown = { page, search, pageSize: search.pageSize ?? defaultPageSize, totalCount: page.totalCount ?? 0 }
     setKept(shown)
   }
-  // What was pressed is drawn first: a hundred rows take longer than one waits for that.
+  // What was pressed is drawn first: a hundred rows take too long.
   const drawn = useDeferredValue(shown)
   return {
     shown: drawn,
@@ -75,7 +72,7 @@ export function prefetchPage(search: ListSearch): void {
 
 const intentMilliseconds = 80
 
-/** The way to one order: fetched ahead when somebody stays on its row, and the focus is there again on the way back. */
+/** Opens an order. It is fetched ahead when the pointer rests on its row, and has the focus on return. */
 export function useOpening() {
   const navigate = useNavigate()
   const router = useRouter()

@@ -23,22 +23,20 @@ interface TableProps {
   orders: readonly ListedOrder[]
   /** From left to right. */
   shown: readonly ColumnName[]
-  /** Says in print and to screen readers what these orders are. */
+  /** For print and screen readers. */
   caption: string
   sort: Sort
-  /** Undefined for people who may not approve: they have nothing to select. */
+  /** Undefined for people who may not approve: they select nothing. */
   chosen: Chosen | undefined
   isStale: boolean
   onSort(key: SortKey): void
   onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
   onOpen(id: string): void
-  /** Somebody is about to open it. */
+  /** The person is about to open it. */
   onIntent(id: string): void
 }
 
-/**
- * The orders of one page, a row each; in a narrow place each row is a card. All its functions have to stay the same.
- */
+/** The orders of one page, a row each, or a card each on a narrow screen. Its functions must not change. */
 export const OrderTable = memo(function OrderTable(props: TableProps) {
   const { orders, shown, caption, sort, chosen, isStale, onSort, onChoose } = props
   const table = useRef<HTMLTableElement>(null)
@@ -78,14 +76,14 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
   )
 })
 
-/** What a usual screen has room for, in one line each. */
+/** A usual screen has room for these, in one line each. */
 const mostAtEase = 6
 
 function tableClass(shown: readonly ColumnName[]): string {
   return shown.length > mostAtEase ? 'orders orders-dense' : 'orders'
 }
 
-/** Both included, in whichever order they are; the second alone when the first is not there. */
+/** Both included, whichever comes first; only the second if the first is not there. */
 function ordersBetween(orders: readonly OrderSummary[], start = -1, end = -1): readonly OrderSummary[] {
   const first = start === -1 ? end : Math.min(start, end)
   return orders.slice(Math.max(first, 0), Math.max(start, end) + 1)
@@ -146,7 +144,7 @@ function SelectAll({
 
 const leastDragPixels = 4
 
-/** Listens for all its rows: a hundred rows have no listener each. */
+/** Listens for all its rows, so that a hundred rows need no listener each. */
 function Body({
   children,
   onToggle,
@@ -195,7 +193,7 @@ interface Point {
   clientY: number
 }
 
-/** The pointer was drawn from there over text, to copy it. A click on what is selected already is none of that. */
+/** The pointer was dragged over text, to copy it. A click on text that is already selected is not that. */
 function endsSelection(end: MouseEvent, start: Point | undefined): boolean {
   // A key clicks without a pointer.
   if (start === undefined || end.detail === 0 || getSelection()?.type !== 'Range') return false
@@ -232,7 +230,7 @@ const Row = memo(function Row({ order, maySelect, isChosen, shown }: RowProps) {
   )
 })
 
-/** It changes by what the body hears. */
+/** The table body listens for its changes. */
 function SelectOne({ name, isChosen }: { name: string; isChosen: boolean }) {
   return (
     <label>
@@ -247,7 +245,7 @@ function SelectOne({ name, isChosen }: { name: string; isChosen: boolean }) {
   )
 }
 
-/** The box goes when its order is decided, by whomever and whenever the list learns of it. */
+/** The box disappears once the list hears that its order is decided. */
 function leavesFocusToRow(box: HTMLInputElement): () => void {
   return () => {
     if (document.activeElement === box) box.closest('tr')?.querySelector('a')?.focus()
@@ -255,10 +253,10 @@ function leavesFocusToRow(box: HTMLInputElement): () => void {
 }
 
 function nothing(): void {
-  // React wants a listener at every box that it controls.
+  // React requires a listener on every checkbox that it controls.
 }
 
-/** The table while nothing of it is known yet. */
+/** The table while it loads. */
 export function OrderTableSkeleton({
   maySelect,
   shown,

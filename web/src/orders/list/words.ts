@@ -9,7 +9,7 @@ export function countWords(count: number, filter: string | undefined): string {
   return `${formatOrders(count)} ${count === 1 ? 'matches' : 'match'}`
 }
 
-/** What a table shows, for those who see nothing around it: on paper, or by a screen reader. */
+/** What a table shows, for print and screen readers. */
 export function captionOf(
   search: ListSearch,
   rowCount: number,

@@ -87,7 +87,8 @@ function NoteFailure({ failure }: { failure: unknown }) {
 /** One at a time. */
 function useSending(id: string, onAdded: () => void) {
   const user = useUser()
-  // A ref, unlike state, is there at once: the second press of a double click comes before the next rendering.
+  // A ref, unlike state, is there at once: the second press of a double click comes before the next
+  // rendering.
   const isUnderWay = useRef(false)
   const { mutate, ...state } = useMutation({
     mutationFn: (attempt: () => Promise<void>) => attempt(),

@@ -15,7 +15,7 @@ interface HistoryProps {
   onMore: (() => void) | undefined
 }
 
-/** Who did what to the order, and when: every event of the log, the oldest first. What is to come is last. */
+/** Every event of the order, the oldest first. What is to come is last. */
 export function OrderHistory({ order, events, onMore }: HistoryProps) {
   const mayNote = useMay('Orders.Note')
   return (

@@ -67,7 +67,7 @@ interface BodyProps {
   id: string
   whole: WholeOrder
   deciding: Deciding
-  /** Before its title, for those who hear it. */
+  /** Before its title, for screen readers. */
   place?: string
 }
 

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { answerOf, client } from '../../api/client.ts'
 
-/** The signed statement about an approved order. While its approval is not sealed, it is asked for again. */
+/** The signed statement about an approved order. Until its approval is sealed, it is asked for again. */
 export function receiptQuery(id: string) {
   return queryOptions({
     queryKey: ['orders', 'receipt', id],

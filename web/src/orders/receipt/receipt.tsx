@@ -17,7 +17,7 @@ import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { receiptQuery } from './queries.ts'
 import { readStatement, type Statement } from './statement.ts'
 
-/** The signed statement about an approved order, as a document: to be printed, kept, and checked by anybody. */
+/** The signed statement about an approved order, as a document to print, keep and check. */
 export function ReceiptView() {
   const { id } = useParams({ from: '/signed-in/orders/$id/receipt' })
   const query = useQuery({ ...receiptQuery(id), enabled: useMay('Orders.Read') })
@@ -76,8 +76,8 @@ function NoReceipt({ id, failure, onRetry }: { id: string; failure: unknown; onR
         <Note
           kind="waiting"
           role="status"
-          title="The approval is being sealed"
-          lines={['The receipt will be here in a moment.']}
+          title="The approval is being recorded"
+          lines={['The receipt will be ready in a moment.']}
         />
       ) : (
         failure != null && <FailureNote failure={failure} onRetry={onRetry} />
@@ -116,7 +116,7 @@ function Receipt({ jws }: { jws: string }) {
   )
 }
 
-/** What was approved, by whom, and where the log has it. */
+/** What was approved, by whom, and its place in the log. */
 function Document({ statement: { iss, order, approvals, event, checkpoint } }: { statement: Statement }) {
   return (
     <>
@@ -158,12 +158,12 @@ function Document({ statement: { iss, order, approvals, event, checkpoint } }: {
             ))}
           </ul>
         </Fact>
-        <Fact name="Place in the log">
-          number {formatCount(event.sequence)}
+        <Fact name="Log entry">
+          #{formatCount(event.sequence)}
           <code className="soft small receipt-hash">{event.hash}</code>
         </Fact>
         <Fact name="Checkpoint">
-          {formatCount(checkpoint.size)} {checkpoint.size === 1 ? 'event' : 'events'}
+          Log signed up to entry #{formatCount(checkpoint.size)}
           <code className="soft small receipt-hash">{checkpoint.hash}</code>
         </Fact>
       </dl>
@@ -212,14 +212,14 @@ function HowToCheck({ issuer }: { issuer: string }) {
     <section className="stack gap-3 wrap receipt-check" aria-labelledby="receipt-check">
       <h2 id="receipt-check">How to check it</h2>
       <p>
-        The signed statement is all you need: it says everything above, and only the service's key can sign
-        one. Give it to any JWT library with the public keys at <a href="/.well-known/jwks.json">{keys}</a>.
-        Its type is <code>countersign-receipt+jwt</code>, and it never expires.
+        The signature covers everything above, and only the service's key can make one. Give the signed
+        statement to any JWT library with the public keys at <a href="/.well-known/jwks.json">{keys}</a>. Its
+        type is <code>countersign-receipt+jwt</code>, and it never expires.
       </p>
       <p>
-        The number and the hash are the order's place in the log of everything that happened. Anyone who keeps
-        the checkpoint and later gets the log can prove that nothing up to that point was changed:{' '}
-        <code>docs/auditing.md</code> shows how, in a dozen lines of any language.
+        The log entry and its hash record the approval. Anyone who keeps the checkpoint and later gets the log
+        can prove that nothing up to that point was changed: <code>docs/auditing.md</code> shows how, in a
+        dozen lines of code.
       </p>
     </section>
   )

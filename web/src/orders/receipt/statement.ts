@@ -1,4 +1,4 @@
-/** What a receipt says; the service signs no other. The total is a decimal string, as in the log. */
+/** What a receipt says. The total is a decimal string, as in the log. */
 export interface Statement {
   iss: string
   /** Seconds since 1970. */
@@ -16,7 +16,7 @@ export interface Statement {
   checkpoint: { size: number; hash: string }
 }
 
-/** What a JWS (RFC 7515) that came from the service says; its signature is for others to check. */
+/** The content of a JWS (RFC 7515) from the service. Its signature is not checked here. */
 export function readStatement(jws: string): { statement: Statement; keyId: string; algorithm: string } {
   const [header = ''] = jws.split('.')
   const { kid, alg } = parse(header) as { kid: string; alg: string }

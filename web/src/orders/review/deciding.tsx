@@ -32,8 +32,8 @@ type Asked =
 const lookMilliseconds = 250
 
 /**
- * Decides about the version on the screen, and goes on. Without confirmation that takes one key, and the person has
- * five seconds to undo it; otherwise the dialog of the order's page asks. Withdrawing always asks.
+ * Decides about the version on the screen, and goes on. Without confirmation that takes one key, and the
+ * person has five seconds to undo it; otherwise the dialog of the order's page asks. Withdrawing always asks.
  */
 export function useReviewing(
   view: RefObject<HTMLElement | null>,

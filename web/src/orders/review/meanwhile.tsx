@@ -4,7 +4,7 @@ import { useIsOnItsWay } from '../decide/sending.ts'
 import type { Order } from '../order.ts'
 import { isOpen, nameOf } from '../states.ts'
 
-/** Who has decided about an order; nothing while there is something to decide. */
+/** The decision about an order that needs none any more. */
 export function Meanwhile({ order }: { order: Order }) {
   if (useIsOnItsWay(order.id))
     return <Note kind="waiting" title="Your decision about this order is being sent." />

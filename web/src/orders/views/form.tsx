@@ -38,7 +38,7 @@ export function NewView({ search, onDone }: PlaceProps) {
   )
 }
 
-/** As it is now, and not as the list of views has it: whoever changes it says which version they saw. */
+/** As it is now, not as the list of views has it: a change names the version that the person saw. */
 export function ChangeView({ id, ...props }: PlaceProps & { id: string }) {
   const { data, failureReason, refetch } = useQuery({ ...viewQuery(id), staleTime: 0, gcTime: 0 })
   if (data !== undefined) return <Changing {...props} {...data} />
@@ -81,7 +81,7 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
         className="button button-quiet views-delete"
         onPress={() => (isSure ? deleting.mutate() : setSure(true))}
       >
-        {isSure ? 'Really delete it' : 'Delete'}
+        {isSure ? 'Really delete?' : 'Delete'}
       </Button>
     </Form>
   )
@@ -90,7 +90,7 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
 interface Answers {
   name: string
   shared: boolean
-  /** It becomes what the list shows now. */
+  /** By what the list shows now. */
   isReplaced: boolean
 }
 
@@ -98,7 +98,7 @@ interface FormProps {
   title: string
   first: Answers
   about?: ReactNode
-  /** What it can become instead of what it is. */
+  /** What can replace it. */
   replacing?: ReactNode
   isBusy: boolean
   failure: unknown
@@ -136,7 +136,7 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
           id="view-name"
           dir="auto"
           autoComplete="off"
-          // biome-ignore lint/a11y/noAutofocus: the dialog has just changed to this form, which begins here
+          // biome-ignore lint/a11y/noAutofocus: the dialog has just changed to this form
           autoFocus
           required
           maxLength={160}
@@ -145,7 +145,7 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
         />
       </div>
       {about}
-      {mayShare && tick('shared', 'Share it with everybody who can read orders')}
+      {mayShare && tick('shared', 'Share it with everyone who can read orders')}
       {replacing && tick('isReplaced', 'Replace it with what the list shows now')}
       {answers.isReplaced && replacing}
       <div className="row dialog-actions">

@@ -8,24 +8,24 @@ import { type ListSearch, parseListSearch, sortOf } from '../address/address.ts'
 import { columnsOf } from '../address/columns.ts'
 import { sortKeys } from '../fields.ts'
 
-/** A list of orders under a name: one's own, or one that somebody shares. */
+/** A named list of orders: the person's own, or one that someone shares. */
 export type View = components['schemas']['View']
 export type ViewContent = Omit<View, 'id' | 'isOwn' | 'owner'>
 
-/** All that this person sees, by name. */
+/** All that this person can see, by name. */
 export const viewsQuery = queryOptions({
   queryKey: ['views'],
   queryFn: ({ signal }): Promise<View[]> => Array.fromAsync(client.each('/v1/views', { signal })),
 })
 
-/** None while they are not known. `searchOf` is what the address of the list says for each. */
+/** None while they load. */
 export function useViews(): readonly View[] {
   return useQuery({ ...viewsQuery, enabled: useMay('Orders.Read') }).data ?? none
 }
 
 const none: readonly View[] = []
 
-/** The state of the table that shows the view: what its address says. */
+/** The address of the list that shows the view. */
 export function searchOf({ filter, sort, columns }: Pick<View, 'filter' | 'sort' | 'columns'>): ListSearch {
   const orderBy = sortKeys.find((key) => key === sort.orderBy)
   return parseListSearch({
@@ -36,7 +36,7 @@ export function searchOf({ filter, sort, columns }: Pick<View, 'filter' | 'sort'
   })
 }
 
-/** What a view of the table as it is now would hold. */
+/** The content of a view of the list as it is now. */
 export function contentOf(search: ListSearch): Pick<View, 'filter' | 'sort' | 'columns'> {
   const { orderBy, order } = sortOf(search)
   return {
@@ -46,13 +46,13 @@ export function contentOf(search: ListSearch): Pick<View, 'filter' | 'sort' | 'c
   }
 }
 
-/** The view that the table shows now, whatever page of it. */
+/** The view that the list shows now, on whatever page. */
 export function viewOf(search: ListSearch, views: readonly View[]): View | undefined {
   const shown = JSON.stringify(contentOf(search))
   return views.find((view) => JSON.stringify(contentOf(searchOf(view))) === shown)
 }
 
-/** With the version that a change of it has to name. */
+/** With the version that a change must name. */
 export function viewQuery(id: string) {
   return queryOptions({
     queryKey: ['view', id],
@@ -65,11 +65,14 @@ export function viewQuery(id: string) {
 
 interface Change {
   id: string
-  /** Of the view that the person saw; absent for a new one. */
+  /** The version that the person saw; absent for a new view. */
   etag?: string | undefined
 }
 
-/** Keeps a new view, or replaces one. Throws `ProblemError` or `NoAnswerError`; may be called again with the same input. */
+/**
+ * Saves a new view, or replaces one. Throws `ProblemError` or `NoAnswerError`; may be called again with the
+ * same input.
+ */
 export async function keepView({ content, ...change }: Change & { content: ViewContent }): Promise<void> {
   await answerOf(client.PUT('/v1/views/{id}', { params: parametersOf(change), body: content }))
   await viewsChanged()

@@ -14,7 +14,7 @@ import type { ListSearch } from '../address/address.ts'
 import { ChangeView, NewView } from './form.tsx'
 import { searchOf, useViews, type View, viewOf, viewsQuery } from './queries.ts'
 
-/** Opens, keeps and changes views of the list. It says which view the list shows, if it is one. */
+/** Opens, saves and changes views of the list. Its name is the view that the list shows, if any. */
 export function ViewsButton({ search }: { search: ListSearch }) {
   const [isOpen, setOpen] = useState(false)
   const current = viewOf(search, useViews())
@@ -22,7 +22,7 @@ export function ViewsButton({ search }: { search: ListSearch }) {
   useShortcut('l', () => setOpen(true))
   function close() {
     setOpen(false)
-    // The link that was pressed is gone: from here one goes on.
+    // The link that was pressed is gone.
     setTimeout(() => trigger.current?.focus())
   }
   return (
@@ -50,7 +50,7 @@ interface ViewsProps {
   onClose(): void
 }
 
-/** What stands in the dialog: all views, a new one, or the id of one that is changed. */
+/** What the dialog shows: all views, a new one, or the id of one to change. */
 type Place = 'all' | 'new' | { id: string }
 
 function Views({ search, current, onClose }: ViewsProps) {
@@ -84,7 +84,7 @@ interface ListsProps {
   onChange(id: string): void
 }
 
-/** This many can be looked through by eye. */
+/** With more, a search field helps. */
 const mostAtAGlance = 12
 
 function Lists(props: ListsProps) {

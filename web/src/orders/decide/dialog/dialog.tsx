@@ -15,12 +15,12 @@ interface DecisionDialogProps {
 /**
  * Asks whether to approve, reject or withdraw, does so, and shows the result.
  *
- * With `etag` exactly the version that the person saw is decided on. A list knows no versions. Its orders are not read
- * first to learn them: customer and total never change, and the service approves an order only while it is pending, in
- * one write. A read would double the requests and prevent nothing.
+ * With `etag` exactly the version that the person saw is decided on. A list knows no versions. Its orders are
+ * not read first to learn them: customer and total never change, and the service approves an order only while
+ * it is pending, in one write. A read would double the requests and prevent nothing.
  *
- * The focus begins on "Cancel": what cannot be undone takes two steps, Tab to "Approve" and Enter. Where a reason is
- * asked for, the focus begins there. Escape does what the first button says.
+ * The focus begins on "Cancel": what cannot be undone takes two steps, Tab to "Approve" and Enter. Where a
+ * reason is asked for, the focus begins there. Escape does what the first button says.
  */
 export function DecisionDialog({ action, subjects, onClose }: DecisionDialogProps) {
   const run = useRun(action, subjects, onClose)

@@ -110,7 +110,10 @@ function FailureNote({ failure, more }: { failure: unknown; more?: string }) {
   return <Note kind="warning" title={title} lines={[detail, more]} />
 }
 
-/** The field for the reason, where the action takes one. `give` goes on with what is written, if that is right. */
+/**
+ * The field for the reason, where the action takes one. `give` goes on with what is written, if that is
+ * right.
+ */
 function useReason({ action, phase, steps }: Run, subject: Subject) {
   const { reason } = actions[action]
   const text = useText(placeOf(action, subject.id), 'reason', reason?.isAsked ? 'Enter a reason.' : undefined)
@@ -136,8 +139,8 @@ function useReason({ action, phase, steps }: Run, subject: Subject) {
 const isUnclear = ({ progress }: Step) => progress.kind === 'unclear'
 
 /**
- * The order as someone else left it: found by trying, or seen while the person still reads the question. After an
- * answer that never came, it may show the person's own decision.
+ * The order as someone else left it: found by trying, or seen while the person still reads the question.
+ * After an answer that never came, it may show the person's own decision.
  */
 function useOrderNow(phase: Run['phase'], { subject, progress }: Step): VersionedOrder | undefined {
   const { data } = useQuery({ ...orderQuery(subject.id), enabled: false })

@@ -19,8 +19,8 @@ export interface Run extends Snapshot {
 }
 
 /**
- * One opening of the dialog. Closing it or leaving the view stops the run. The answers to what was already sent are
- * awaited and announced.
+ * One opening of the dialog. Closing it or leaving the view stops the run. The answers to what was already
+ * sent are awaited and announced.
  */
 export function useRun(
   action: ActionName,
