@@ -8,7 +8,7 @@ type Guard = [broken: string, kind: Kind, source: string, within?: string]
 
 export const guards: Record<string, Guard[]> = {
   'orders/life/approveOrder': [
-    ['an approved order is approved again', 'where', "'status', '='", 'changed'],
+    ['an approved order is approved again', 'where', "'status', 'in'", 'changed'],
     ['an approval overwrites an unseen version', 'where', 'acceptedVersions'],
   ],
   'orders/idempotency': [
@@ -22,6 +22,10 @@ export const guards: Record<string, Guard[]> = {
   'orders/listOrders': [['a list without paging has no end', 'never', 'unpagedLimit']],
   'orders/filter': [['a filter nests until the stack ends', 'number', 'maximumNesting']],
   'faults/sqlite-disk': [['writes go on into a file that is gone', 'call', 'this.#assertInPlace']],
+  'db/lease': [
+    ['a lease is begun before its last term ends', 'where', "'leases.ends_at', '<='"],
+    ['a holder goes on in a term that is over', 'where', "'term', '='", 'holdLease'],
+  ],
   'db/sqlite-readers': [['one caller fills the queue of all', 'side', 'waitingOfCaller']],
   'auth/access-token': [
     ['any token of our key is an access token', 'property', 'typ: tokenType', 'verifySignature'],
@@ -45,7 +49,7 @@ export const guards: Record<string, Guard[]> = {
     ['nobody is left who may manage accounts', 'throw', 'last-administrator'],
   ],
   'auth/administration/changeUser': [
-    ['a user is changed past what was seen', 'throw', 'precondition-failed', 'lockedUser'],
+    ['a user is changed past what was seen', 'throw', 'precondition-failed', 'changeAccount'],
   ],
   'auth/administration/clients': [
     ['a service gets tokens after its end', 'side', 'hasEnded', 'checkClientSecret'],
