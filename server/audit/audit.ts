@@ -1,6 +1,6 @@
 /**
- * The log of changes: a change and its event are one transaction, and a sealed event never changes except that its text
- * can be erased. docs/auditing.md says what that proves.
+ * The log of changes: a change and its event are one transaction, and a sealed event never changes except
+ * that its text can be erased. docs/auditing.md says what that proves.
  */
 import { userInfo } from 'node:os'
 import type { Kysely, Transaction } from '#kysely'
@@ -26,7 +26,10 @@ export interface Stamp {
   byId: number | null
 }
 
-/** What a person wrote, with 16 random bytes (hexadecimal) that keep its hash from being guessed once it is erased. */
+/**
+ * What a person wrote, with 16 random bytes (hexadecimal) that keep its hash from being guessed once it is
+ * erased.
+ */
 export interface Words {
   text: string
   salt: string
@@ -36,7 +39,9 @@ export function newWords(text: string): Words {
   return { text, salt: newSalt() }
 }
 
-/** Every kind of event, by the kind of its subject. docs/auditing.md says when each happens and what it holds. */
+/**
+ * Every kind of event, by the kind of its subject. docs/auditing.md says when each happens and what it holds.
+ */
 export const eventKinds = {
   order: ['created', 'approval-given', 'approved', 'rejected', 'withdrawn', 'noted'],
   account: [
@@ -113,7 +118,9 @@ export function stampOf(
   }
 }
 
-/** Of what the machine does: a command line, or the development's seed. No account has a colon in its name. */
+/**
+ * Of what the machine does: a command line, or the development's seed. No account has a colon in its name.
+ */
 export function machineStamp(nowMilliseconds: number): Stamp {
   return {
     eventId: newOrderedId(nowMilliseconds),
@@ -124,7 +131,9 @@ export function machineStamp(nowMilliseconds: number): Stamp {
   }
 }
 
-/** The account of the machine that this process runs as. A container may run under a number that has no name. */
+/**
+ * The account of the machine that this process runs as. A container may run under a number that has no name.
+ */
 export function machineAccount(): string {
   try {
     return userInfo().username
@@ -134,8 +143,8 @@ export function machineAccount(): string {
 }
 
 /**
- * Records the event of a change, in the transaction of the change. `sealEvents` gives it its place in the log later, so
- * that no writer waits for another here.
+ * Records the event of a change, in the transaction of the change. `sealEvents` gives it its place in the log
+ * later, so that no writer waits for another here.
  */
 export async function recordEvent(trx: Transaction<Database>, stamp: Stamp, event: Event): Promise<void> {
   await insertEvent(trx, eventRow(stamp, event))

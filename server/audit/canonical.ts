@@ -1,7 +1,7 @@
 /**
- * The one spelling of a JSON value (RFC 8785): members sorted by UTF-16 code units, no blanks, numbers and texts as
- * ECMAScript prints them. Throws `TypeError` for what I-JSON (RFC 7493) cannot say: a lone surrogate, NaN, an infinity,
- * undefined, and objects that are more than their members (a Date).
+ * The one spelling of a JSON value (RFC 8785): members sorted by UTF-16 code units, no blanks, numbers and
+ * texts as ECMAScript prints them. Throws `TypeError` for what I-JSON (RFC 7493) cannot say: a lone
+ * surrogate, NaN, an infinity, undefined, and objects that are more than their members (a Date).
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return canonicalText(value)

@@ -35,12 +35,18 @@ export interface Head {
 /** Stands before the first line. */
 export const zeroHash = '0'.repeat(64)
 
-/** Hex SHA-256 of the previous line's hash, as 32 bytes, followed by the canonical JSON of the line (RFC 8785). */
+/**
+ * Hex SHA-256 of the previous line's hash, as 32 bytes, followed by the canonical JSON of the line (RFC
+ * 8785).
+ */
 export function hashOf(previousHash: string, line: HashedLine): string {
   return createHash('sha256').update(previousHash, 'hex').update(canonicalJson(line)).digest('hex')
 }
 
-/** Hex SHA-256 of the salt's bytes followed by the text in UTF-8. Without the salt a text cannot be guessed from it. */
+/**
+ * Hex SHA-256 of the salt's bytes followed by the text in UTF-8. Without the salt a text cannot be guessed
+ * from it.
+ */
 export function textHashOf({ text, salt }: { text: string; salt: string }): string {
   return createHash('sha256').update(salt, 'hex').update(text).digest('hex')
 }

@@ -22,8 +22,8 @@ export interface LinesRequest {
 }
 
 /**
- * A page of the log, each line as the JSON text of the export, and how many lines there are after `after`. Sequences have
- * no gaps: without a filter a page is a range of them, wherever it lies.
+ * A page of the log, each line as the JSON text of the export, and how many lines there are after `after`.
+ * Sequences have no gaps: without a filter a page is a range of them, wherever it lies.
  */
 export async function findLogLines(
   snapshot: Kysely<Database>,

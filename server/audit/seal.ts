@@ -6,10 +6,10 @@ import { type HashedLine, hashOf } from './chain.ts'
 import { lockHead, type Seal, storeSeals, unsealedEvents } from './store.ts'
 
 /**
- * Moves at most `limit` committed events into the log, each with its place and the hash that binds it to all before it;
- * returns how many. One sealer at a time, by a lock that nobody else takes: writers of events never wait for it, and a second
- * sealer finds nothing to do. Events of one subject are sealed in the order in which they happened, for the change of a
- * row waits for the one before it.
+ * Moves at most `limit` committed events into the log, each with its place and the hash that binds it to all
+ * before it; returns how many. One sealer at a time, by a lock that nobody else takes: writers of events
+ * never wait for it, and a second sealer finds nothing to do. Events of one subject are sealed in the order
+ * in which they happened, for the change of a row waits for the one before it.
  */
 export async function sealEvents(trx: Transaction<Database>, { limit }: { limit: number }): Promise<number> {
   const head = await lockHead(trx)
@@ -26,9 +26,10 @@ export async function sealEvents(trx: Transaction<Database>, { limit }: { limit:
 }
 
 /**
- * The contract allows two seconds. Batches follow each other until nothing is left, which keeps up with creates at full
- * rate: half a second late on SQLite, 0.7 s on PostgreSQL (docs/performance.md). A batch takes 2 ms of SQLite's writer;
- * with the pause it shares its commit with creates, of which each then takes 216 µs of processor time instead of 256.
+ * The contract allows two seconds. Batches follow each other until nothing is left, which keeps up with
+ * creates at full rate: half a second late on SQLite, 0.7 s on PostgreSQL (docs/performance.md). A batch
+ * takes 2 ms of SQLite's writer; with the pause it shares its commit with creates, of which each then takes
+ * 216 µs of processor time instead of 256.
  */
 export const sealing: Job = {
   name: 'sealEvents',

@@ -55,8 +55,8 @@ export function signReceipt(
 }
 
 /**
- * A type of its own (RFC 8725 §3.11), and neither `exp`, `aud` nor `sub`: no verifier of access tokens takes it for
- * one, and it does not age.
+ * A type of its own (RFC 8725 §3.11), and neither `exp`, `aud` nor `sub`: no verifier of access tokens takes
+ * it for one, and it does not age.
  */
 function sign(
   keys: StatementKeys,
@@ -73,8 +73,8 @@ function sign(
 }
 
 /**
- * What a checkpoint covers. The signature is checked by `jwks`; with null it is not. Throws an Error that says what is
- * wrong with it.
+ * What a checkpoint covers. The signature is checked by `jwks`; with null it is not. Throws an Error that
+ * says what is wrong with it.
  */
 export async function readCheckpoint(jws: string, jwks: JSONWebKeySet | null): Promise<Head> {
   const { typ } = decodeProtectedHeader(jws)

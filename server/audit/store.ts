@@ -89,7 +89,9 @@ export interface LogFilter {
   until?: number | undefined
 }
 
-/** How many sealed events match: counted in an index, without their rows, unless more is asked of one subject. */
+/**
+ * How many sealed events match: counted in an index, without their rows, unless more is asked of one subject.
+ */
 export async function countMatches(db: Kysely<Database>, after: number, filter: LogFilter): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count
     from ${matches(db, after, filter)}`.execute(db)
@@ -104,7 +106,8 @@ export async function findMatches(
   { direction, offset, limit }: { direction: 'asc' | 'desc'; offset: number; limit: number },
 ): Promise<SealedEvent[]> {
   const way = sql.raw(direction)
-  // Times are not in the order of the log. The sum keeps an engine from walking the log for the sake of its order.
+  // Times are not in the order of the log. The sum keeps an engine from walking the log for the sake of its
+  // order.
   const place = sql.raw(indexFor(filter) === 'events_by_time' ? 'sequence + 0' : 'sequence')
   const { rows } = await sql<SealedEvent>`select * from events where sequence in
     (select sequence from ${matches(db, after, filter)} order by ${place} ${way} limit ${limit} offset ${offset})
@@ -219,9 +222,9 @@ export async function countEventsOf(db: Kysely<Database>, subject: Subject): Pro
 const unsealedFrom = sql.lit(2 ** 52)
 
 /**
- * One statement, so one snapshot: an event is on its way from one table to the other in none. By `place` SQLite, whose
- * main thread reads it, goes along the index and sorts only what is unsealed: a page of an order with 10,000 notes took 17
- * to 90 ms, and takes 0.3 to 8.
+ * One statement, so one snapshot: an event is on its way from one table to the other in none. By `place`
+ * SQLite, whose main thread reads it, goes along the index and sorts only what is unsealed: a page of an
+ * order with 10,000 notes took 17 to 90 ms, and takes 0.3 to 8.
  */
 function ofSubject({ kind, id }: Subject): RawBuilder<unknown> {
   return sql`

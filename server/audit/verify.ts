@@ -18,8 +18,8 @@ export interface LogReport {
 }
 
 /**
- * Reads the bytes of an export from the first line on, up to the first that does not fit. Needs memory for one line,
- * and for the numbers of erased texts whose erasure it has not read yet.
+ * Reads the bytes of an export from the first line on, up to the first that does not fit. Needs memory for
+ * one line, and for the numbers of erased texts whose erasure it has not read yet.
  */
 export async function verifyLog(
   bytes: AsyncIterable<Uint8Array>,

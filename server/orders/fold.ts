@@ -1,15 +1,17 @@
 /**
- * The folding of text search: two texts are equal for the filter language exactly when their folds are equal, and
- * one contains the other when its fold does. Stored search columns and filter values both come from here, so that
- * SQLite and PostgreSQL agree whatever their own ideas of case are.
+ * The folding of text search: two texts are equal for the filter language exactly when their folds are equal,
+ * and one contains the other when its fold does. Stored search columns and filter values both come from here,
+ * so that SQLite and PostgreSQL agree whatever their own ideas of case are.
  *
  * - Unicode compatibility forms are one (NFKC): fullwidth letters, ligatures, the Kelvin sign.
  * - Case is ignored with full mappings, so ß, ẞ, ss and SS are one, and so are σ, ς and Σ.
- * - Every i of Turkish folds to `i` (I, i, İ, ı, and i with a dot above): `istanbul` finds `İSTANBUL`, and `ısparta`
- *   finds `ISPARTA`. No language is known here, and a search that finds a little more beats one that misses.
- * - No letter is mapped by its place in a word, so a fragment folds as it does inside the whole. (A fragment that
- *   begins in the middle of a character, with a combining mark, is no fragment in this sense.)
- * - Idempotent; ASCII folds as the `lower()` of both databases does. Accents, spaces and control characters stay.
+ * - Every i of Turkish folds to `i` (I, i, İ, ı, and i with a dot above): `istanbul` finds `İSTANBUL`, and
+ *   `ısparta` finds `ISPARTA`. No language is known here, and a search that finds a little more beats one
+ *   that misses.
+ * - No letter is mapped by its place in a word, so a fragment folds as it does inside the whole. (A fragment
+ *   that begins in the middle of a character, with a combining mark, is no fragment in this sense.)
+ * - Idempotent; ASCII folds as the `lower()` of both databases does. Accents, spaces and control characters
+ *   stay.
  *
  * The stored columns must be written anew when this function changes, a newer Unicode in Node included.
  */

@@ -79,8 +79,8 @@ export const statusAfter: Record<OrderEventKind, OrderStatus | null> = {
 export const totalLimitE4 = 999_999_999_999_999
 
 /**
- * What a field holds, and so how it is stored, compared and sent: `total` is integer ten-thousandths and sent as a
- * decimal, `instant` milliseconds since 1970 UTC and sent as RFC 3339.
+ * What a field holds, and so how it is stored, compared and sent: `total` is integer ten-thousandths and sent
+ * as a decimal, `instant` milliseconds since 1970 UTC and sent as RFC 3339.
  */
 export type FieldKind = 'id' | 'text' | 'total' | 'status' | 'instant'
 export type ColumnKind = FieldKind | 'count'
@@ -256,8 +256,8 @@ export type Order = {
 export type OrderSummary = Pick<Order, SummaryName>
 
 /**
- * The columns of an order's row that are known when it is created: those of its fields, what text search and sorting
- * see, and who created it. The approval policy adds its own.
+ * The columns of an order's row that are known when it is created: those of its fields, what text search and
+ * sorting see, and who created it. The approval policy adds its own.
  */
 export const orderColumns = [
   ...fieldNames.map((name) => orderFields[name].column),

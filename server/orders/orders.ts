@@ -1,6 +1,6 @@
 /**
- * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each part of what can be done
- * with them is a folder with a door of its name.
+ * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each part of what
+ * can be done with them is a folder with a door of its name.
  */
 import type { Transaction } from '#kysely'
 import { type Event, eventRow, recordEvent, recordEvents, type Stamp } from '../audit/audit.ts'
@@ -42,8 +42,8 @@ function created({ id }: NewOrder): CreatedOrder {
 }
 
 /**
- * Stores each order as `createOrder` does, all in one statement (PostgreSQL). Undefined for an order whose key exists or is
- * given twice here: `createOrder` answers that one.
+ * Stores each order as `createOrder` does, all in one statement (PostgreSQL). Undefined for an order whose
+ * key exists or is given twice here: `createOrder` answers that one.
  */
 export async function createOrders(
   trx: Transaction<Database>,

@@ -15,8 +15,9 @@ interface GroupedOrder {
 }
 
 /**
- * Stores the orders whose key is new, each with its event and its key, in one statement, and returns their ids. No two may
- * have the same key. Keys are claimed in one order, so that two groups cannot wait for each other.
+ * Stores the orders whose key is new, each with its event and its key, in one statement, and returns their
+ * ids. No two may have the same key. Keys are claimed in one order, so that two groups cannot wait for each
+ * other.
  */
 export async function insertTogether(
   trx: Transaction<Database>,
@@ -64,9 +65,10 @@ export async function insertTogether(
 }
 
 /**
- * Moves at most `limit` rows of `order_tally_changes` into `order_tally` and returns how many. Instances may merge at the
- * same time: each takes other rows, and all lock the rows of the tally in one order. No reader or writer of orders waits
- * for it, and a reader's snapshot holds every change once, in one table or the other.
+ * Moves at most `limit` rows of `order_tally_changes` into `order_tally` and returns how many. Instances may
+ * merge at the same time: each takes other rows, and all lock the rows of the tally in one order. No reader
+ * or writer of orders waits for it, and a reader's snapshot holds every change once, in one table or the
+ * other.
  */
 async function mergeTallyChanges(trx: Transaction<Database>, { limit }: { limit: number }): Promise<number> {
   const { rows } = await sql<{ merged: number }>`
@@ -96,7 +98,10 @@ async function mergeTallyChanges(trx: Transaction<Database>, { limit }: { limit:
   return rows[0]?.merged ?? 0
 }
 
-/** Every list adds up the changes not merged yet: at 2,000 writes a second some 4,000 rows, about a millisecond. */
+/**
+ * Every list adds up the changes not merged yet: at 2,000 writes a second some 4,000 rows, about a
+ * millisecond.
+ */
 export const merging: Job = {
   name: 'mergeTallyChanges',
   everyMilliseconds: 2_000,

@@ -77,7 +77,10 @@ export async function revalidate(
   return null
 }
 
-/** Who changes something, when, where, and under which key. Throws `invalid-time-zone`, `invalid-idempotency-key`. */
+/**
+ * Who changes something, when, where, and under which key. Throws `invalid-time-zone`,
+ * `invalid-idempotency-key`.
+ */
 export function readChange(request: FastifyRequest, { config, clock }: OrderParts) {
   const now = clock()
   const stamp = stampOf(callerOf(request), now, readTimeZone(request, config))

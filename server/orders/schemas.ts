@@ -33,7 +33,10 @@ export const customerField = legibleText(200, {
 
 const amountPattern = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/
 
-/** Integer ten-thousandths of the decimal that was sent, exactly; never rounded. From `least` of them on, 0 or 1. */
+/**
+ * Integer ten-thousandths of the decimal that was sent, exactly; never rounded. From `least` of them on, 0 or
+ * 1.
+ */
 function amountField(least: 0 | 1, description: string, examples: number[]): Field<number> {
   const bound = least === 0 ? 'at least 0' : 'greater than 0'
   return {
@@ -63,7 +66,10 @@ export const totalField = amountField(1, 'Amount', [1250.5])
 /** The total from which on something holds. */
 export const fromField = amountField(0, 'From this total on', [10_000])
 
-/** JavaScript prints a double as the shortest decimal that parses to it, beyond 1e21 and below 1e-6 with exponent. */
+/**
+ * JavaScript prints a double as the shortest decimal that parses to it, beyond 1e21 and below 1e-6 with
+ * exponent.
+ */
 function readAmountNumber(value: number): number | 'negative' | Fault {
   if (value > totalLimitE4 / 10_000) return tooLarge
   if (value < 0) return 'negative'

@@ -100,7 +100,7 @@ describe('a search that is typed by half', () => {
     person.expectFault(/ 400 /)
     await searchBox(page).pressSequentially('total>')
     const suggestions = page.locator('.search-popup')
-    await suggestions.getByText(/is compared with a decimal number/).waitFor()
+    await suggestions.getByText(/needs a decimal number/).waitFor()
     await suggestions.getByRole('option').first().waitFor()
   })
 })
@@ -158,7 +158,7 @@ describe('a search with a fault', () => {
     await page.locator('.search-fault').waitFor()
     assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'true')
     const description = await searchBox(page).getAttribute('aria-describedby')
-    const words = 'total is compared with a decimal number such as 100 or 12.50.'
+    const words = 'total needs a decimal number, such as 100 or 12.50.'
     assert.equal(await page.locator(`[id="${description}"]`).textContent(), words)
     await page.getByRole('status').filter({ hasText: words }).waitFor({ state: 'attached' })
     assert.deepEqual(await customersOf(page), ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])

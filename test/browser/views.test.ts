@@ -124,7 +124,7 @@ const adminViews: View[] = [
       await rows(page).first().waitFor()
       await page.getByRole('combobox', { name: 'Search the orders' }).fill('total>ten status=Pending')
       await page.getByRole('combobox', { name: 'Search the orders' }).blur()
-      await page.getByText(/is compared with a decimal number/).waitFor()
+      await page.getByText(/needs a decimal number/).waitFor()
     },
   },
   {

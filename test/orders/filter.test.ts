@@ -207,7 +207,7 @@ const value = ['a value']
 /** Faulty texts, the fault between guillemets, with what is expected there and words of the sentence. */
 const faults: Record<string, [string, readonly string[], RegExp][]> = {
   'keywords out of place': [
-    ['«AND»', terms, /`AND` cannot stand here/],
+    ['«AND»', terms, /`AND` cannot be used here/],
     ['a AND«»', terms, /ends too early/],
     ['a AND  «»', terms, /ends too early/],
     ['a AND «AND» b', terms, /`AND`/],
@@ -215,14 +215,14 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     ['a OR «AND» b', terms, /`AND`/],
     ['NOT«»', negated, /ends too early/],
     ['NOT «NOT» a', negated, /`NOT`/],
-    ['NOT «-»a', negated, /Only one/],
-    ['-«-»a', negated, /Only one/],
+    ['NOT «-»a', negated, /only one NOT/],
+    ['-«-»a', negated, /only one NOT/],
     ['-«NOT» a', negated, /`NOT`/],
     ['-«»', negated, /ends too early/],
     ['a «-» b', negated, /directly before/],
-    ['NOT«(»a)', space, /`NOT` stands between white space/],
-    ['a AND«(»b)', space, /`AND` stands between white space/],
-    ['a OR«(»b)', space, /`OR` stands between white space/],
+    ['NOT«(»a)', space, /`NOT` needs white space around it/],
+    ['a AND«(»b)', space, /`AND` needs white space around it/],
+    ['a OR«(»b)', space, /`OR` needs white space around it/],
     ['customer = «AND»', value, /in quotes/],
     ['total = «AND» a', decimal, /in quotes/],
   ],
@@ -247,7 +247,7 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     ['((((((«(»a)))))))', ['a value', 'a field name'], /6 deep/],
   ],
   'operators out of place': [
-    ['«=» 5', terms, /no field name before this `=`/],
+    ['«=» 5', terms, /field name is missing before this `=`/],
     ['a AND «!=» 5', terms, /field name/],
     ['(a) «=» b', terms, /field name/],
     ['total = 5«<»6', terms, /field name/],
@@ -256,8 +256,8 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     ['«"total"» = 5', fieldNames, /must not be in quotes/],
     ['total «!» 5', ['!='], /`!`/],
     ['a«!»', ['!='], /`!`/],
-    ['total =«=» 5', decimal, /value is missing/],
-    ['total =«>» 5', decimal, /value is missing/],
+    ['total =«=» 5', decimal, /Add a value/],
+    ['total =«>» 5', decimal, /Add a value/],
   ],
   'unknown fields': [
     ['«foo» = 5', fieldNames, /no field `foo`.*id, customer, total/],
@@ -268,17 +268,17 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     [`«${'😀'.repeat(500)}» = 5`, fieldNames, /no field `(😀){24}…`/u],
   ],
   'missing values': [
-    ['customer=«»', value, /ends before the value/],
-    ['total= «»', decimal, /ends before the value.*decimal/],
-    ['(total=«)»', decimal, /value is missing/],
-    ['total=«(»5)', decimal, /value is missing/],
+    ['customer=«»', value, /Add a value: `customer` needs a text/],
+    ['total= «»', decimal, /Add a value: `total` needs a decimal/],
+    ['(total=«)»', decimal, /Add a value/],
+    ['total=«(»5)', decimal, /Add a value/],
   ],
   'operators of another type': [
     ['status «<» 1', ['=', '!=', ':'], /`status` takes no `<`/],
     ['id «>=» 1', ['=', '!=', ':'], /`id` takes no `>=`/],
   ],
   'values of another type': [
-    ['total = «abc»', decimal, /`total` is compared with a decimal number such as 100 or 12\.50\./],
+    ['total = «abc»', decimal, /`total` needs a decimal number, such as 100 or 12\.50\./],
     ...['.5', '5.', '+5', '--5', '1e3', '1,5', '0x10', '１', 'Infinity', '*', '""', '"*"', "' 5'"].map(
       (text): [string, string[], RegExp] => [`total=«${text}»`, decimal, /decimal/],
     ),

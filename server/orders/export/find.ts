@@ -34,15 +34,16 @@ type SortValue = string | number | null
 type ListedOrder = Record<ColumnName, unknown> & { id: string; sort_key: SortValue }
 
 /**
- * Few, so that a core is soon free for others. During an export the p99 of gets is 1.5 times that without one on SQLite
- * and 1.2 times on PostgreSQL (medians of five turns); with batches of 250 orders it is 2.5 and 2.3 times.
+ * Few, so that a core is soon free for others. During an export the p99 of gets is 1.5 times that without one
+ * on SQLite and 1.2 times on PostgreSQL (medians of five turns); with batches of 250 orders it is 2.5 and 2.3
+ * times.
  */
 const batchOrders = 100
 
 /**
- * The orders of the list behind the place, as text, and where the next begin; null behind the last. Every batch costs the
- * same, however far into the list: it is found by the key of the order before it, along the index of the sort. The text
- * is made here because the event loop then only sends it.
+ * The orders of the list behind the place, as text, and where the next begin; null behind the last. Every
+ * batch costs the same, however far into the list: it is found by the key of the order before it, along the
+ * index of the sort. The text is made here because the event loop then only sends it.
  */
 export async function findExportBatch(
   snapshot: Kysely<Database>,

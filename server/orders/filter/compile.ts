@@ -9,22 +9,22 @@ import type { Filter, TextPattern } from './parser.ts'
 type Builder = ExpressionBuilder<Database, 'orders'>
 type Condition = Expression<SqlBool>
 
-/** How an engine compares texts, and where a part of a filter stands. */
+/** How the engine compares texts, and where in the filter the part is. */
 interface Place {
   contains(column: Expression<string>, text: string): Condition
   endsWith(column: Expression<string>, text: string): Condition
   /** The orders whose folded customer contains the text, by an index. */
   containing(text: string): Condition
-  /** Whether `containing` is to be used. What is negated is looked at: it would find nearly everything. */
+  /** Whether to use `containing`. Not for a negated part, which would find nearly everything. */
   finds(text: string): boolean
   /** Under a NOT a comparison with a null must be false; elsewhere null keeps an order out as well. */
   isNegated?: boolean
 }
 
 /**
- * The condition on `orders` that a filter means: one SQL text for both engines, every value bound. Each part of it
- * under a NOT is true or false and never null, so that NOT of a comparison with a null is true. Text columns must
- * compare by code point (SQLite BINARY, PostgreSQL COLLATE "C"); `id` may be text or uuid.
+ * The condition on `orders` that a filter means: one SQL text for both engines, every value bound. Each part
+ * of it under a NOT is true or false and never null, so that NOT of a comparison with a null is true. Text
+ * columns must compare by code point (SQLite BINARY, PostgreSQL COLLATE "C"); `id` may be text or uuid.
  */
 export function compileFilter(filter: Filter, eb: Builder, place: Place): Condition {
   switch (filter.kind) {
@@ -103,7 +103,7 @@ function matching(
   return anyAfter ? contains(column, text) : endsWith(column, text)
 }
 
-/** As a range of code points, which an index of the column finds on both engines. */
+/** A range of code points, for which both engines use an index of the column. */
 function beginningWith(column: Expression<string>, text: string): Condition {
   const end = afterAllBeginningWith(text)
   const atLeast = sql<SqlBool>`${column} >= ${text}`
@@ -112,20 +112,20 @@ function beginningWith(column: Expression<string>, text: string): Condition {
 
 const lastCodePoint = 0x10ffff
 
-/** The first text that is greater than all that begin with this one; undefined when there is none. */
+/** The first text greater than all that begin with this one; undefined if there is none. */
 export function afterAllBeginningWith(text: string): string | undefined {
   const points = Array.from(text, (character) => character.codePointAt(0) ?? 0)
   while (points.at(-1) === lastCodePoint) points.pop()
   const last = points.pop()
   if (last === undefined) return undefined
-  // What is between is no character of its own: halves of a pair.
+  // Between the two lie halves of surrogate pairs, which are no characters.
   const next = last === 0xd7ff ? 0xe000 : last + 1
   return String.fromCodePoint(...points, next)
 }
 
 /**
- * `!=` takes both sides of the range, so an empty one, which nothing equals, differs from everything. A time of
- * creation is compared by the ids of that time, for which there is an index.
+ * `!=` takes both sides of the range, so every value differs from an empty range. A time of creation is
+ * compared by the ids of that time, which have an index.
  */
 function compileNumber(
   field: NumberFieldName,

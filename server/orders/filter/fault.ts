@@ -1,6 +1,6 @@
 import type { FilterFault } from './lexer.ts'
 
-/** Thrown for a text that is no filter. */
+/** Thrown for a text that is not a filter. */
 export class FilterError extends Error {
   override name = 'FilterError'
   readonly fault: FilterFault

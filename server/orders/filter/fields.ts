@@ -1,8 +1,8 @@
 import { type FieldName, fieldNames, orderFields, orderStatus, orderStatusNames } from '../order.ts'
 
 /**
- * The fields of Order as the filter language sees them: which operators each takes, and what its values mean.
- * Positions and faults are the parser's; a value that breaks its field's rule is `null` here.
+ * The fields of Order in the filter language: which operators each takes, and what its values mean. The
+ * parser knows positions and faults; here a value that breaks the rule of its field is `null`.
  */
 
 type NamesOf<Kind> = {
@@ -14,9 +14,10 @@ export type NumberFieldName = NamesOf<'total' | 'status' | 'instant'>
 export type Operator = '=' | '!=' | '<' | '<=' | '>' | '>=' | ':'
 
 /**
- * The whole numbers from `low` up to, not including, `high`: what a value of a number field covers, in the unit of
- * its column. One number is a range of one; a value between two neighbours (total 0.00005) is empty, with both ends
- * at the upper one; a day is all its milliseconds. Every comparison follows from the two ends without rounding.
+ * The whole numbers from `low` up to, not including, `high`: what a value of a number field covers, in the
+ * unit of its column. One number is a range of one; a value between two neighbours (total 0.00005) is empty,
+ * with both ends at the upper one; a day is all its milliseconds. Every comparison follows from the two ends
+ * without rounding.
  */
 export type NumberRange = { low: number; high: number }
 
@@ -27,7 +28,7 @@ export type Field =
       kind: 'number'
       name: NumberFieldName
       operators: readonly Operator[]
-      /** What its values are, as a sentence for people. */
+      /** What values it takes, as the end of a sentence. */
       rule: string
       /** The same in a few words, for lists of what is expected. */
       expected: readonly string[]
@@ -43,19 +44,19 @@ const statusesInWords = orderStatusNames.map((name) => `${name} (${orderStatus[n
 const numberRules = {
   total: {
     operators: ordering,
-    rule: 'is compared with a decimal number such as 100 or 12.50.',
+    rule: 'needs a decimal number, such as 100 or 12.50.',
     expected: ['a decimal number'],
     read: readTotal,
   },
   status: {
     operators: matching,
-    rule: `is ${statusesInWords}, compared with = != and :.`,
+    rule: `needs ${statusesInWords}, with = != or :.`,
     expected: [...orderStatusNames, ...Object.values(orderStatus).map(String)],
     read: readStatus,
   },
   instant: {
     operators: ordering,
-    rule: 'is compared with a time such as 2026-11-20T14:30:00Z or a day such as 2026-11-20.',
+    rule: 'needs a time such as 2026-11-20T14:30:00Z, or a day such as 2026-11-20.',
     expected: ['an RFC 3339 time', 'YYYY-MM-DD'],
     read: readInstant,
   },
@@ -63,7 +64,7 @@ const numberRules = {
 
 const fields = new Map(fieldNames.map((name) => [name.toLowerCase(), fieldOf(name)]))
 
-/** The field of that name, in any case. */
+/** The field of that name, ignoring case. */
 export function findField(name: string): Field | undefined {
   return fields.get(name.toLowerCase())
 }
@@ -71,14 +72,14 @@ export function findField(name: string): Field | undefined {
 function fieldOf(name: FieldName): Field {
   const { kind } = orderFields[name]
   if (kind === 'id') {
-    return { kind, name: 'id', operators: matching, rule: '`id` is compared with a text, by = != and :.' }
+    return { kind, name: 'id', operators: matching, rule: '`id` needs a text, with = != or :.' }
   }
   if (kind === 'text') {
     return {
       kind,
       name: name as TextFieldName,
       operators: ordering,
-      rule: `\`${name}\` is compared with a text.`,
+      rule: `\`${name}\` needs a text.`,
     }
   }
   const { rule, ...rest } = numberRules[kind]
@@ -98,12 +99,12 @@ function readStatus(text: string): NumberRange | null {
 }
 
 const totalDecimalPlaces = 4
-/** More digits before the point than any total has; so long a number is larger than all, whatever its digits. */
+/** More digits before the point than any total has, so that the number is larger than all totals. */
 const hugeIntegerDigits = 14
 /** Beyond every safe integer on its side, and itself exact as a double. */
 const beyondAll = 2 ** 53
 
-/** Ten-thousandths. Exact for any number of digits: what no total can equal is an empty range between two. */
+/** Ten-thousandths, exact for any number of digits. A value that no total can equal is an empty range. */
 function readTotal(text: string): NumberRange | null {
   const parts = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text)
   if (parts === null) return null
@@ -128,7 +129,7 @@ function emptyAt(end: number): NumberRange {
   return { low: end, high: end }
 }
 
-/** The range of a value whose floor this is; a value that is not a whole number lies between two. */
+/** The range of a value with this floor. A value that is not a whole number lies between two. */
 function rangeFrom(floor: bigint, isExact: boolean): NumberRange {
   if (floor >= BigInt(beyondAll)) return emptyAt(beyondAll)
   if (floor < -BigInt(beyondAll)) return emptyAt(-beyondAll)
@@ -141,8 +142,8 @@ const minuteMs = 60_000
 const time = /^(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+-])(\d\d):(\d\d))$/i
 
 /**
- * RFC 3339 date-time with any offset, in milliseconds since 1970, or the whole UTC day of a YYYY-MM-DD. Stricter
- * than RFC 3339 in one point: there is no second 60, as no stored instant falls on one.
+ * RFC 3339 date-time with any offset, in milliseconds since 1970, or the whole UTC day of a YYYY-MM-DD.
+ * Stricter than RFC 3339 in one point: there is no second 60, because no stored instant has one.
  */
 function readInstant(text: string): NumberRange | null {
   const dayStartMs = readDay(text.slice(0, 10))

@@ -1,15 +1,15 @@
 const uuidHexDigits = 32
 const uuidLength = 36
 const shortestSearchHexDigits = 4
-/** How many hex digits stand before each dash of a uuid. */
+/** How many hex digits come before each dash of a uuid. */
 const dashesAfterHexDigits = [8, 12, 16, 20]
 
 /** The ids of a range, both ends included; as uuids and as lower-case texts they sort alike. */
 export type IdRange = { low: string; high: string }
 
 /**
- * The ids that a bare value may be the beginning of, or `null` when it can be none: 4 hex digits or more, each dash
- * of a uuid given or left out. `text` is folded.
+ * The ids that a bare value can begin: 4 hex digits or more, with or without each dash of a uuid. `null` if
+ * the value begins no id. `text` is folded.
  */
 export function idsBySearch(text: string): IdRange | null {
   let hex = ''
@@ -23,8 +23,8 @@ export function idsBySearch(text: string): IdRange | null {
 }
 
 /**
- * The ids that are this text (folded), or that begin with it; `null` when no uuid does. A range, as PostgreSQL
- * compares a uuid with no other text, and as LIKE does not find its way in the index of the key.
+ * The ids that equal or begin with this folded text; `null` if no uuid does. A range, because PostgreSQL
+ * compares a uuid with no other text, and LIKE does not use the index of the key.
  */
 export function idsByText(text: string, isPrefix: boolean): IdRange | null {
   if (!isPrefix && text.length < uuidLength) return null

@@ -1,44 +1,44 @@
 /**
- * The words and signs of the filter language. The server's parser and the search box of the web app read texts with
- * this one lexer, so it imports nothing. It never throws: a search box shows texts that somebody is still typing, and
- * the parser refuses the first token that has a fault.
+ * The words and signs of the filter language. The server's parser and the search box of the web app read
+ * texts with this one lexer, so it imports nothing. It never throws: a search box shows texts that are still
+ * being typed, and the parser refuses the first token with a fault.
  */
 
 /**
- * What is wrong with a filter text, and where: `position` and `length` are UTF-16 code units of the text as it was given,
- * so that a web page can underline it with `slice`. A text that ends too early has its fault at `text.length` with
- * length 0.
+ * What is wrong with a filter text, and where: `position` and `length` are UTF-16 code units of the text as
+ * it was given, so that a web page can underline it with `slice`. A text that ends too early has its fault at
+ * `text.length` with length 0.
  */
 export interface FilterFault {
   position: number
   length: number
   /** A sentence for people, with a short excerpt of the text at most. */
   detail: string
-  /** What could stand there; empty when nothing would help. */
+  /** What could be there; empty if nothing would help. */
   expected: readonly string[]
 }
 
 export type Token = {
-  /** `junk` begins no token: a semicolon, or a `!` alone. */
+  /** `junk` is a character that begins no token: a semicolon, or a `!` alone. */
   kind: 'word' | 'string' | 'operator' | 'minus' | 'open' | 'close' | 'junk' | 'end'
   position: number
   length: number
-  /** What a word or a string means, escapes resolved; of other tokens the characters themselves. */
+  /** What a word or a string means, with escapes resolved; the characters themselves for other tokens. */
   text: string
   /** An unescaped `*` is the first, or the last, character of `text`; of the text `*` both are true. */
   starFirst: boolean
   starLast: boolean
   spaceBefore: boolean
-  /** What a string lacks at its end, which is then that of the whole text; else empty. */
+  /** What a string lacks at the end of the text; empty for a string that is closed. */
   closing: string
   fault: FilterFault | undefined
 }
 
 export const maximumLengthCodePoints = 1000
-/** Words that are no values; written so, in upper case. */
+/** Words that are not values; only in upper case. */
 export const keywords: readonly string[] = ['AND', 'OR', 'NOT']
 
-/** The operators, longest first, as they are to be tried. */
+/** The operators in the order in which they are tried: longest first. */
 const operators = ['!=', '<=', '>=', '=', '<', '>', ':']
 
 const code = (character: string) => character.charCodeAt(0)
@@ -55,8 +55,8 @@ const operatorStarts = new Set(Array.from('=!<>', code))
 const wordEnds = new Set(Array.from('()=!<>;', code))
 
 /**
- * The fault of a text that is too long, or that holds what must never reach a database whatever the syntax around it:
- * control characters (PostgreSQL refuses NUL; tab, CR and LF stay, as white space) and lone surrogates, which have no
+ * The fault of a text that is too long, or that has characters which must never reach a database: control
+ * characters (PostgreSQL refuses NUL; tab, CR and LF stay, as white space) and lone surrogates, which have no
  * UTF-8.
  */
 export function faultOfCharacters(text: string): FilterFault | undefined {
@@ -80,15 +80,15 @@ export function faultOfCharacters(text: string): FilterFault | undefined {
   return undefined
 }
 
-/** Of one character. */
+/** The fault of one character. */
 function faultAt(position: number, detail: string, expected: readonly string[] = []): FilterFault {
   return { position, length: 1, detail, expected }
 }
 
 /**
- * The token at or after `from`; at the end of the text, always an `end` token. After an operator a word may contain
- * `:` and begin with `-`, as times, zones and numbers do. Each call looks at the characters of its token only, so
- * reading a text from token to token is linear in its length.
+ * The token at or after `from`; an `end` token at the end of the text. After an operator a word may contain
+ * `:` and begin with `-`, as times, zones and numbers do. Each call looks at the characters of its token
+ * only, so reading a text from token to token is linear in its length.
  */
 export function readToken(text: string, from: number, afterOperator: boolean): Token {
   let position = from
@@ -131,7 +131,7 @@ export function readToken(text: string, from: number, afterOperator: boolean): T
 
 type Content = Pick<Token, 'length' | 'text' | 'starFirst' | 'starLast'>
 
-/** The backslash escapes whatever follows it; the text ends at the quote it began with. */
+/** A backslash escapes the next character. The string ends at the kind of quote that began it. */
 function readString(text: string, position: number): Content & Pick<Token, 'closing' | 'fault'> {
   const quote = text.charCodeAt(position)
   const starFirst = text.charCodeAt(position + 1) === star
@@ -164,12 +164,12 @@ function readString(text: string, position: number): Content & Pick<Token, 'clos
   const length = text.length - position
   const detail = `The text in quotes that begins here has no closing ${missing}.`
   fault ??= { position, length, detail, expected: [missing] }
-  // A last backslash escapes nothing yet, and would take the quote.
+  // A last backslash escapes nothing yet, and would escape the quote.
   const closing = endsInBackslash ? `\\${missing}` : missing
   return { length, text: parts.join(''), starFirst, starLast, closing, fault }
 }
 
-/** A word has one escape, `\*` for a star that is no wildcard; any other backslash stands for itself. */
+/** A word has one escape, `\*` for a star that is no wildcard. Any other backslash is itself. */
 function readWord(text: string, position: number, colonAllowed: boolean): Content {
   const parts: string[] = []
   let partStart = position

@@ -1,4 +1,4 @@
-/** The filter language: a text becomes a typed filter, and a filter becomes SQL with the same meaning on both engines. */
+/** The filter language: a text becomes a typed filter, which means the same as SQL on both engines. */
 import { type FieldName, fieldNames } from '../order.ts'
 import { excerpt, FilterError } from './fault.ts'
 import {
@@ -12,8 +12,8 @@ import {
 import { type FilterFault, faultOfCharacters, keywords, readToken, type Token } from './lexer.ts'
 
 /**
- * What a filter text means, typed and free of positions. Equal meanings of grouping are one shape: `and` never
- * stands directly in `and`, nor `or` in `or`, and both have two operands or more.
+ * What a filter text means, without positions. Groupings with the same meaning have one shape: an operand of
+ * `and` is never an `and`, nor an operand of `or` an `or`, and both have two operands or more.
  */
 export type Filter =
   | { kind: 'and'; operands: Filter[] }
@@ -26,23 +26,24 @@ export type Filter =
   | { kind: 'id'; operator: '=' | '!=' | ':'; pattern: TextPattern }
   | { kind: 'number'; field: NumberFieldName; operator: Exclude<Operator, ':'>; range: NumberRange }
 
-/** A text as it was written, not folded; the wildcards are always false but with = and !=. */
+/** A text as it was written, not folded. Only = and != have wildcards. */
 export type TextPattern = { text: string; anyBefore: boolean; anyAfter: boolean }
 
 export const maximumRestrictions = 25
 export const maximumNesting = 6
 
-/** The text being read: one token of look-ahead, and nothing is ever read twice. */
+/** The text being read, with one token of look-ahead. Nothing is read twice. */
 type Cursor = { text: string; token: Token; depth: number; restrictions: number }
 
 const termStarts = ['a value', 'a field name', 'NOT', '-', '(']
 const afterFactor = ['white space', 'AND', 'OR']
 
 /**
- * Reads the filter language of the orders list (a profile of Google AIP-160; the grammar is in the contract, section
- * 3). `null` for a text of white space only. Throws a FilterError, and nothing else, for any text that is not a
- * filter, at its first fault: length, then characters, then syntax and values from left to right. The work is linear
- * in the length of the text, and it recurses for parentheses only, which are limited.
+ * Reads the filter language of the orders list (a profile of Google AIP-160; the grammar is in the contract,
+ * section 3). `null` for a text of white space only. Throws a FilterError, and nothing else, for any text
+ * that is not a filter, at its first fault: length, then characters, then syntax and values from left to
+ * right. The work is linear in the length of the text, and it recurses for parentheses only, which are
+ * limited.
  */
 export function parseFilter(text: string): Filter | null {
   refuse(faultOfCharacters(text))
@@ -72,7 +73,7 @@ function fault({ position, length }: Token, detail: string, expected: readonly s
   return new FilterError({ position, length, detail, expected })
 }
 
-/** Factors up to `)` or the end; AND between two of them says no more than the white space does. */
+/** Factors up to `)` or the end. AND between two factors means the same as white space. */
 function parseExpression(cursor: Cursor): Filter {
   const factors = [parseFactor(cursor)]
   while (cursor.token.kind !== 'end' && cursor.token.kind !== 'close') {
@@ -105,7 +106,7 @@ function requireNewFactor(cursor: Cursor): void {
 }
 
 function misplacedOperator(token: Token): FilterError {
-  return fault(token, `There is no field name before this \`${token.text}\`.`, termStarts)
+  return fault(token, `A field name is missing before this \`${token.text}\`.`, termStarts)
 }
 
 function isKeyword(token: Token, keyword: string): boolean {
@@ -122,7 +123,7 @@ function readKeyword(cursor: Cursor): void {
   advance(cursor)
   const { token } = cursor
   if (token.kind === 'end' || token.spaceBefore) return
-  throw fault(token, `\`${keyword}\` stands between white space; in quotes it is a text.`, ['white space'])
+  throw fault(token, `\`${keyword}\` needs white space around it; in quotes it is a text.`, ['white space'])
 }
 
 function parseTerm(cursor: Cursor): Filter {
@@ -134,7 +135,7 @@ function parseTerm(cursor: Cursor): Filter {
   if (token.kind === 'minus') {
     advance(cursor)
     if (cursor.token.kind !== 'end' && cursor.token.spaceBefore) {
-      const detail = '`-` must stand directly before what it excludes; in quotes it is a text.'
+      const detail = '`-` must be directly before what it excludes; in quotes it is a text.'
       throw fault(token, detail, ['a value', 'a field name', '('])
     }
     return { kind: 'not', operand: parseOperand(cursor, true) }
@@ -153,13 +154,13 @@ function parseOperand(cursor: Cursor, isNegated: boolean): Filter {
       return parseQuotedSearch(cursor)
     case 'word':
       if (!isAnyKeyword(token)) return parseRestriction(cursor)
-      throw fault(token, `\`${token.text}\` cannot stand here; in quotes it is a text.`, expected)
+      throw fault(token, `\`${token.text}\` cannot be used here; in quotes it is a text.`, expected)
     case 'operator':
       throw misplacedOperator(token)
     case 'end':
       throw fault(token, 'The filter ends too early.', expected)
     case 'minus':
-      throw fault(token, 'Only one NOT or `-` can stand before a restriction.', expected)
+      throw fault(token, 'A restriction can have only one NOT or `-` before it.', expected)
     case 'close':
     case 'junk': // Refused as soon as it is read.
       throw fault(token, `There is nothing before this \`${token.text}\`.`, expected)
@@ -220,11 +221,10 @@ function parseComparison(cursor: Cursor, field: Field, operator: Operator): Filt
   const value = cursor.token
   const expected = field.kind === 'number' ? field.expected : ['a value']
   if (value.kind !== 'word' && value.kind !== 'string') {
-    const detail = value.kind === 'end' ? 'The filter ends before the value.' : 'A value is missing here.'
-    throw fault(value, `${detail} ${field.rule}`, expected)
+    throw fault(value, `Add a value: ${field.rule}`, expected)
   }
   if (isAnyKeyword(value)) {
-    throw fault(value, `\`${value.text}\` is no value here; in quotes it is a text.`, expected)
+    throw fault(value, `\`${value.text}\` is not a value here; in quotes it is a text.`, expected)
   }
   const comparison = comparisonOf(field, operator, value)
   if (comparison === null) throw fault(value, field.rule, expected)

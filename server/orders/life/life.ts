@@ -35,12 +35,15 @@ export interface TransitionInput {
 type Trx = Transaction<Database>
 
 /**
- * Gives one approval. Any number of simultaneous requests gives exactly as many approvals as the order needs, each of
- * another caller. The last one approves the order; until then it stays pending. Throws what `refusalOf` names.
+ * Gives one approval. Any number of simultaneous requests gives exactly as many approvals as the order needs,
+ * each of another caller. The last one approves the order; until then it stays pending. Throws what
+ * `refusalOf` names.
  */
 export const approveOrder = operationOf('approve')
 
-/** Of any number of simultaneous transitions that end an order, one succeeds. Throws what `refusalOf` names. */
+/**
+ * Of any number of simultaneous transitions that end an order, one succeeds. Throws what `refusalOf` names.
+ */
 export const rejectOrder = operationOf('reject')
 
 /** Only by the creator; else like `rejectOrder`. */

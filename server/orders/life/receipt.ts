@@ -8,12 +8,14 @@ import { decimalOf, transitions } from '../order.ts'
 import { findOrder } from '../store.ts'
 import { approvalKinds, approvalOf } from './history.ts'
 
-/** Events before the approval that may wait to be sealed: what creates at full rate leave in half a second. */
+/**
+ * Events before the approval that may wait to be sealed: what creates at full rate leave in half a second.
+ */
 const sealedForReceipt = 1_000
 
 /**
- * What the receipt of an order says. An approval that is not sealed yet is sealed now. Throws `order-not-found`,
- * `order-not-approved` or, while another instance seals, `receipt-not-ready`.
+ * What the receipt of an order says. An approval that is not sealed yet is sealed now. Throws
+ * `order-not-found`, `order-not-approved` or, while another instance seals, `receipt-not-ready`.
  */
 export async function makeReceipt(db: AppDatabase, id: string): Promise<Receipt> {
   const receipt = await readReceipt(db.read, id)

@@ -61,9 +61,10 @@ interface Change {
 }
 
 /**
- * Makes a transition by one conditional UPDATE: on the id, the state, the version, and who asks. An approval is counted,
- * and changes the state only if no more are needed. Undefined if nothing was changed. Throws `already-approved-by-you` if
- * the same person approves twice at the same moment: both get as far as the primary key.
+ * Makes a transition by one conditional UPDATE: on the id, the state, the version, and who asks. An approval
+ * is counted, and changes the state only if no more are needed. Undefined if nothing was changed. Throws
+ * `already-approved-by-you` if the same person approves twice at the same moment: both get as far as the
+ * primary key.
  */
 export async function changeStatus(trx: Transaction<Database>, name: TransitionName, change: Change) {
   const { id, acceptedVersions, actor } = change
@@ -114,8 +115,8 @@ async function insertApproval(trx: Transaction<Database>, id: string, approverId
 }
 
 /**
- * The order, which nobody changes until the transaction ends: a write that changes nothing locks the row. What is
- * recorded meanwhile stands in the log behind the change that made this version, and before the next.
+ * The order, which nobody changes until the transaction ends: a write that changes nothing locks the row.
+ * What is recorded meanwhile stands in the log behind the change that made this version, and before the next.
  */
 export async function lockOrder(trx: Transaction<Database>, id: string): Promise<Decided | undefined> {
   return trx

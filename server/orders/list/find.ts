@@ -8,7 +8,7 @@ import * as postgres from './postgres.ts'
 import { countBy, findBy } from './query.ts'
 import * as sqlite from './sqlite.ts'
 
-/** A page of the orders that match, and how many match, of one snapshot. Throws `result-too-large`. */
+/** A page of the matching orders, and how many match, from one snapshot. Throws `result-too-large`. */
 export async function findOrders(snapshot: Kysely<Database>, request: ListRequest): Promise<FoundOrders> {
   const byStatus = await countByStatus(snapshot)
   const matches = await countBy(snapshot, planCount(request.filter, byStatus), byStatus)

@@ -7,7 +7,7 @@ import { type Filter, parseFilter } from '../filter/parser.ts'
 import { type ColumnName, columnNames, type SortKey, summaryNames } from '../order.ts'
 import type { ListRequest } from './plan.ts'
 
-/** What one list may take; then it is stopped with `filter-too-expensive`. */
+/** What one list may take before it is stopped with `filter-too-expensive`. */
 const listLimitMilliseconds = 2_000
 
 export interface ListQuery {
@@ -26,13 +26,13 @@ export interface List {
   description: PageDescription
 }
 
-/** Filter, sort and columns of the list, however much of it is wanted. Throws `invalid-filter`. */
+/** Filter, sort and columns of a list, for a page or all of it. Throws `invalid-filter`. */
 export function readList({ filter, orderBy, order, columns }: ListQuery): Omit<ListRequest, 'page'> {
   return {
     filter: readFilter(filter ?? ''),
     sortKey: orderBy ?? 'createdAtUtc',
     direction: order ?? (orderBy === undefined ? 'desc' : 'asc'),
-    // In one order, whatever they are asked in: one statement serves them all.
+    // Always in the same order, so that one statement serves all requests.
     ...(columns && {
       columns: columnNames.filter(
         (name) => columns.includes(name) || summaryNames.some((summary) => summary === name),
@@ -41,7 +41,10 @@ export function readList({ filter, orderBy, order, columns }: ListQuery): Omit<L
   }
 }
 
-/** Items and totals of one snapshot. Throws `invalid-filter`, `result-too-large`, `QueryTooSlow`, `TooManyWaiting`. */
+/**
+ * Items and totals from one snapshot. Throws `invalid-filter`, `result-too-large`, `QueryTooSlow`,
+ * `TooManyWaiting`.
+ */
 export async function listOrders(db: AppDatabase, query: ListQuery, caller: string): Promise<List> {
   const page = query.paginated === false ? null : pageRequest(query.pageNumber, query.pageSize)
   const { items, totalCount } = await db.query(

@@ -4,7 +4,8 @@ import { foldText } from '../fold.ts'
 import { type ColumnName, type OrderIndex, orderFields, type SortKey } from '../order.ts'
 
 /**
- * What a list is asked for. Ties are broken by id in the same direction, so pages neither overlap nor miss an order.
+ * What a list is asked for. Ties are broken by id in the same direction, so pages neither overlap nor miss an
+ * order.
  */
 export interface ListRequest {
   filter: Filter | null
@@ -12,20 +13,20 @@ export interface ListRequest {
   direction: 'asc' | 'desc'
   /** Null for every match as one page. */
   page: { offset: number; limit: number } | null
-  /** What is told of each order: a summary unless more is asked for. */
+  /** What the list shows of each order: a summary unless more is asked for. */
   columns?: readonly ColumnName[]
 }
 
-/** What a list is answered with. */
+/** The answer of a list. */
 export interface FoundOrders {
-  /** JSON of an array of summaries: whoever sends it need not look at it. */
+  /** A JSON array of summaries, ready to be sent. */
   items: string
   totalCount: number
 }
 
 /** What is known of the table when the page is planned, all of one snapshot. */
 export interface Table {
-  /** How many orders have each status; a later version may know other statuses. */
+  /** How many orders have each status. A later version may know other statuses. */
   byStatus: ReadonlyMap<number, number>
   /** How many orders match the filter. */
   matches: number
@@ -35,8 +36,8 @@ export interface Table {
 
 /**
  * How the matches are counted:
- * - `tally`: by what the tally holds of each status. No order is looked at.
- * - `rest`: all orders but those of another count: what a text does not match is nearly everything.
+ * - `tally`: from the tally of each status. No order is looked at.
+ * - `rest`: all orders except another count, because a text does not match nearly all orders.
  * - `text`: the customers that contain the text (folded), by the index of trigrams.
  * - `looking`: by looking at the orders that an index of the filter finds, or else at all of them.
  */
@@ -50,8 +51,8 @@ export type Count =
  * How the page is found:
  * - `nothing`: it is empty.
  * - `walk`: along an index that has the order of the list, looking at each order until the page is full. With
- *   statuses only their parts of the index are walked, side by side, and the rest of the filter is left to be looked
- *   at. The index `orders` is the table itself.
+ *   statuses, only their parts of the index are walked, in parallel, and the rest of the filter is checked on
+ *   each order. The index `orders` is the table itself.
  * - `text`: along the customers that contain the text (folded), in the order of creation.
  * - `sort`: all matches are found by an index of the filter, and then sorted.
  */
@@ -62,8 +63,8 @@ export type Page =
   | ({ by: 'sort' } & Window)
 
 /**
- * Where the page lies, seen from the nearer end of the list: what stands before it costs at most half of the list. With
- * `isReversed` that is its last end, and the orders come the wrong way round until they are turned.
+ * Where the page lies, seen from the nearer end of the list, so that at most half of the list is skipped.
+ * With `isReversed` that is the last end, and the orders are found in reverse.
  */
 export interface Window {
   isReversed: boolean
@@ -73,11 +74,11 @@ export interface Window {
 
 /** Every number that tunes a plan. */
 export const tuning = {
-  /** Matches that are given as one page, at most (section 3 of the contract). */
+  /** The most matches that one page may have (section 3 of the contract). */
   unpagedLimit: 10_000,
   /** No index finds a shorter text: both engines index trigrams. */
   shortestIndexedText: 3,
-  /** A page that ends beyond so many orders would hold up the connection that all single reads share (postgres.ts). */
+  /** A page that ends further on would delay the single reads, which share one connection (postgres.ts). */
   nearLimit: 200,
 }
 
@@ -101,9 +102,9 @@ export function planPage({ filter, sortKey, page }: ListRequest, table: Table): 
   const walk = walkOf(statuses, filter, index, window)
   const bound = parts.filter((part) => isBoundBy(part, column, statuses))
   if (bound.length === parts.length) return walk
-  // Names that contain a text lie together among the names: a walk may have to pass all others first.
+  // Names that contain a text may lie together, so a walk may have to pass all others first.
   if (text !== undefined && sortKey === 'customer') return { by: 'sort', ...window }
-  // The orders that the walk looks at, if matches lie evenly: against as many that are found and sorted.
+  // How many orders the walk looks at if matches lie evenly, against how many would be found and sorted.
   const walked = (sumOf(byStatus, statuses) / matches) * (window.skip + window.take)
   if (walked > matches) return { by: 'sort', ...window }
   return index === 'orders_by_id' && isInOrder && statuses === null && bound.length === 0
@@ -122,7 +123,7 @@ function conjunctsOf(filter: Filter | null): Filter[] {
   return filter.kind === 'and' ? filter.operands : [filter]
 }
 
-/** Whether it speaks of nothing but the status, in whatever words. */
+/** Whether the filter restricts only the status. */
 function isOfStatus(filter: Filter): boolean {
   switch (filter.kind) {
     case 'and':
@@ -135,7 +136,7 @@ function isOfStatus(filter: Filter): boolean {
   }
 }
 
-/** Of a filter that is of the status. */
+/** The statuses that a filter on the status alone allows. */
 function allows(filter: Filter, status: number): boolean {
   switch (filter.kind) {
     case 'and':
@@ -151,7 +152,7 @@ function allows(filter: Filter, status: number): boolean {
   }
 }
 
-/** The statuses of orders that there are and that every restriction of the status allows. */
+/** The statuses that exist and that every restriction on the status allows. */
 function statusesIn(parts: Filter[], byStatus: Table['byStatus']): number[] {
   const restrictions = parts.filter(isOfStatus)
   return [...byStatus.keys()].filter((status) => restrictions.every((part) => allows(part, status)))
@@ -166,15 +167,16 @@ function walkOf(statuses: number[] | null, filter: Filter | null, index: OrderIn
   return { by: 'walk', index: 'orders_by_status', statuses, looking, ...window }
 }
 
-/** Whether the part of the index that is walked holds nothing that this restriction keeps out. */
+/** Whether every order in the walked part of the index meets this restriction. */
 function isBoundBy(part: Filter, column: string, statuses: number[] | null): boolean {
-  // 300,000 entries of this index are passed by in 8 ms; to sort 400,000 matches took 1.4 s (of a million orders).
+  // In a million orders, passing 300,000 entries of this index takes 8 ms; sorting 400,000 matches took 1.4
+  // s.
   if (isOfStatus(part)) return statuses !== null || column === 'status'
   if (part.kind !== 'number') return false
   return part.operator !== '!=' && orderFields[part.field].sort.column === column
 }
 
-/** The folded text, of a filter that is nothing but a text which the customer contains and which an index finds. */
+/** The folded text of a filter that is one text in the customer's name, long enough for an index. */
 function indexedText(filter: Filter): string | undefined {
   const text = containedText(filter)
   return text !== undefined && isIndexed(text) ? text : undefined
@@ -193,7 +195,7 @@ function containedText(filter: Filter): string | undefined {
   return text === undefined || idsBySearch(text) !== null ? undefined : text
 }
 
-/** Of all statuses for null. */
+/** Null counts all statuses. */
 export function sumOf(byStatus: Table['byStatus'], statuses: readonly number[] | null): number {
   return (statuses ?? [...byStatus.keys()]).reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0)
 }

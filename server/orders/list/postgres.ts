@@ -17,7 +17,7 @@ import {
 } from './plan.ts'
 import { oncePerList, orderOf, wayOf } from './statement.ts'
 
-/** The statement timeout stops what takes too long. */
+/** The statement timeout ends a read that takes too long. */
 export const withinTime = sql<SqlBool>`true`
 
 /** The value of a field as it is sent (responses.ts). */
@@ -27,12 +27,12 @@ const sent: Record<ColumnKind, (column: RawBuilder<unknown>) => RawBuilder<unkno
   total: (totalE4) => sql`trim_scale(${totalE4} / 10000.0)`,
   status: (status) => status,
   count: (count) => count,
-  // Whole seconds and the rest apart: PostgreSQL counts seconds in a double.
+  // Whole seconds and the rest separately, because PostgreSQL counts seconds in a double.
   instant: (milliseconds) => sql`to_char(to_timestamp(${milliseconds} / 1000) at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS.') || lpad((${milliseconds} % 1000)::text, 3, '0') || 'Z'`,
 }
 
-/** The orders as a JSON array, made here so that whoever sends it need not look at it. */
+/** The orders as a JSON array, ready to be sent. */
 export function items(
   order: RawBuilder<unknown>,
   columns: readonly ColumnName[] = summaryNames,
@@ -52,14 +52,13 @@ export function along(_index: OrderIndex): RawBuilder<unknown> {
 
 export const alongCreation = { orders: sql`orders`, key: sql`orders.id` }
 
-/** Of a range, unlike of one value, the planner takes the order only from the index that begins with the status. */
+/** A range, unlike one value, makes the planner take the order from the index that begins with the status. */
 export function hasStatus(status: number): RawBuilder<SqlBool> {
   return sql`status between ${status} and ${status}`
 }
 
 /**
- * The ids of each part in the order of ids. Each is cut where the page ends at the latest: PostgreSQL sorts them
- * together.
+ * The ids of each part in the order of ids, each cut where the page must end. PostgreSQL sorts them together.
  */
 export function together(
   parts: RawBuilder<unknown>[],
@@ -77,7 +76,7 @@ export function limited(take: number, skip: number): RawBuilder<unknown> {
   return sql`limit ${take} offset ${skip}`
 }
 
-/** LIKE finds its way in the index of trigrams by itself. */
+/** LIKE uses the index of trigrams by itself. */
 export function contains(column: Expression<string>, text: string): RawBuilder<SqlBool> {
   return sql`${column} like ${`%${literal(text)}%`}`
 }
@@ -86,29 +85,29 @@ export function endsWith(column: Expression<string>, text: string): RawBuilder<S
   return sql`${column} like ${`%${literal(text)}`}`
 }
 
-/** The customers that contain the text, which has three characters or more, by the index of trigrams. */
+/** The customers that contain a text of three characters or more, by the index of trigrams. */
 export function containing(text: string): RawBuilder<SqlBool> {
   return contains(sql.ref('orders.customer_folded'), text)
 }
 
-/** How many there are of those. */
+/** How many such customers there are. */
 export function countContaining(text: string): RawBuilder<{ count: number }> {
   return sql`select count(*) as count from orders where ${containing(text)}`
 }
 
-/** Those, with the key of their order, which is that of creation. */
+/** Such customers, with the key of the order of creation. */
 export function alongText(text: string): { matches: RawBuilder<unknown>; key: RawBuilder<unknown> } {
   return { matches: sql`orders where ${containing(text)}`, key: sql`orders.id` }
 }
 
-/** It has no order but those of its indexes, and `alongText` and `alongCreation` name one of them. */
+/** A PostgreSQL table has no order; `alongText` and `alongCreation` both name an index that has one. */
 export async function isInOrder(_db: Kysely<Database>): Promise<boolean> {
   return true
 }
 
 /**
- * Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a server
- * runs.
+ * Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a
+ * server runs.
  */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
   return (await selectSnapshot(db, {})).rows[0]?.version ?? ''
@@ -119,19 +118,19 @@ const selectSnapshot = prepared(
     select pg_postmaster_start_time() || ' ' || pg_current_snapshot() as version`,
 )
 
-/** What a pattern takes literally. */
+/** The text as a pattern takes it literally. */
 function literal(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }
 
-/** What the tally said last, by the adapter of a database: a guess to plan with. */
+/** The last tally, by the adapter of a database: a guess to plan with. */
 const lastTally = new WeakMap<object, Table['byStatus']>()
 
 /**
- * The same answer as `findOrders`, by one statement outside of a transaction; undefined where the plan needs more. A
- * page near an end of a list that an index holds is planned with the counts of the list before. The statement tells the
- * counts of its own snapshot: had they led to the same plan, the page is right. (In a transaction of four statements
- * such a list takes three times as long.)
+ * The answer of `findOrders` by one statement, without a transaction; undefined where the plan needs more. A
+ * page near an end of a list that has an index is planned with the counts of the previous list. The statement
+ * also returns the counts of its own snapshot: if they lead to the same plan, the page is right. (A
+ * transaction of four statements takes three times as long.)
  */
 export async function findOrdersAtOnce(
   db: Kysely<Database>,
@@ -163,8 +162,8 @@ function planNear(request: ListRequest, byStatus: Table['byStatus']) {
 }
 
 /**
- * The bound of the innermost query is a constant: of a bound value the planner would not know that it is small, and
- * without it one plan cannot serve every page. Rows that nobody takes are never read.
+ * The limit of the innermost query is a constant, because the planner would not know that a bound value is
+ * small, and without a limit one plan cannot serve every page. Rows that are not taken are never read.
  */
 const selectNear = oncePerList((request, page: Walk) => {
   const order = orderOf(request, page)

@@ -11,7 +11,7 @@ import { oncePerList, orderOf, sortColumn, wayOf } from './statement.ts'
 
 type Db = Kysely<Database>
 
-/** What the plan's count says of this snapshot. */
+/** Counts the matches in this snapshot as the plan says. */
 export async function countBy(db: Db, count: Count, byStatus: Table['byStatus']): Promise<number> {
   switch (count.by) {
     case 'tally':
@@ -24,15 +24,15 @@ export async function countBy(db: Db, count: Count, byStatus: Table['byStatus'])
   }
 }
 
-/** Counts that are kept, at most, of one snapshot. */
+/** How many counts are kept for one snapshot. */
 const keptCounts = 1_000
 
-/** By the adapter of a database, which its transactions share. */
+/** Keyed by the adapter of a database, which its transactions share. */
 const countsOf = new WeakMap<object, { version: number | string; byPlan: Map<string, number> }>()
 
 /**
- * What was counted before, unless anything was written since. Pages of one list, and lists of one filter, follow each
- * other: of a million orders the count of a text costs 30 times as much as a page of it.
+ * Counts made before, until something is written. Callers ask for several pages of one list, and in a million
+ * orders the count of a text costs 30 times as much as a page.
  */
 async function countOnce(db: Db, count: Exclude<Count, { by: 'tally' | 'rest' }>): Promise<number> {
   const { snapshotVersion, countContaining } = ofEngine(db, { sqlite, postgres })
@@ -68,7 +68,7 @@ export async function findBy(db: Db, request: ListRequest, page: Page): Promise<
 
 type FoundPage = Exclude<Page, { by: 'nothing' }>
 
-/** By their ids first: of the orders that are passed over no row is read, where the index has all that is asked. */
+/** Finds the ids first: no row of a skipped order is read where the index has all that is needed. */
 const statementOf = oncePerList((request, page: FoundPage) => {
   const ownOrder = orderOf(request, { isReversed: false })
   return prepared((db, { take, skip }: Window) => {
@@ -78,7 +78,7 @@ const statementOf = oncePerList((request, page: FoundPage) => {
   })
 })
 
-/** The ids of all that match, in the order of the page. */
+/** The ids of all matches, in the order of the page. */
 function idsOf(
   db: Db,
   request: ListRequest,
@@ -109,7 +109,9 @@ function idsOf(
   return engine.together(parts, way, window)
 }
 
-/** `finding`: customers that contain a text are found by the index of trigrams; else each order is looked at. */
+/**
+ * `finding` uses the index of trigrams for customers that contain a text; otherwise each order is looked at.
+ */
 export function conditionOf(
   db: Db,
   filter: Filter | null,

@@ -5,8 +5,8 @@ import { type ColumnKind, type ColumnName, columnOf, type OrderIndex, summaryNam
 import type { Window } from './plan.ts'
 
 /**
- * Stands first in the condition of what may walk many rows, and stops it once its time is up. A call costs more than a
- * row does, so one row of 256 is asked.
+ * The first condition of a query that may walk many rows: it ends the query when its time is up. A call costs
+ * more than a row, so only one row in 256 makes one.
  */
 export const withinTime = sql<SqlBool>`(orders.seq & 255 <> 0 or within_time() = 1)`
 const foundWithinTime = sql<SqlBool>`(orders_search.rowid & 255 <> 0 or within_time() = 1)`
@@ -21,7 +21,7 @@ const sent: Record<ColumnKind, (column: RawBuilder<unknown>) => RawBuilder<unkno
   instant: (milliseconds) => sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${milliseconds} / 1000.0, 'unixepoch')`,
 }
 
-/** The orders as a JSON array, made here so that whoever sends it need not look at it. */
+/** The orders as a JSON array, ready to be sent. */
 export function items(
   order: RawBuilder<unknown>,
   columns: readonly ColumnName[] = summaryNames,
@@ -33,12 +33,12 @@ export function items(
   return sql`json_group_array(json_object(${sql.join(members)}) order by ${order})`
 }
 
-/** The alias of `orders` that has it read along this index: SQLite knows nothing of how many rows match. */
+/** The alias that makes SQLite read `orders` along this index: it cannot know how many rows match. */
 export function along(index: OrderIndex): RawBuilder<unknown> {
   return sql`orders indexed by ${sql.ref(index)}`
 }
 
-/** The table itself, by number: four times as quick as by an index, where rows are looked at. */
+/** The table itself, by number: four times as fast as an index where rows are looked at. */
 export const alongCreation = { orders: sql`orders not indexed`, key: sql`orders.seq` }
 
 export function hasStatus(status: number): RawBuilder<SqlBool> {
@@ -46,8 +46,9 @@ export function hasStatus(status: number): RawBuilder<SqlBool> {
 }
 
 /**
- * The ids of each part in the order of ids: each has it by its index, and SQLite merges them as they come. Of a million
- * orders the page in the middle of `status!=Approved` takes 87 ms so, and 907 ms where all orders are walked.
+ * The ids of each part in the order of ids: each part comes in that order from its index, and SQLite merges
+ * them. In a million orders the page in the middle of `status!=Approved` takes 87 ms this way, and 907 ms if
+ * all orders are walked.
  */
 export function together(
   parts: RawBuilder<unknown>[],
@@ -57,7 +58,7 @@ export function together(
   return sql`${sql.join(parts, sql` union all `)} order by id ${way}`
 }
 
-/** SQLite would plan anew for each pair of numbers that it sees. */
+/** SQLite would plan again for each pair of bound numbers. */
 export function limited(take: number, skip: number): RawBuilder<unknown> {
   return sql`limit ${unseen(take)} offset ${unseen(skip)}`
 }
@@ -71,21 +72,21 @@ export function endsWith(column: Expression<string>, text: string): RawBuilder<S
   return sql`substr(${column}, ${-[...text].length}) = ${text}`
 }
 
-/** The customers that contain the text, which has three characters or more, by the index of trigrams. */
+/** The customers that contain a text of three characters or more, by the index of trigrams. */
 export function containing(text: string): RawBuilder<SqlBool> {
   const found = sql<SqlBool>`orders.seq in
     (select rowid from orders_search where orders_search match ${phrase(text)} and ${foundWithinTime})`
   return isCut(text) ? sql`(${found} and ${contains(sql.ref('orders.customer_folded'), text)})` : found
 }
 
-/** How many there are of those. */
+/** How many such customers there are. */
 export function countContaining(text: string): RawBuilder<{ count: number }> {
   return isCut(text)
     ? sql`select count(*) as count from orders where ${containing(text)}`
     : sql`select count(*) as count from orders_search where orders_search match ${phrase(text)} and ${foundWithinTime}`
 }
 
-/** Some of those, and perhaps others, with the key of their order, which is that of their numbers. */
+/** Some of them, and perhaps others, with the key of their order: their numbers. */
 export function alongText(text: string): { matches: RawBuilder<unknown>; key: RawBuilder<unknown> } {
   const matches = sql`orders_search cross join orders on orders.seq = orders_search.rowid
     where orders_search match ${phrase(text)}`
@@ -100,7 +101,7 @@ export async function isInOrder(db: Kysely<Database>): Promise<boolean> {
 
 const selectOrder = prepared(() => sql<{ in_order: number }>`select in_order from order_numbers`)
 
-/** The same for two snapshots of one connection only if nothing was written between them. */
+/** Two snapshots of one connection have the same only if nothing was written between them. */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
   return (await selectVersion(db, {})).rows[0]?.version ?? 0
 }
@@ -110,9 +111,9 @@ const selectVersion = prepared(
 )
 
 /**
- * FTS5 takes what stands in double quotes literally, as a phrase of its trigrams. It compares the places of each of
- * them before it tells of a row, so before anything can stop it: of a longer text only the beginning is looked for, and
- * the rows are looked at. (A text of 200 equal characters held a reader for 18 s.)
+ * FTS5 takes a text in double quotes literally, as a phrase of trigrams. It compares the places of every
+ * trigram before it returns a row, so nothing can stop it. Only the beginning of a longer text is therefore
+ * looked up, and the rows are checked. (A text of 200 equal characters kept a reader busy for 18 s.)
  */
 function phrase(text: string): string {
   return `"${[...text].slice(0, phraseCharacters).join('').replaceAll('"', '""')}"`

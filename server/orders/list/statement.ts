@@ -9,12 +9,12 @@ export function sortColumn({ sortKey }: Sort): RawBuilder<unknown> {
   return sql.ref(orderFields[sortKey].sort.column)
 }
 
-/** Of the list itself, or of the list seen from its other end. */
+/** The order of the list, or of the list seen from its other end. */
 export function wayOf({ direction }: Sort, { isReversed }: Pick<Window, 'isReversed'>): RawBuilder<unknown> {
   return sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
 }
 
-/** An order that was never changed sorts before all that were. */
+/** Orders that were never changed sort before the others. */
 export function orderOf(
   list: Sort,
   window: Pick<Window, 'isReversed'>,
@@ -28,12 +28,12 @@ export function orderOf(
   return sql`${column} ${way} ${nulls}, id ${way}`
 }
 
-/** Statements that are kept. */
+/** How many statements are kept. */
 const keptStatements = 256
 
 /**
- * Pages of one list are one statement, made once and kept while it is among the latest: to compile it costs as much as
- * to run it.
+ * All pages of one list are one statement, kept while it is among the latest: compiling it costs as much as
+ * running it.
  */
 export function oncePerList<Found extends Page, Statement>(
   make: (request: ListRequest, page: Found) => Statement,

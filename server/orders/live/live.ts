@@ -1,4 +1,6 @@
-/** Changes of orders as a stream. It is read from the sealed log: nothing is reported before it is durable. */
+/**
+ * Changes of orders as a stream. It is read from the sealed log: nothing is reported before it is durable.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { headOfLog } from '../../audit/audit.ts'
 import type { AppDatabase } from '../../db/port.ts'
@@ -8,8 +10,8 @@ import { type Batch, readBatch } from './changes.ts'
 const lookMilliseconds = 300
 
 /**
- * What happens to orders, for all who listen to this instance. One reader looks at the head of the log, only while someone
- * waits. What it finds is read once for all listeners that are up to date.
+ * What happens to orders, for all who listen to this instance. One reader looks at the head of the log, only
+ * while someone waits. What it finds is read once for all listeners that are up to date.
  */
 export class LiveOrders {
   readonly #db: AppDatabase
@@ -75,8 +77,8 @@ export class LiveOrders {
   }
 
   /**
-   * Waits for a turn of the event loop first, because a read on SQLite is synchronous: a caller who had missed 100,000
-   * events delayed all others by 0.7 s; with the turn, by 62 ms.
+   * Waits for a turn of the event loop first, because a read on SQLite is synchronous: a caller who had
+   * missed 100,000 events delayed all others by 0.7 s; with the turn, by 62 ms.
    */
   async #read(place: number, end: number): Promise<Batch> {
     await setImmediate()

@@ -7,12 +7,15 @@ import { callerOf } from '../../http/route.ts'
 import type { LiveOrders } from './live.ts'
 
 const streamsOfCaller = 4
-/** Keeps proxies from ending a silent connection. A stream also checks then whether its caller is still admitted. */
+/**
+ * Keeps proxies from ending a silent connection. A stream also checks then whether its caller is still
+ * admitted.
+ */
 const commentMilliseconds = 15_000
 
 /**
- * The streams of one instance. Each reads the log from its place, only as fast as its caller reads, so that a slow caller
- * holds no events in memory. A stream ends when its caller would not be admitted any more.
+ * The streams of one instance. Each reads the log from its place, only as fast as its caller reads, so that a
+ * slow caller holds no events in memory. A stream ends when its caller would not be admitted any more.
  */
 export class LiveStreams {
   readonly #live: LiveOrders

@@ -1,4 +1,7 @@
-/** Figures of all orders, from one snapshot: counts and sums by day and status, and the orders that wait longest. */
+/**
+ * Figures of all orders, from one snapshot: counts and sums by day and status, and the orders that wait
+ * longest.
+ */
 import type { Kysely } from '#kysely'
 import { allDays, type Database } from '../../db/tables.ts'
 import { type OrderStatusName, type OrderSummary, orderStatus, orderStatusNames } from '../order.ts'

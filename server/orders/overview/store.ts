@@ -27,9 +27,9 @@ interface OverviewRow {
 }
 
 /**
- * One statement, so one snapshot. Its cost depends on how many days are asked for and how many changes are not merged,
- * never on how many orders there are. The orders come first because PostgreSQL takes the type of a column from the first part of a
- * union. With `=` in place of `between` it would walk all orders by id.
+ * One statement, so one snapshot. Its cost depends on how many days are asked for and how many changes are
+ * not merged, never on how many orders there are. The orders come first because PostgreSQL takes the type of
+ * a column from the first part of a union. With `=` in place of `between` it would walk all orders by id.
  */
 const selectOverview = prepared(
   (_db, { firstDay, lastDay }: { firstDay: number; lastDay: number }) => sql<OverviewRow>`
@@ -52,7 +52,10 @@ const selectOverview = prepared(
     from order_tally_changes group by day, status`,
 )
 
-/** Sums of all days and of each from `firstDay` to `lastDay` (since 1970), and the oldest pending orders, oldest first. */
+/**
+ * Sums of all days and of each from `firstDay` to `lastDay` (since 1970), and the oldest pending orders,
+ * oldest first.
+ */
 export async function readOverview(
   db: Kysely<Database>,
   firstDay: number,

@@ -19,8 +19,9 @@ export interface PolicyInput {
 }
 
 /**
- * Replaces all rows, by one conditional write: of several at once one wins. Orders that exist keep what was stamped onto
- * them. The same rows again leave version and log as they are. Throws `precondition-failed`, `concurrency-conflict`.
+ * Replaces all rows, by one conditional write: of several at once one wins. Orders that exist keep what was
+ * stamped onto them. The same rows again leave version and log as they are. Throws `precondition-failed`,
+ * `concurrency-conflict`.
  */
 export function setApprovalPolicy(
   trx: Transaction<Database>,

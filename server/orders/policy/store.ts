@@ -23,8 +23,8 @@ export async function findPolicy(db: Kysely<Database>): Promise<Policy> {
 }
 
 /**
- * Takes the policy out by one conditional DELETE; undefined if nothing was deleted, for it has another version or another
- * write came first. Whoever creates an order sees the old policy or the next, never none.
+ * Takes the policy out by one conditional DELETE; undefined if nothing was deleted, for it has another
+ * version or another write came first. Whoever creates an order sees the old policy or the next, never none.
  */
 export async function takePolicy(
   trx: Transaction<Database>,

@@ -91,7 +91,10 @@ export async function findOwner(db: Kysely<Database>, id: string): Promise<numbe
   return row?.owner_id
 }
 
-/** Nobody else changes a view of this owner until the transaction ends: a write that changes nothing locks the row. */
+/**
+ * Nobody else changes a view of this owner until the transaction ends: a write that changes nothing locks the
+ * row.
+ */
 export async function lockViewsOf(trx: Transaction<Database>, ownerId: number): Promise<void> {
   await trx
     .updateTable('principals')

@@ -19,7 +19,9 @@ import {
   type ViewContent,
 } from './store.ts'
 
-/** Views of one account, at most: a person finds no more of them than that, and no account fills the table. */
+/**
+ * Views of one account, at most: a person finds no more of them than that, and no account fills the table.
+ */
 export const viewsLimit = 100
 
 const sharing: Permission = 'Views.Share'
@@ -57,9 +59,9 @@ export async function readView(db: Db, id: string, viewerId: number): Promise<Vi
 }
 
 /**
- * Makes the view, or replaces it; it stays its owner's. With an If-Match it has to be there. Throws `view-not-found`,
- * `permission-denied`, `precondition-failed`, `view-name-taken`, `too-many-views`, and `concurrency-conflict` for an id
- * that somebody else took at the same moment.
+ * Makes the view, or replaces it; it stays its owner's. With an If-Match it has to be there. Throws
+ * `view-not-found`, `permission-denied`, `precondition-failed`, `view-name-taken`, `too-many-views`, and
+ * `concurrency-conflict` for an id that somebody else took at the same moment.
  */
 export async function putView(
   trx: Trx,

@@ -16,8 +16,7 @@ const receipt = { instance: `${oneOrder}/receipt` }
 const serviceToken = { instance: '/v1/auth/clients/token' }
 const signIn = { instance: '/v1/auth/session' }
 const confirmation = { instance: '/v1/auth/session/confirm' }
-const missingValue =
-  'The filter ends before the value. `total` is compared with a decimal number such as 100 or 12.50.'
+const missingValue = 'Add a value: `total` needs a decimal number, such as 100 or 12.50.'
 const later = (seconds: number) => ({ headers: { 'Retry-After': String(seconds) } })
 const fieldError = (code: string, place: Record<string, string>, detail: string) => ({
   detail,
