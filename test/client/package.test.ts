@@ -16,7 +16,7 @@ import { type Service, startService } from '../support/service.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What compiles against the types of the package, and what must not. */
+/** Code that compiles against the types of the package, and code that must not. */
 const consumer = `
 import { appClient, browserClient, ifUnchanged, problemOf, serviceClient, type components, type SignedIn } from 'countersign-client'
 
@@ -77,7 +77,7 @@ const compilerOptions = {
   types: [],
 }
 
-/** A store of cookies around fetch, as browsers have one of their own. */
+/** Keeps cookies around fetch, as browsers do. */
 function withCookies(): (request: Request, init: RequestInit) => Promise<Response> {
   const cookies = new Map<string, string>()
   return async (request, init) => {
@@ -116,7 +116,7 @@ describe('the package of the client, installed from its tarball', () => {
 
   const read = (path: string) => readFile(join(folder, 'node_modules/countersign-client', path), 'utf8')
 
-  /** Counts the requests, and lets a test come between. */
+  /** Counts the requests, and lets a test change the answers. */
   function watched(between: (path: string, answer: Response) => Response = (_, answer) => answer) {
     const paths: string[] = []
     const watchedFetch = async (request: Request, init: RequestInit) => {
@@ -128,8 +128,8 @@ describe('the package of the client, installed from its tarball', () => {
     return { fetch: watchedFetch, count }
   }
 
-  describe('is what it says', () => {
-    it('without dependencies, with its words and its licence, and small', async () => {
+  describe('is what it promises', () => {
+    it('without dependencies, with README and licence, and small', async () => {
       const { dependencies, license, exports } = JSON.parse(await read('package.json'))
       assert.deepEqual([dependencies, license], [undefined, 'MIT'])
       assert.ok((await read('README.md')).includes('countersign-client'))
@@ -191,7 +191,7 @@ describe('the package of the client, installed from its tarball', () => {
       return { app, kept }
     }
 
-    it('refreshes once for all who wait, and tells what to keep', async () => {
+    it('refreshes once for all waiting calls, and passes on what to keep', async () => {
       const user = await newUser(service)
       const { fetch, count } = watched()
       const { app, kept } = await signedIn(user, { fetch })
@@ -206,7 +206,7 @@ describe('the package of the client, installed from its tarball', () => {
       assert.equal((await me(again)).userName, user.userName)
     })
 
-    it('outlives the loss of the answer to a refresh, in this run and in the next', async () => {
+    it('survives a lost answer to a refresh, in this run and in the next', async () => {
       for (const isNextRun of [false, true]) {
         const user = await newUser(service)
         let lost = 0
@@ -227,7 +227,7 @@ describe('the package of the client, installed from its tarball', () => {
       }
     })
 
-    it('says so when the family has ended, and forgets it', async () => {
+    it('throws if the family has ended, and forgets it', async () => {
       const user = await newUser(service)
       const { app, kept } = await signedIn(user)
       await service.db.write('signOutUser', { account: user.account, stamp: machineStamp(service.now()) })
@@ -253,7 +253,7 @@ describe('the package of the client, installed from its tarball', () => {
       assert.equal(answer.body.code, 'invalid-refresh-token')
     })
 
-    it('takes a refusal that is not about the token for what it is', async () => {
+    it('passes on a refusal that is not about the token', async () => {
       const { fetch, count } = watched()
       const { app } = await signedIn(await newUser(service, { roles: ['Viewer'] }), { fetch })
       const create = app.POST('/v1/orders', { body: { customer: 'Acme', total: 1 } })
@@ -270,7 +270,7 @@ describe('the package of the client, installed from its tarball', () => {
   })
 
   describe('signs in as a service', () => {
-    it('fetches one token for all who wait, and another when it has ended', async () => {
+    it('fetches one token for all waiting calls, and another when it has expired', async () => {
       const { fetch, count } = watched()
       const { clientId, credentials } = await newClient(service)
       const caller = client.serviceClient({ baseUrl, fetch, ...credentials })
@@ -284,7 +284,7 @@ describe('the package of the client, installed from its tarball', () => {
       assert.equal(count('/v1/auth/clients/token'), 2)
     })
 
-    it('says that it was refused', async () => {
+    it('throws if it is refused', async () => {
       const { clientId } = await newClient(service)
       const caller = client.serviceClient({ baseUrl, clientId, clientSecret: 'wrong' })
       await assert.rejects(
@@ -300,7 +300,7 @@ describe('the package of the client, installed from its tarball', () => {
       caller = client.serviceClient({ baseUrl, ...(await newClient(service, ['Admin'])).credentials })
     })
 
-    it('through a list, a page at a time and no further than it is asked', async () => {
+    it('through a list page by page, and no further than needed', async () => {
       const { fetch, count } = watched()
       const { credentials } = await newClient(service)
       const watchedCaller = client.serviceClient({ baseUrl, fetch, ...credentials })
@@ -317,7 +317,7 @@ describe('the package of the client, installed from its tarball', () => {
       assert.equal(count('/v1/orders'), pages + 1)
     })
 
-    it('through a list as a whole, in the form that is asked for', async () => {
+    it('through a whole list in a chosen form', async () => {
       const whole = await caller.export('/v1/orders', 'application/jsonl')
       const { totalCount } = await client.answerOf(caller.GET('/v1/orders'))
       assert.equal((await whole.text()).split('\n').length - 1, totalCount)
@@ -325,7 +325,7 @@ describe('the package of the client, installed from its tarball', () => {
       await assert.rejects(refused, (failure) => client.problemOf(failure, 'invalid-filter') !== undefined)
     })
 
-    it('on what was read, and not on what has changed since', async () => {
+    it('on what was read, and not if it has changed since', async () => {
       const { data } = await caller.POST('/v1/orders', { body: { customer: 'Acme', total: '12.50' } })
       const params = { path: { id: data.id } }
       const before = await caller.GET('/v1/orders/{id}', { params })
@@ -345,7 +345,7 @@ describe('the package of the client, installed from its tarball', () => {
       })
     })
 
-    it('until it is given up, and says when nobody answers', async () => {
+    it('until it is aborted, and throws if nothing answers', async () => {
       const signal = AbortSignal.abort()
       await assert.rejects(caller.GET('/v1/orders', { signal }), { name: 'AbortError' })
       const nobody = client.browserClient({ baseUrl: 'http://127.0.0.1:9' })

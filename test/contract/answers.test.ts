@@ -7,7 +7,7 @@ import { createdId } from '../support/orders.ts'
 import { passwordOf, startService, testService } from '../support/service.ts'
 import { keptView, viewOf } from '../support/views.ts'
 
-/** What is refused in the same way wherever it is sent. */
+/** Requests that every operation refuses in the same way. */
 const probes: [query: string, body?: unknown, headers?: Record<string, string>][] = [
   [''],
   ['?pageSize=0&days=367&after=-1'],
@@ -35,20 +35,20 @@ describe('the live description knows every answer', () => {
 
   const judged = (client: Client) => new JudgedClient(client, judge)
   const etagOf = async (path: string) => (await bearer.get(path)).headers.get('etag') ?? ''
-  /** As it is, and to whoever has it already. */
+  /** Without and with the entity tag of the answer. */
   async function read(path: string): Promise<void> {
     await bearer.get(path, { 'if-none-match': await etagOf(path) })
   }
   const put = (path: string, body: unknown, headers?: Record<string, string>) =>
     bearer.send('PUT', path, body, headers)
 
-  it('to nobody, to a viewer and to an administrator, of each operation, for what is no request of it', async () => {
-    // It would end what the others show: see below.
+  it('to bad requests of each operation: anonymous, from a viewer and from an administrator', async () => {
+    // It would end the credentials of the others: see below.
     const swept = judge.operations().filter(({ operation }) => operation.operationId !== 'endOtherSignIns')
     for (const { method, path } of swept) {
       const sendable = probes.filter(([, body]) => method !== 'get' || body === undefined)
       for (const [place, [query, body, headers]] of sendable.entries()) {
-        // Whoever is not let in is refused before the rest of a request is looked at.
+        // Access is refused before the rest of a request is read.
         for (const caller of place === 0 ? [anybody, viewer, bearer] : [bearer]) {
           await caller.send(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'none') + query, body, headers)
         }
@@ -256,7 +256,7 @@ describe('the live description knows every answer', () => {
     await anybody.get('/health', { host: 'localhost', 'x-long': 'a'.repeat(17_000) })
   })
 
-  it('of an instance that is limited, draining or without its database', async (t) => {
+  it('of an instance that limits, drains or has no database', async (t) => {
     const limited = await startService({
       inside: true,
       development: true,
@@ -280,7 +280,7 @@ describe('the live description knows every answer', () => {
     await caller.get('/health/ready')
   })
 
-  it('that it promises as a success, each of which was seen', () => {
+  it('that it describes as a success: each was seen', () => {
     const promised = judge
       .operations()
       .flatMap(({ operation }) =>

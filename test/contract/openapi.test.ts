@@ -59,7 +59,7 @@ describe('the live description says what the contract says', () => {
     assert.deepEqual(description, JSON.parse(file))
   })
 
-  it('with every schema under its name, each of them valid and each of them used', () => {
+  it('with every schema under its name, each valid and each used', () => {
     const { schemas } = description.components
     assert.deepEqual(
       schemaNames.filter((name) => !(name in schemas)),
@@ -143,7 +143,7 @@ describe('the live description says what the contract says', () => {
     assert.deepEqual(EOrderDirection?.['x-enum-varnames'], ['Asc', 'Desc'])
   })
 
-  it('with names that grow as names of now or any other, so that no client fails on a new one', () => {
+  it('with growing lists of names open to any other, so that no client fails on a new one', () => {
     const { ProblemCode, Permission } = description.components.schemas
     for (const [schema, known] of [
       [ProblemCode, Object.keys(catalogue)],
@@ -154,14 +154,14 @@ describe('the live description says what the contract says', () => {
     }
   })
 
-  it('with words about the document, whom to turn to, and every operation', () => {
+  it('with a description of the document, a contact and a description of every operation', () => {
     assert.ok(description.info.contact?.name && description.info.contact.url)
     for (const { operation } of judge.operations()) {
       assert.ok(operation.summary && operation.description, operation.operationId)
     }
   })
 
-  it('without what generated clients misread: a pattern beside two types, a quotient of doubles', () => {
+  it('without what generated clients misread: a pattern next to two types, a quotient of doubles', () => {
     JSON.stringify(description, (key, value) => {
       assert.notEqual(key, 'multipleOf')
       assert.ok(!Array.isArray(value?.type) || !('pattern' in value), JSON.stringify(value))
@@ -169,7 +169,7 @@ describe('the live description says what the contract says', () => {
     })
   })
 
-  it('with the end of the session on every answer to whom has been let in by one', () => {
+  it('with the end of the session on every answer to a caller with a session', () => {
     const guarded = judge
       .operations()
       .filter(({ operation }) => operation.security?.some((each) => 'cookieSession' in each))

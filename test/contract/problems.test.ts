@@ -10,7 +10,7 @@ import { publicUrl, testService } from '../support/service.ts'
 import { viewOf } from '../support/views.ts'
 
 const unknownId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
-/** Section 7: these members always, in this order; then those of single problems. */
+/** Section 7: always these members in this order, then those of single problems. */
 const members = ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId']
 const extraMembers: Record<string, string[]> = {
   'permission-denied': ['permission'],
@@ -20,7 +20,9 @@ const extraMembers: Record<string, string[]> = {
 const withErrors = ['validation-failed', 'invalid-filter', 'invalid-time-zone', 'invalid-idempotency-key']
 const errorMembers = ['pointer', 'parameter', 'header', 'code', 'position', 'length', 'detail', 'expected']
 
-/** Exactly the shape of section 7, with a code of the catalogue and its status and title. */
+/**
+ * Fails unless the answer has the shape of section 7, and a code of the catalogue with its status and title.
+ */
 function assertShape(answer: Answer | RawAnswer, status: number, code: string, path: string): void {
   const label = `${path}: ${answer.status} ${answer.text}`
   assert.equal(answer.status, status, label)
@@ -70,7 +72,7 @@ describe('what the database cannot do', () => {
   })
 
   for (const [error, status, code, retryAfter] of cases) {
-    it(`${error.name} is ${status} ${code}${retryAfter === null ? '' : `, to be tried again after ${retryAfter} s`}`, async () => {
+    it(`${error.name} is ${status} ${code}${retryAfter === null ? '' : `, to retry after ${retryAfter} s`}`, async () => {
       service.db.query = () => Promise.reject(error)
       const answer = await viewer.get('/v1/orders?filter=total>1')
       assertShape(answer, status, code, '/v1/orders')
@@ -143,7 +145,7 @@ describe('a problem', () => {
     }
   })
 
-  it('names all fields that failed at once, each where it stands', async () => {
+  it('lists all fields that failed, each with its place', async () => {
     const body = await admin.post('/v1/orders', { customer: ' ', total: '1e3' })
     assert.deepEqual(
       body.body.errors.map((error: { pointer: string }) => error.pointer),
@@ -164,7 +166,7 @@ describe('a problem', () => {
     )
   })
 
-  it('challenges with WWW-Authenticate when it is a 401, and says invalid_token for a bad bearer only', async () => {
+  it('challenges with WWW-Authenticate if it is a 401, and says invalid_token only for a bad bearer', async () => {
     const none = await anybody.get('/v1/auth/me')
     assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="countersign"')
     const scheme = await anybody.get('/v1/auth/me', { authorization: 'Basic YTpi' })
@@ -176,7 +178,7 @@ describe('a problem', () => {
     }
   })
 
-  it('is what unknown routes under the five prefixes get, with any method and spelling, and never HTML', async () => {
+  it('answers unknown routes under the five prefixes, with any method and spelling, never HTML', async () => {
     const prefixes = ['/v1', '/health', '/.well-known', '/openapi', '/scalar']
     const tails = ['/none', '/none/', '/%E2%82%AC', '/none.html', '//none', '/./x/../none', '/%2e%2e/none']
     for (const prefix of prefixes) {
@@ -197,7 +199,7 @@ describe('a problem', () => {
     }
   })
 
-  it('is not what the addresses of the web app get', async () => {
+  it('does not answer addresses of the web app', async () => {
     const pages = ['/', '/healthy', '/v1x', '/orders', '/orders/7/', '/problems/order-not-found', '/openapis']
     for (const path of [
       ...pages,
@@ -216,10 +218,10 @@ describe('a problem', () => {
     }
   })
 
-  describe('answers what is no good HTTP', () => {
+  describe('answers invalid HTTP', () => {
     const send = (...parts: (string | Buffer)[]) => exchange(service.baseUrl, ...parts)
 
-    /** The service is unharmed afterwards. */
+    /** Afterwards the service still works. */
     async function assertRefused(status: number, code: string, ...parts: (string | Buffer)[]): Promise<void> {
       const answer = await send(...parts)
       const label = `${String(parts[0]).slice(0, 60)}: ${answer.status} ${answer.text}`
@@ -240,7 +242,8 @@ describe('a problem', () => {
       }
       await assertRefused(414, 'uri-too-long', request('DELETE', `/${'a'.repeat(9_000)}`))
       await assertRefused(414, 'uri-too-long', request('M-SEARCH', path(20 * 1024)))
-      // Of what the parser gives up on, its last read alone is known: whether that begins a request is the kernel's choice.
+      // When the parser gives up, only its last read is known. The kernel decides whether that begins a
+      // request.
       for (const length of [60 * 1024, 200 * 1024]) {
         const { status, body } = await send(request('GET', path(length)))
         assert.ok(
@@ -273,7 +276,7 @@ describe('a problem', () => {
       for (const bytes of broken) await assertRefused(400, 'bad-request', bytes)
     })
 
-    it('400 for chunks that are none', async () => {
+    it('400 for malformed chunks', async () => {
       const lines = [
         'Content-Type: application/json',
         'Transfer-Encoding: chunked',
@@ -282,7 +285,7 @@ describe('a problem', () => {
       await assertRefused(400, 'bad-request', `${request('POST', '/v1/orders', lines)}zz\r\nhello\r\n`)
     })
 
-    it('400 for escapes in the path that are none', async () => {
+    it('400 for malformed escapes in the path', async () => {
       for (const path of ['/v1/orders/%', '/v1/orders/%zz', '/v1/%ff', '/health/%c0%af']) {
         const answer = await send(request('GET', path))
         assert.equal(answer.headers.get('content-type'), 'application/problem+json', path)
@@ -291,7 +294,7 @@ describe('a problem', () => {
       }
     })
 
-    it('400 for 100,000 nested brackets, and not by running out of stack', async () => {
+    it('400 for 100,000 nested brackets, without running out of stack', async () => {
       const credential = [`Authorization: ${admin.headers.authorization}`, 'Content-Type: application/json']
       const deepest = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
       await assertRefused(400, 'validation-failed', request('POST', '/v1/orders', credential, deepest))
@@ -315,7 +318,7 @@ describe('a problem', () => {
       await assertRefused(401, 'authentication-required', request('GET', '/v1/orders', fields))
     })
 
-    it('417 for an expectation that it does not know', async () => {
+    it('417 for an unknown expectation', async () => {
       const answer = await send(request('POST', '/v1/orders', ['Expect: miracles', 'Content-Length: 0']))
       assertShape(answer, 417, 'expectation-failed', answer.body.instance)
     })

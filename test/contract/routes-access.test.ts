@@ -19,7 +19,7 @@ import { addRole } from '../support/roles.ts'
 import { changingRoutes, type Route, tableOfRoutes } from '../support/routes.ts'
 import { type Service, startService, testService } from '../support/service.ts'
 
-/** As the contract has it (sections 3, 4, 9 and 14 to 18), so that a route that is opened or forgotten fails here. */
+/** From the contract (sections 3, 4, 9 and 14 to 18): a route that is opened or forgotten fails here. */
 const contracted: Record<string, string> = {
   'POST /v1/orders': 'Orders.Create',
   'GET /v1/orders': 'Orders.Read',
@@ -91,17 +91,20 @@ const developmentOnly = [
   'GET /scalar/v1/start.js',
 ]
 
-/** No route asks for it: a view that is shared does (test/orders/views/). */
+/** No route needs it, but sharing a view does (test/orders/views/). */
 const askedWithin = ['Views.Share']
 
-/** Looks at what the answer has, on HEAD too, where it has no body. */
+/** Also for HEAD, whose answer has no body. */
 function codeOf(answer: { body?: { code?: string } }, route: Route): string | undefined {
   return route.method === 'HEAD' ? 'no body' : answer.body?.code
 }
 
 const expectedCode = (route: Route, code: string) => (route.method === 'HEAD' ? 'no body' : code)
 
-/** Of each operation whether it takes a cookie, a person's bearer, a service's, and what it needs: as the page has it. */
+/**
+ * The rows of the page: whether an operation takes a cookie, a person's bearer, a service's, and what it
+ * needs.
+ */
 async function toldAccess(): Promise<Map<string, { taken: string[]; needs: string }>> {
   const page = await readFile(new URL('../../docs/access.md', import.meta.url), 'utf8')
   const rows = page.matchAll(/^\| `(.+?)` \| \w+ \| (\w+) \| (\w+) \| (\w+) \| (.*) \|$/gm)
@@ -112,7 +115,7 @@ async function toldAccess(): Promise<Map<string, { taken: string[]; needs: strin
 
 const keyOf = ({ method, url }: Route) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`
 
-/** The user by bearer and by session. */
+/** The user with a bearer and with a session. */
 async function callersOf(service: Service, user: TestUser): Promise<[Client, Client]> {
   const { accessToken } = await tokenPair(service, user)
   return [service.client().withBearer(accessToken), await signIn(service, user)]
@@ -155,12 +158,12 @@ describe('the route table', () => {
     }
   })
 
-  it('keeps the service from starting when any one of its routes declares no access', async (t) => {
+  it('keeps the service from starting if any route declares no access', async (t) => {
     const inside = await startService({ inside: true, until: t })
     const { app } = inside
     assert.throws(() => app.route({ method: 'GET', url: '/v1/open', handler: async () => 1 }))
     const declared = routes.filter((route) => route.method !== 'HEAD')
-    // The first and the last: all others stand between them, and declare theirs (see above).
+    // The first and the last route. All others lie between them and declare their access (see above).
     for (const { method, url } of [...declared.slice(0, 1), ...declared.slice(-1)]) {
       const starting = changingRoutes(
         (route) => {
@@ -295,7 +298,7 @@ describe('the route table', () => {
     }
   })
 
-  it('takes of each route the credentials that docs/access.md says, and no other', async () => {
+  it('takes the credentials of docs/access.md for each route, and no others', async () => {
     const told = await toldAccess()
     const swept = guarded.filter(({ method }) => method !== 'HEAD')
     const described = [...told.keys()].filter((key) => told.get(key)?.taken[0] !== 'none')
@@ -303,13 +306,13 @@ describe('the route table', () => {
     const role = await addRole(service, 'Everything', [...permissions])
     const client = await newClient(service, [role])
     const machine = service.client().withBearer(await serviceToken(service, client))
-    // Of a user each: to end one's other sign-ins would end that of the other caller.
+    // One user each: ending a user's other sign-ins would end that of the other caller.
     const signInBoth = async () => [
       await signIn(service, await newUser(service, { roles: [role] })),
       await bearerOf(service, await newUser(service, { roles: [role] })),
     ]
     let [cookie = service.client(), bearer = service.client()] = await signInBoth()
-    // Each of these ends what its callers show, or may.
+    // Each of these ends, or may end, its callers' credentials.
     const endsSignIns = ({ url }: Route) => /^\/v1\/auth\/(?:session\/logout|sessions)$/.test(url)
     for (const route of [...swept.filter((each) => !endsSignIns(each)), ...swept.filter(endsSignIns)]) {
       if (endsSignIns(route)) [cookie = cookie, bearer = bearer] = await signInBoth()
@@ -322,7 +325,7 @@ describe('the route table', () => {
     }
   })
 
-  it('asks for a sign-in of the last five minutes where docs/access.md says it, and nowhere else', async () => {
+  it('asks for a sign-in of the last five minutes where docs/access.md says so, and nowhere else', async () => {
     const told = await toldAccess()
     const role = await addRole(service, 'EverythingLate', [...permissions])
     const [bearer] = await callersOf(service, await newUser(service, { roles: [role] }))
@@ -334,11 +337,11 @@ describe('the route table', () => {
     }
   })
 
-  it('asks nobody for a credential or an antiforgery token on a public route', async () => {
+  it('asks for no credential and no antiforgery token on a public route', async () => {
     const session = await service.session('viewer')
     delete session.headers['x-xsrf-token']
     session.withBearer('not.a.token')
-    // A sign-in that sets a cookie is the one that looks at where it comes from.
+    // Only the sign-in that sets a cookie checks where it comes from.
     const foreign = (path: string) => (path === '/v1/auth/session' ? {} : { 'sec-fetch-site': 'cross-site' })
     for (const { method, path } of routes.filter(({ access }) => access === 'public')) {
       const { status } = await session.send(method, path, undefined, foreign(path))

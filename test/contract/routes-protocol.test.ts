@@ -14,14 +14,14 @@ import { putView, viewOf } from '../support/views.ts'
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 const isUnsafe = ({ method }: Route) => method !== 'GET' && method !== 'HEAD'
 
-/** What a caller may see of an answer, without what differs from one request to the next. */
+/** What a caller sees of an answer, without what differs for each request. */
 function comparable({ status, headers, body }: Answer) {
   const { requestId, instance, token, link, expiresAtUtc, clientSecret, ...rest } = body ?? {}
   const kept = ['content-type', 'cache-control', 'etag', 'vary', 'allow', 'content-security-policy']
   return { status, headers: kept.map((name) => headers.get(name)), body: rest }
 }
 
-/** What every cache may keep says nothing of one request (the test after this one). */
+/** What every cache may keep says nothing about one request (tested below). */
 const forAll = [
   ...['jwks.json', 'oauth-authorization-server', 'openid-configuration', 'security.txt'].map(
     (name) => `/.well-known/${name}`,
@@ -42,7 +42,7 @@ describe('every route', () => {
     url
       .replace('/users/:id', `/users/${userId}`)
       .replace('/clients/:id', `/clients/${clientId}`)
-      // Who has it keeps it from being removed.
+      // An account that holds the role keeps it from being removed.
       .replace('/roles/:name', '/roles/Viewer')
       .replace(':session', sampleId)
       .replace(':id', id)
@@ -55,7 +55,7 @@ describe('every route', () => {
     clientId = (await newClient(service)).id
     await admin.patch(`/v1/orders/${approvedId}/approve`)
   })
-  /** With the ids of the orders, so that one path fits all. */
+  /** The views have the ids of the orders, so that one path fits all. */
   const keepViews = async () => {
     for (const id of [orderId, approvedId]) await putView(admin, viewOf(), { id })
   }
@@ -68,11 +68,11 @@ describe('every route', () => {
   const offeredAt = (url: string) => routes.filter((route) => route.url === url).map(({ method }) => method)
   const sorted = (allow: string | null) => (allow ?? '').split(', ').sort()
 
-  it('answers 405 with Allow to every other method, unusual ones too, whoever asks', async () => {
+  it('answers 405 with Allow to every other method, even unusual ones, for every caller', async () => {
     const urls = [...new Set(routes.map((route) => route.url))]
     for (const [place, url] of urls.entries()) {
       const offered = [...offeredAt(url), 'OPTIONS']
-      // Each path with some of the methods, and each method on some of the paths.
+      // Each path with some methods, and each method on some paths.
       const others = methods.filter((method, index) => !offered.includes(method) && index % 6 === place % 6)
       assert.ok(others.length > 1, url)
       const answers = await Promise.all(
@@ -106,7 +106,7 @@ describe('every route', () => {
     assert.match(otherCase.headers.get('content-type') ?? '', /^text\/html/)
   })
 
-  it('answers 404 and 405 before it looks at the media type, the size or the body', async () => {
+  it('answers 404 and 405 before it checks the media type, the size or the body', async () => {
     const requests = [
       { body: 'x', headers: { 'content-type': 'text/plain' } },
       { body: '{', headers: {} },
@@ -135,7 +135,7 @@ describe('every route', () => {
     }
   })
 
-  it('is the same with a trailing slash, for good answers and for refusals', async () => {
+  it('answers the same with a trailing slash, both successes and refusals', async () => {
     const callers = [admin, service.client()]
     await admin.patch(`/v1/orders/${orderId}/approve`)
     for (const route of routes.filter(({ method }) => method !== 'HEAD')) {
@@ -171,7 +171,7 @@ describe('every route', () => {
       cookieHeaders = { ...headers, cookie: [...cookies].map((pair) => pair.join('=')).join('; ') }
     })
 
-    /** Callers whom credential and permission let through to the body. */
+    /** Callers with the credential and permission to get as far as the body. */
     async function send(
       route: Route,
       body: string | Uint8Array<ArrayBuffer>,
@@ -187,7 +187,10 @@ describe('every route', () => {
     /** JSON that every operation refuses. */
     const invalid = '{"reason":1,"userName":1,"name":1,"dropOld":1}'
     const withBody = () => routes.filter(({ takesJson }) => takesJson)
-    /** One reader stands before all routes: two show everything that it does, one of them with a form, the others that it is there. */
+    /**
+     * All routes share one reader: two routes, one of them with a form, test all it does; the others test
+     * that it is there.
+     */
     const shownBy = <T>(route: Route, cases: T[]) =>
       route.takesForm || route === withBody()[0] ? cases : cases.slice(0, 1)
     const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
@@ -220,7 +223,7 @@ describe('every route', () => {
       }
     })
 
-    it('takes 65,536 bytes and not one more, with a length and chunked; 415 comes before 413', async () => {
+    it('takes 65,536 bytes and no more, with a length and chunked; 415 comes before 413', async () => {
       const json = { 'content-type': 'application/json' }
       for (const route of withBody()) {
         const largest = await send(route, invalid.padEnd(65_536), json)
@@ -273,13 +276,13 @@ describe('every route', () => {
       }
     })
 
-    it('is not asked for, nor its type, where none is expected', async () => {
+    it('needs no body and no type where none is expected', async () => {
       for (const route of routes.filter((candidate) => isUnsafe(candidate) && !candidate.hasBody)) {
         const caller = await service.session('admin')
         const { status, body } = await caller.send(route.method, pathOf(route))
         const isDone = [200, 201, 204, 409].includes(status) || body?.code === 'sign-in-not-found'
         assert.ok(isDone, `${route.url}: ${status}`)
-        // Some clients name a type all the same. What the first request has taken away is not there a second time.
+        // Some clients name a type anyway. What the first request deleted is gone the second time.
         const typed = await (await service.session('admin')).send(route.method, pathOf(route), '')
         assert.ok([status, 404, 409].includes(typed.status), `${route.url}: ${typed.status}`)
         const other = await service.session('admin')
@@ -289,7 +292,7 @@ describe('every route', () => {
     })
   })
 
-  it('says nothing of one request on what every cache may keep', async () => {
+  it('says nothing about one request on what every cache may keep', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const page = await service.client().get('/')
     const asset = /"(\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? ''
@@ -306,7 +309,7 @@ describe('every route', () => {
     }
   })
 
-  it('tells whom to tell of a vulnerability, where the setting says so (RFC 9116)', async (t) => {
+  it('publishes the contacts for vulnerabilities if the setting has some (RFC 9116)', async (t) => {
     const { status, headers, text } = await service.client().get('/.well-known/security.txt')
     assert.deepEqual([status, headers.get('content-type')], [200, 'text/plain; charset=utf-8'])
     assert.match(
@@ -320,7 +323,7 @@ describe('every route', () => {
   })
 
   describe('names the request', () => {
-    it('by the id that it carried, or by one made for it', async () => {
+    it('by the id that it carried, or by a new one', async () => {
       const given = 'trace-0042.ABC_x'
       const paths = routes
         .filter(({ url }) => !forAll.includes(url))
@@ -353,7 +356,7 @@ describe('every route', () => {
       assert.equal(headers.get('access-control-allow-credentials'), null, label)
     }
 
-    it('on good answers and on refusals', async () => {
+    it('on successes and on refusals', async () => {
       for (const route of routes) {
         const label = `${route.method} ${route.url}`
         const path = route.url.replace(':id', orderId)

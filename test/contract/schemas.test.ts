@@ -21,7 +21,7 @@ import { Judge, toPointer } from '../support/description.ts'
 import { canBeSeen } from '../support/orders.ts'
 import { testService } from '../support/service.ts'
 
-/** What the schema allows is never answered 400, what it forbids is never accepted. */
+/** What the schema allows never gets 400. What it forbids is never accepted. */
 describe('the live description allows exactly what is accepted', () => {
   const service = testService({ development: true, env: { RATE_LIMIT_FACTOR: '1000' } })
   let judge: Judge
@@ -112,7 +112,7 @@ describe('the live description allows exactly what is accepted', () => {
     fc.nat(9_999).map((n) => (n + 1) / 10_000),
   )
 
-  /** Some members, each good or doubtful, and others besides. */
+  /** Some of the members, each with a good or a doubtful value, and unknown ones. */
   const bodies = (members: Record<string, fc.Arbitrary<unknown>>) =>
     fc.oneof(
       { weight: 9, arbitrary: fc.record({ ...members, more: wrongType }, { requiredKeys: [] }) },
@@ -120,17 +120,17 @@ describe('the live description allows exactly what is accepted', () => {
       { weight: 1, arbitrary: fc.constantFrom<unknown>(null, [], 'x', 1, true, [{}]) },
     )
 
-  /** What a route says of a body or query before its handler sees it. */
+  /** The verdict of a route on a body or query before its handler runs. */
   const faultsIn = (schema: Schema, sent: unknown) => compileParser({ schema })(sent).error?.errors ?? []
 
-  /** `isAllowedBesides` judges what is of the schema. */
+  /** `isAllowedBesides` judges what the schema allows. */
   function assertAgreement(
     name: string,
     schema: Schema,
     body: unknown,
     isAllowedBesides: (allowed: never) => boolean = () => true,
   ): void {
-    // As it is after the way over the wire: -0 is 0.
+    // As it arrives over the wire: -0 is 0.
     const sent = JSON.parse(JSON.stringify(body))
     const isOfSchema: boolean = bodyOf(name)(sent)
     const isAllowed = isOfSchema && isAllowedBesides(sent as never)
@@ -149,7 +149,7 @@ describe('the live description allows exactly what is accepted', () => {
     )
   }
 
-  /** `#/rows/3/from` is about the rows. */
+  /** `#/rows/3/from` concerns the rows. */
   const memberOf = (pointer: string) => pointer.split('/', 2).join('/')
 
   it('every cent from 0.01 to 100.00, as a number and as text, for a plain validator and the service', () => {
@@ -164,12 +164,12 @@ describe('the live description allows exactly what is accepted', () => {
     }
   })
 
-  /** What no pattern says that every client's regular expressions understand. */
+  /** What a pattern cannot express in every client's regular expressions. */
   const hasVisibleCustomer = (sent: { customer: string }) => canBeSeen(sent.customer)
 
   const command = bodies({ customer: either(customer, goodCustomer), total: either(total, goodTotal) })
 
-  it('in CreateOrderCommand, but for names that cannot be seen, which its description tells of', () => {
+  it('in CreateOrderCommand, except for invisible names, which its description mentions', () => {
     fc.assert(
       fc.property(command, (body) =>
         assertAgreement('CreateOrderCommand', CreateOrderCommand, body, hasVisibleCustomer),
@@ -178,7 +178,7 @@ describe('the live description allows exactly what is accepted', () => {
     )
   })
 
-  it('in what is answered', async () => {
+  it('in answers', async () => {
     for (const body of fc.sample(command, 30)) {
       const sent = JSON.stringify(body)
       const answer = await admin.post('/v1/orders', sent)
@@ -186,7 +186,7 @@ describe('the live description allows exactly what is accepted', () => {
     }
   })
 
-  it('in ApprovalPolicy, but for the order of its rows, which its description tells of', () => {
+  it('in ApprovalPolicy, except for the order of its rows, which its description mentions', () => {
     const from = either<unknown>(total, fc.constantFrom(0, '0', '0.0', 5, '5.0', 5.0001, 100, '100'))
     const row = fc.record(
       {
@@ -222,7 +222,7 @@ describe('the live description allows exactly what is accepted', () => {
     )
   })
 
-  /** From 0 in steps, so that the rows are in order whatever they were. */
+  /** From 0 in steps, so that the rows are always in order. */
   function ascending<Row>(rows: Row[]) {
     return rows.map((row, index) => ({ ...row, from: index * 10 }))
   }
@@ -309,7 +309,7 @@ describe('the live description allows exactly what is accepted', () => {
         const faults = faultsIn(ListOrdersQuery, { [name]: text })
         const label = `${name}=${JSON.stringify(text)}: ${JSON.stringify(faults)}`
         const isRead = faults.length === 0
-        // How long a filter may be is for its language to say: it refuses more than the schema does, and no less.
+        // The language of the filter limits its length: it refuses more than the schema, never less.
         const agrees = name === 'filter' ? isRead && (isAllowed || !isFilter(text)) : isRead === isAllowed
         assert.ok(agrees, label)
       }),
@@ -357,7 +357,7 @@ describe('the live description allows exactly what is accepted', () => {
     }
   })
 
-  /** A parameter's text stands for the number or truth value that it spells where the schema takes one. */
+  /** If the schema takes a number or truth value, the text of a parameter stands for it. */
   function allows(validate: ValidateFunction, text: string): boolean {
     const spelled = /^(?:-?(?:0|[1-9]\d*)|true|false)$/.test(text) ? JSON.parse(text) : text
     if (validate(spelled)) return true

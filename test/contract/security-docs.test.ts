@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Paths in backticks that lie in a folder of the repository, or are a document at its top. */
+/** Paths in backticks: in a folder of the repository, or a document at its top. */
 function citedFiles(document: string): string[] {
   const pattern = /`((?:bench|docs|server|test|tools|web)(?:\/[\w./-]+)?|[A-Z]+\.md)`/g
   return [...document.matchAll(pattern)].map(([, path = '']) => path)
@@ -28,13 +28,13 @@ function quoted(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"/g)].map(([, title = '']) => title)
 }
 
-/** The titles of tests and of groups of tests, as they are written there. */
+/** The titles of tests and of groups of tests in the file. */
 function titlesIn(path: string): Set<string> {
   const pattern = /\b(?:describe|it|test)\(\s*(?:'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/g
   return new Set([...read(path).matchAll(pattern)].map(([, plain, template]) => plain ?? template ?? ''))
 }
 
-/** What a document cites and the tree does not have. */
+/** What a document cites although it does not exist. */
 function faultsOf(document: string): string[] {
   const text = document.replace(/\s+/g, ' ')
   const missing = citedFiles(text).filter((path) => !existsSync(join(root, path)))
@@ -88,7 +88,7 @@ describe('the assessment by ASVS', () => {
     assert.equal(numbers.length, 253)
   })
 
-  it('counts them as they are', () => {
+  it('counts them correctly', () => {
     const count = (state: string) => requirements.filter((one) => one.state === state).length
     const expected = {
       met: count('met'),

@@ -25,7 +25,7 @@ describe('the clean-up', () => {
       tables.map(async (table) => (await service.db.read.selectFrom(table).selectAll().execute()).length),
     )
 
-  it('leaves what still serves, and takes each kind when its time is over', async () => {
+  it('keeps what is still in use, and deletes each kind once its time is over', async () => {
     const user = await newUser(service)
     const browser = await signIn(service, user)
     await browser.post('/v1/auth/session/refresh')
@@ -33,7 +33,7 @@ describe('the clean-up', () => {
     await newLink(service, user)
     await browser.post('/v1/orders', { customer: 'Acme', total: 1 }, { 'idempotency-key': 'once' })
     await service.client().post('/v1/auth/token', { email: 'nobody@example.com', password: 'wrong' })
-    // A failed try leaves two counters; the right ones left the counter of their account at 0.
+    // A failed try leaves two counters. Successful ones left the counter of their account at 0.
     assert.deepEqual(await counts(), [1, 2, 1, 1, 1, 3, 1])
     assert.equal(await remove(), 0)
     assert.deepEqual(await counts(), [1, 2, 1, 1, 1, 3, 1])
@@ -51,14 +51,14 @@ describe('the clean-up', () => {
     assert.deepEqual(await counts(), [0, 0, 0, 0, 0, 0, 0])
   })
 
-  it('takes no more of a kind at once than it was told, and all of it in the end', async () => {
+  it('deletes at most the given number of a kind at once, and all of it in the end', async () => {
     const user = await newUser(service)
     const browser = await signIn(service, user)
     for (let made = 0; made < 7; made += 1) {
       await tokenPair(service, user)
       await signIn(service, user)
       await newLink(service, await newUser(service))
-      // At one and the same instant, so with one end.
+      // At the same instant, so that they end together.
       await browser.post('/v1/orders', { customer: 'Acme', total: 1 }, { 'idempotency-key': `key ${made}` })
       const nobody = { email: `nobody-${made}@example.com`, password: 'wrong' }
       await service.client().post('/v1/auth/token', nobody)

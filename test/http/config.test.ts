@@ -33,7 +33,7 @@ function faultsOf(
   return []
 }
 
-/** The setting that each fault is about. */
+/** The setting of each fault. */
 const namesOf = (faults: string[]) => faults.map((fault) => fault.split(':')[0])
 
 describe('the configuration', () => {
@@ -86,7 +86,7 @@ describe('the configuration', () => {
     assert.equal(inDevelopment.publicUrl, undefined)
   })
 
-  it('of production fails closed: everything that development makes per run has to be given', () => {
+  it('fails closed in production: it requires everything that development generates at start', () => {
     assert.deepEqual(namesOf(faultsOf({}, production)), [
       'PUBLIC_URL',
       'SIGNING_KEY_FILES',
@@ -102,7 +102,7 @@ describe('the configuration', () => {
     ])
   })
 
-  it('names every fault at once', () => {
+  it('lists every fault at once', () => {
     const wrong = {
       PORT: '65536',
       PUBLIC_URL: 'http://orders.example.com',
@@ -124,7 +124,7 @@ describe('the configuration', () => {
     assert.deepEqual(namesOf(faultsOf(wrong, production)).sort(), Object.keys(faulty).sort())
   })
 
-  it('never says a secret in a fault', () => {
+  it('never repeats a secret in a fault', () => {
     const secret = 'S3cr3t/not+a!key'
     const file = join(folder, 'key')
     writeFileSync(file, secret)
@@ -143,7 +143,7 @@ describe('the configuration', () => {
     assert.doesNotMatch(faults.join('\n'), /S3cr3t/)
   })
 
-  it('never says what cannot be a name, in no setting: `SIGNING_KEY_FILES="$(cat signing.pem)"`', () => {
+  it('never repeats a value that cannot be a name, as in `SIGNING_KEY_FILES="$(cat signing.pem)"`', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     const oneLine = pem.replaceAll(/-----.*-----|\n/g, '')
@@ -166,7 +166,7 @@ describe('the configuration', () => {
     }
   })
 
-  it('says of a PostgreSQL address what is not understood, and repeats nothing of it', () => {
+  it('says what it does not understand in a PostgreSQL address, without repeating it', () => {
     const form = (parameter: string) => {
       try {
         parseDatabaseUrl(`postgres://u:p@h/db?${parameter}`)
@@ -200,7 +200,7 @@ describe('the configuration', () => {
     assert.equal(form('port=1&port=1'), 'DATABASE_URL: the parameter port is given twice')
   })
 
-  it('takes the antiforgery key from a file too, of 32 bytes or more', () => {
+  it('reads the antiforgery key from a file too, and needs 32 bytes or more', () => {
     const file = join(folder, 'good-key')
     writeFileSync(file, `${key}\n`)
     const { ANTIFORGERY_KEY: _, ...others } = required
@@ -239,7 +239,7 @@ describe('the configuration', () => {
     }
   })
 
-  it('of development listens on loopback only, unless --allow-remote-demo lifts it', () => {
+  it('listens on loopback only in development, unless --allow-remote-demo lifts this', () => {
     for (const host of ['0.0.0.0', '::', '192.168.1.1', 'orders.example.com', '127.0.0.1.evil.example']) {
       assert.deepEqual(namesOf(faultsOf({ HOST: host }, development)), ['HOST'], host)
       assert.equal(readConfig({ HOST: host }, { ...development, allowRemoteDemo: true }).host, host)
@@ -265,7 +265,7 @@ describe('the configuration', () => {
 })
 
 describe('isLoopbackHost', () => {
-  it('knows the names of the machine itself, and no other', () => {
+  it('knows the names of the machine itself, and no others', () => {
     for (const host of ['localhost', 'app.localhost', '127.0.0.1', '127.255.0.9', '[::1]']) {
       assert.equal(isLoopbackHost(host), true, host)
     }

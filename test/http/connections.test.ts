@@ -14,7 +14,7 @@ import { testService } from '../support/service.ts'
 async function connected(baseUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl)
   const socket = connect(Number(port), hostname)
-  // The server may end it while something is still being sent.
+  // The server may end the connection while the test is still sending.
   socket.on('error', () => undefined)
   await once(socket, 'connect')
   return socket
@@ -57,13 +57,13 @@ describe('requests sent ahead on a connection', () => {
     return received
   }
 
-  it('are begun one after the other', async () => {
+  it('are answered one after the other', async () => {
     const received = await answersTo(create().repeat(10) + list(), 11)
     assert.deepEqual(statusesOf(received), [...Array(10).fill('201'), '200'])
     assert.match(received, /"totalCount":10,/)
   })
 
-  it('end the connection when they are too many', async () => {
+  it('end the connection if there are too many', async () => {
     const health = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'
     assert.equal(statusesOf(await answersTo(health.repeat(33), 33)).length, 33)
     const received = await answersTo(health.repeat(1_000), 1_000)
@@ -79,7 +79,7 @@ describe('answers that nobody reads', () => {
   let lists = 0
   before(async () => {
     bearer = await service.bearer('admin')
-    // More than the buffers of both ends of a connection hold, and a third of what a caller may leave unread.
+    // More than both ends of a connection buffer, and a third of what a caller may leave unread.
     await insertOrders(
       service,
       Array.from({ length: 10_000 }, () => orderRow({ customer: '𝄞'.repeat(200) })),
@@ -103,7 +103,7 @@ describe('answers that nobody reads', () => {
     )
   }
 
-  it('keep those behind them on the connection from being made', async () => {
+  it('hold back the answers behind them on the connection', async () => {
     lists = 0
     await askWithoutReading(10)
     await until(() => lists > 0)
@@ -111,8 +111,8 @@ describe('answers that nobody reads', () => {
     assert.equal(lists, 1)
   })
 
-  it('are not added to without end by the same caller, who is served otherwise, as others are', async () => {
-    // Asked for by HEAD, for it is the same list that is then not sent.
+  it('are limited for a caller, who is otherwise served like everyone else', async () => {
+    // By HEAD, because it makes the same list without sending it.
     const look = () => bearer.send('HEAD', path)
     const size = Number((await look()).headers.get('content-length'))
     assert.ok(size > unreadLimitBytes / 8 && size < unreadLimitBytes, `${size}`)
@@ -134,7 +134,7 @@ describe('answers that nobody reads', () => {
   })
 })
 
-describe('a large answer whose caller has gone before it was made', () => {
+describe('a large answer whose caller left before it was ready', () => {
   it('does not count as unread', async (t) => {
     const app = fastify() as unknown as App
     t.after(() => app.close())
@@ -175,22 +175,22 @@ describe('an answer that is read a little now and then', () => {
     registerConnections(app, { exchangeLimitMilliseconds: limit })
     app.get('/', { config: { access: 'public' } }, async () => Buffer.alloc(30_000_000) as never)
     app.get('/less', { config: { access: 'public' } }, async () => Buffer.alloc(3_000_000) as never)
-    // As an export does: each portion is made when the one before it has been taken.
-    app.get('/portions', { config: { access: 'public' } }, async ({ raw }, reply) => {
-      const portions = async function* () {
+    // Like an export: each batch is made once the one before it has been taken.
+    app.get('/batches', { config: { access: 'public' } }, async ({ raw }, reply) => {
+      const batches = async function* () {
         for (let made = 0; made < 16; made += 1) {
           await wait(limit / 4)
           keepAnswering(raw.socket)
           yield 'x'
         }
       }
-      return reply.send(Readable.from(portions(), { objectMode: false }))
+      return reply.send(Readable.from(batches(), { objectMode: false }))
     })
     baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
   })
   after(() => app.close())
 
-  it('ends with its connection when its time is over, however steadily it is read', async () => {
+  it('ends with its connection after the time limit, however steadily it is read', async () => {
     const served = once(app.server, 'connection') as Promise<[Socket]>
     const socket = await connected(baseUrl)
     const [theirs] = await served
@@ -205,13 +205,13 @@ describe('an answer that is read a little now and then', () => {
     assert.ok(took >= limit && took < limit + 5_000, `${took} ms`)
   })
 
-  it('goes on for as long as it takes, in portions of which each is taken in time', async () => {
+  it('goes on as long as needed if it is sent in batches and each is taken in time', async () => {
     const begun = performance.now()
-    assert.equal(await (await fetch(`${baseUrl}/portions`)).text(), 'x'.repeat(16))
+    assert.equal(await (await fetch(`${baseUrl}/batches`)).text(), 'x'.repeat(16))
     assert.ok(performance.now() - begun > limit + 2_500)
   })
 
-  it('is whole for whoever reads it, also on a connection that is older than that', async () => {
+  it('arrives whole if it is read in time, even on a connection older than the limit', async () => {
     const socket = await connected(baseUrl)
     for (let turn = 0; turn < 3; turn += 1) {
       let received = 0

@@ -14,7 +14,7 @@ describe('cross-origin requests', () => {
   const closed = testService()
   const service = testService({ env: { CORS_ORIGINS: `${listed}, http://localhost:5173` } })
 
-  it('of a listed origin may be made with a bearer: preflight and answer name that origin and no other', async () => {
+  it('with a bearer are allowed for a listed origin: preflight and answer name that origin and no other', async () => {
     for (const origin of [listed, 'http://localhost:5173']) {
       const asked = await service.client().send('OPTIONS', '/v1/orders', undefined, { origin, ...preflight })
       assert.equal(asked.status, 204)
@@ -45,7 +45,7 @@ describe('cross-origin requests', () => {
     }
   })
 
-  it('of a listed origin can read a refusal too', async () => {
+  it('of a listed origin can read refusals too', async () => {
     const answer = await service.client().get('/v1/orders', { origin: listed })
     assert.equal(answer.status, 401)
     assert.equal(answer.headers.get('access-control-allow-origin'), listed)
@@ -64,7 +64,7 @@ describe('cross-origin requests', () => {
     assert.equal(write.body.code, 'cross-site-request')
   })
 
-  it('of any other origin get no permission', async () => {
+  it('of any other origin are not allowed', async () => {
     const others = [
       'https://evil.example',
       'null',
@@ -87,7 +87,7 @@ describe('cross-origin requests', () => {
     }
   })
 
-  it('are counted: a preflight is a request without a credential', async () => {
+  it('are counted: a preflight counts as a request without a credential', async () => {
     const limited = await startService({
       inside: true,
       env: { CORS_ORIGINS: listed, RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '2' },
@@ -101,7 +101,7 @@ describe('cross-origin requests', () => {
     assert.deepEqual(statuses, [204, 204, 429])
   })
 
-  it('get nothing when no origin is listed; the public keys are for everybody', async () => {
+  it('are not allowed if no origin is listed, except for the public keys', async () => {
     const asked = await closed
       .client()
       .send('OPTIONS', '/v1/orders', undefined, { origin: listed, ...preflight })

@@ -32,7 +32,7 @@ describe('parseQuery', () => {
     assert.ok(Array.isArray(plain('a=1&%61=2').a))
   })
 
-  it('marks what is no percent-encoded UTF-8, and never throws', () => {
+  it('marks what is not percent-encoded UTF-8, and never throws', () => {
     assert.deepEqual(plain('a=%&b=%zz&c=%ff&d=%c0%af&e=%ed%a0%80'), {
       a: undecodable,
       b: undecodable,
@@ -65,8 +65,8 @@ describe('parseQuery', () => {
     'many undecodable names': Array.from({ length: 1_300 }, (_, at) => `${at.toString(36)}=%&`).join(''),
   }
   for (const [what, text] of Object.entries(costly)) {
-    // At a cost that grows with the square of its length this would not end.
-    it(`costs no more than its length, whatever a URL holds: ${what}`, () => {
+    // If the cost grew with the square of the length, this would not end.
+    it(`costs time proportional to the length of the URL: ${what}`, () => {
       const long = text.repeat(100)
       assert.deepEqual(Object.keys(parseQuery(long)), Object.keys(parseQuery(text)))
     })
@@ -79,7 +79,7 @@ describe('parseQuery', () => {
     assert.equal(({} as { x?: unknown }).x, undefined)
   })
 
-  it('gives back what URLSearchParams wrote', () => {
+  it('reads back what URLSearchParams wrote', () => {
     const entries = fc.uniqueArray(
       fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' })),
       {

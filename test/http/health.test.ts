@@ -9,7 +9,7 @@ import { passwordOf, startService, testService } from '../support/service.ts'
 describe('the probes', () => {
   const service = testService()
 
-  it('say ok, to anybody, and are never stored', async () => {
+  it('say ok to everyone, and are never stored', async () => {
     for (const path of ['/health', '/health/ready']) {
       const answer = await service.client().get(path)
       assert.equal(answer.status, 200)
@@ -18,7 +18,7 @@ describe('the probes', () => {
     }
   })
 
-  it('while draining: alive but not ready, and serving; once it listens no more, every other request is sent elsewhere with 503', async (t) => {
+  it('while draining: alive, serving and not ready; once the listener is closed, 503 to every other request', async (t) => {
     const draining = await startService({ inside: true, until: t })
     const admin = await draining.bearer('admin')
     const session = await draining.session('admin')

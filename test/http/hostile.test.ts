@@ -8,11 +8,11 @@ import { limitKey, reportedAddress } from '../../server/http/rate-limit.ts'
 import { testEngine } from '../support/database.ts'
 import { testService } from '../support/service.ts'
 
-/** One test for each finding of an attack on the running service. */
+/** A test for each finding of an attack on the running service. */
 describe('what an attacker tried', () => {
   const service = testService()
 
-  /** Everything the service answers to bytes sent at once, until it ends the connection. */
+  /** Sends the bytes at once, and returns all that comes until the service ends the connection. */
   function answersTo(bytes: string): Promise<string> {
     const { hostname, port } = new URL(service.baseUrl)
     return new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ describe('what an attacker tried', () => {
     })
   }
 
-  it('a cookie behind a no-break space is not the cookie: browsers give it no __Host- protection', async () => {
+  it('ignores a cookie behind a no-break space, which browsers do not protect by __Host-', async () => {
     const session = await service.session('viewer')
     const value = session.cookies.get('__Host-Http-session')
     const get = (cookie: string) =>
@@ -48,13 +48,13 @@ describe('what an attacker tried', () => {
     })
   }
 
-  it('a broken request behind a whole one does not take its answer', async () => {
+  it('does not lose the answer to a request if a broken one follows', async () => {
     const received = await answersTo('GET /health HTTP/1.1\r\nHost: x\r\n\r\nBAD\r\n\r\n')
     assert.match(received, /^HTTP\/1\.1 200 OK\r\n/)
     assert.equal(received.match(/HTTP\/1\.1/g)?.length, 1)
   })
 
-  it('an address from a proxy counts without its port, and one that is none as the peer', () => {
+  it('counts an address from a proxy without its port, and counts the peer if it is not an address', () => {
     const key = (reported: string) => limitKey(reportedAddress(reported, '10.0.0.7'))
     assert.equal(key('203.0.113.9:5012'), '203.0.113.9')
     assert.equal(key('203.0.113.9'), '203.0.113.9')
@@ -65,14 +65,14 @@ describe('what an attacker tried', () => {
     assert.equal(key('::ffff:1.2.3.4'), '1.2.3.4')
   })
 
-  it('a setting that trusts everybody is refused', () => {
+  it('refuses a setting that trusts everyone', () => {
     assert.throws(
       () => readConfig({ TRUSTED_PROXIES: '10.0.0.0/0' }, { development: true }),
       /TRUSTED_PROXIES/,
     )
   })
 
-  it('the database file is for its owner only', {
+  it('keeps the database file for its owner only', {
     skip: testEngine !== 'sqlite' && 'PostgreSQL has no file',
   }, () => {
     const file = service.databaseUrl.slice('file:'.length)

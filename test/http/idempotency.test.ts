@@ -18,7 +18,7 @@ const caller: Principal = {
   session: null,
 }
 
-/** A route of no slice: what it shows holds for every body that there will be. */
+/** A route outside the slices: what it shows holds for every future body. */
 function fingerprintsOf(t: TestContext, fields: string[]) {
   const app = fastify().withTypeProvider<FieldsTypeProvider>()
   app.setValidatorCompiler(compileParser)
@@ -49,7 +49,7 @@ function fingerprintsOf(t: TestContext, fields: string[]) {
 }
 
 describe('the fingerprint of a request with an Idempotency-Key', () => {
-  it('is of every field of the body, whatever fields there are', async (t) => {
+  it('covers every field of the body, whatever fields there are', async (t) => {
     const fields = ['customer', 'total', 'reason', 'text']
     const fingerprint = fingerprintsOf(t, fields)
     const first = Object.fromEntries(fields.map((name) => [name, 'a']))
@@ -57,14 +57,14 @@ describe('the fingerprint of a request with an Idempotency-Key', () => {
     assert.equal(new Set(await Promise.all([fingerprint(first), ...changed])).size, fields.length + 1)
   })
 
-  it('is of If-Match and Time-Zone', async (t) => {
+  it('covers If-Match and Time-Zone', async (t) => {
     const fingerprint = fingerprintsOf(t, ['reason'])
     const given = [{}, { 'if-match': '"1"' }, { 'if-match': '"2"' }, { 'time-zone': 'Europe/Berlin' }]
     const all = await Promise.all(given.map((headers) => fingerprint({ reason: 'a' }, headers)))
     assert.equal(new Set(all).size, given.length)
   })
 
-  it('is not of members that are no fields, nor of other headers', async (t) => {
+  it('ignores members that are not fields, and other headers', async (t) => {
     const fingerprint = fingerprintsOf(t, ['reason'])
     const first = await fingerprint({ reason: 'a' })
     assert.equal(await fingerprint({ reason: 'a', status: '1' }), first)

@@ -29,7 +29,7 @@ describe('the metrics', () => {
 
   const scrape = async () => (await fetch(url)).text()
 
-  /** The values of a metric by its labels, as they are written. */
+  /** The values of a metric by its labels. */
   async function valuesOf(name: string): Promise<Record<string, number>> {
     const samples = (await scrape()).matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))
     return Object.fromEntries([...samples].map(([, labels = '', value]) => [labels, Number(value)]))
@@ -46,7 +46,7 @@ describe('the metrics', () => {
     }
   })
 
-  it('say what is built and what runs', async () => {
+  it('report the build and the run', async () => {
     const [labels = ''] = Object.keys(await valuesOf('countersign_build_info'))
     assert.match(
       labels,
@@ -54,7 +54,7 @@ describe('the metrics', () => {
     )
   })
 
-  it('say how far the log goes, and how long an event has waited for its place', async () => {
+  it('report how far the log goes, and how long an event has waited to be sealed', async () => {
     const value = async (name: string) =>
       Number(new RegExp(`^countersign_events_${name} (\\S+)$`, 'm').exec(await scrape())?.[1])
     const until = async (holds: () => Promise<boolean>) => {
@@ -100,7 +100,7 @@ describe('the metrics', () => {
     assert.equal(await counted(), before + 1)
   })
 
-  it('tell what the database does, and what the log lacks', async () => {
+  it('report what the database does, and the lines left out of the log', async () => {
     const work = Object.keys(await valuesOf('countersign_database_work'))
     const queues = ['of="writes",state="running"', 'of="lists",state="running"', 'of="lists",state="waiting"']
     const pool = ['busy', 'idle', 'waiting'].map((state) => `of="connections",state="${state}"`)

@@ -8,7 +8,7 @@ import { testService } from '../support/service.ts'
 const maximum = 2_147_483_647
 
 describe('a page', () => {
-  it('is the first of ten by default, and of at most 100', () => {
+  it('is the first with ten items by default, and has at most 100', () => {
     assert.deepEqual(pageRequest(), { pageNumber: 1, pageSize: 10, offset: 0 })
     assert.deepEqual(pageRequest(3, 101), { pageNumber: 3, pageSize: 100, offset: 200 })
     const last = pageRequest(maximum, maximum)
@@ -16,14 +16,14 @@ describe('a page', () => {
     assert.ok(Number.isSafeInteger(last.offset))
   })
 
-  it('has no pages and no neighbours when nothing matches', () => {
+  it('has no pages and no neighbours if nothing matches', () => {
     const empty = { totalPages: 0, totalCount: 0, hasPreviousPage: false, hasNextPage: false }
     assert.deepEqual(describePage(0, pageRequest(1)), { ...empty, pageNumber: 1 })
     assert.deepEqual(describePage(0, pageRequest(7)), { ...empty, pageNumber: 7 })
     assert.deepEqual(describePage(0, null), { ...empty, pageNumber: 1 })
   })
 
-  it('holds everything when it is the only one asked for', () => {
+  it('holds everything if paging is off', () => {
     assert.deepEqual(describePage(3, null), {
       pageNumber: 1,
       totalPages: 1,
@@ -33,7 +33,7 @@ describe('a page', () => {
     })
   })
 
-  it('covers every match exactly once with its neighbours, and knows whether there are any', () => {
+  it('covers every match exactly once together with its neighbours, and knows whether it has any', () => {
     fc.assert(
       fc.property(fc.nat(1_000), fc.integer({ min: 1, max: 150 }), (totalCount, pageSize) => {
         const all = Array.from({ length: totalCount }, (_, index) => index)
@@ -66,7 +66,7 @@ describe('the Link header', () => {
     return Object.fromEntries([...links].map(([, target, rel]) => [rel, target]))
   }
 
-  it('names first, prev, next and last as far as there are such, and each leads there', async () => {
+  it('names the first, prev, next and last pages that exist, and each link leads there', async () => {
     const relations = async (query: string) => Object.keys(await linksOf(`/v1/orders?${query}`)).sort()
     assert.deepEqual(await relations(''), ['first', 'last', 'next'])
     assert.deepEqual(await relations('pageNumber=2'), ['first', 'last', 'next', 'prev'])
@@ -85,7 +85,7 @@ describe('the Link header', () => {
     assert.equal(last.body.pageNumber, 25)
   })
 
-  it('repeats the rest of the query, and cannot be broken out of', async () => {
+  it('repeats the rest of the query, which cannot break out of it', async () => {
     const query = 'filter=status%3DPending&order=asc&pageSize=5&orderBy=total'
     const { next = '' } = await linksOf(`/v1/orders?pageNumber=2&${query}`)
     const [path, rest = ''] = next.split('?')

@@ -63,13 +63,13 @@ describe('If-None-Match', () => {
     }
   })
 
-  it('finds the current tag by weak comparison, anywhere in the list, or by *', () => {
+  it('matches the current tag by weak comparison, anywhere in the list, or by *', () => {
     for (const field of ['"1"', 'W/"1"', '"2","1"', '"a,b", W/"1"', '*']) {
       assert.equal(matchesNone(field, '"1"'), false, field)
     }
   })
 
-  it('never throws, and takes time that grows with the length only', () => {
+  it('never throws, and takes time proportional to the length', () => {
     const hostile = ['"'.repeat(16_000), '"1",'.repeat(4_000), ' '.repeat(16_000), 'W/'.repeat(8_000)]
     const before = process.cpuUsage()
     for (const field of hostile) {

@@ -29,7 +29,7 @@ describe('every limited route', () => {
     return { 'x-forwarded-for': `10.1.${addresses >> 8}.${addresses & 255}` }
   }
 
-  /** Sends it three times; the first two count, the third is refused. */
+  /** Sends it three times: the first two are counted, the third is refused. */
   async function assertLimited(
     route: Route,
     caller: Client,
@@ -53,7 +53,7 @@ describe('every limited route', () => {
   }
 
   it('answers 429 with Retry-After to a caller without a credential, by address', async () => {
-    // An answer that every cache may keep says nothing of limits: test/http/rate-limit.test.ts counts it.
+    // Answers that every cache may keep state no limits. test/http/rate-limit.test.ts tests those.
     const limited = routes.filter(({ limit, isForAll }) => limit !== 'exempt' && !isForAll)
     for (const route of limited) {
       const caller = service.client()
@@ -74,7 +74,7 @@ describe('every limited route', () => {
     }
   })
 
-  /** With the cookie where the route takes nothing else, and without its antiforgery token: that is refused later. */
+  /** Uses the cookie if the route takes nothing else. The missing antiforgery token is refused later. */
   async function callerOf(route: Route, { credentials }: TestUser): Promise<Client> {
     const caller = service.client()
     const path = route.access === 'session' ? '/v1/auth/session' : '/v1/auth/token'
@@ -84,7 +84,7 @@ describe('every limited route', () => {
     return caller
   }
 
-  it('leaves the probes alone', async () => {
+  it('does not limit the probes', async () => {
     const probes = routes.filter(({ limit }) => limit === 'exempt')
     assert.deepEqual(new Set(probes.map(({ url }) => url)), new Set(['/health', '/health/ready']))
     for (const { method, path } of probes) {

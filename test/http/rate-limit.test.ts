@@ -23,7 +23,7 @@ const smallLimits = {
 const nobody = { email: unknownEmail(), password: 'wrong' }
 
 describe('the request limits', () => {
-  /** With a factor of 0, as most tests have it. */
+  /** Most tests have a factor of 0. */
   const unlimited = testService()
   const service = testService({ env: { ...smallLimits, TRUSTED_PROXIES: '127.0.0.1' } })
 
@@ -35,7 +35,7 @@ describe('the request limits', () => {
     return caller
   }
 
-  /** Statuses of the answers, 429 ones checked to be whole. */
+  /** The statuses of the answers. Checks that each 429 is complete. */
   async function statusesOf(policy: string, quota: number, answers: Promise<Answer>[]): Promise<number[]> {
     const statuses: number[] = []
     for (const answer of await Promise.all(answers)) {
@@ -60,7 +60,7 @@ describe('the request limits', () => {
   const repeat = (times: number, send: () => Promise<Answer>) =>
     inTurn(Array.from({ length: times }, () => send))
 
-  it('count what every cache may keep as well, without a word about it', async () => {
+  it('count requests for what every cache may keep, without stating it', async () => {
     const caller = from(newAddress())
     const answers = await Promise.all(await repeat(4, () => caller.get('/.well-known/jwks.json')))
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('the request limits', () => {
     }
   })
 
-  it('count a refresh token that never was one as a request without a valid credential', async () => {
+  it('count a made-up refresh token as a request without a valid credential', async () => {
     const caller = from(newAddress())
     const statuses: number[] = []
     for (const answer of await repeat(4, () =>
@@ -120,7 +120,7 @@ describe('the request limits', () => {
     assert.equal((await from(newAddress()).get('/orders/7')).status, 200)
   })
 
-  it('count credential exchanges of all kinds together by address, good ones too', async () => {
+  it('count credential exchanges of all kinds together by address, including successful ones', async () => {
     const { credentials } = await newUser(service)
     const caller = from(newAddress())
     const answers = await inTurn([
@@ -191,7 +191,7 @@ describe('the request limits', () => {
     assert.deepEqual(await statusesOf('write', 2, writes), [403, 201, 429])
   })
 
-  it('count addresses of one IPv6 /64 as one, and an IPv4 address however it is written', async () => {
+  it('count addresses of one IPv6 /64 as one, and an IPv4 address in any spelling', async () => {
     const exhaust = (address: string) => repeat(3, () => from(address).get('/v1/none'))
     await exhaust('2001:db8:1:2::1')
     assert.equal((await from('2001:db8:1:2:ffff:ffff:ffff:ffff').get('/v1/none')).status, 429)
@@ -202,7 +202,7 @@ describe('the request limits', () => {
     assert.equal((await from('203.0.113.10').get('/v1/none')).status, 404)
   })
 
-  it('answer late whoever goes on and on, and nobody else', async () => {
+  it('delay answers to a caller that keeps sending, and to no one else', async () => {
     const stubborn = from(newAddress())
     await Promise.all(Array.from({ length: 103 }, () => stubborn.get('/v1/none')))
     const order: string[] = []
@@ -215,14 +215,14 @@ describe('the request limits', () => {
     assert.deepEqual(order, ['404', '404', '429 late'])
   })
 
-  it('believe the nearest hop that is no proxy of ours, not what a client wrote before it', async () => {
+  it('trust the nearest hop that is not a configured proxy, not what a client wrote before it', async () => {
     const address = newAddress()
     const answers = [1, 2, 3, 4].map((n) => from(`192.0.2.${n}, ${address}`).get('/v1/none'))
     const statuses = (await Promise.all(answers)).map(({ status }) => status)
     assert.deepEqual(statuses.sort(), [404, 404, 404, 429])
   })
 
-  it('count by the peer where no proxy is configured, whatever X-Forwarded-For says', async (t) => {
+  it('count by the peer if no proxy is configured, whatever X-Forwarded-For says', async (t) => {
     const direct = await startService({ inside: true, env: smallLimits, until: t })
     const answers = [1, 2, 3, 4].map((n) =>
       direct.client().get('/v1/none', { 'x-forwarded-for': `10.0.0.${n}`, forwarded: `for=10.0.0.${n}` }),
@@ -231,7 +231,7 @@ describe('the request limits', () => {
     assert.deepEqual(statuses.sort(), [404, 404, 404, 429])
   })
 
-  it('are those of section 8 when nothing is set, and ten times as high in development', async (t) => {
+  it('are those of section 8 by default, and ten times as high in development', async (t) => {
     const production = await startService({ inside: true, env: { RATE_LIMIT_FACTOR: '' } })
     const development = await startService({
       inside: true,
@@ -322,7 +322,7 @@ describe('a window of a limit', () => {
     return `${headers.get('ratelimit')}`
   }
 
-  it('begins with the first request of a key, ends a minute later, and is then a new one', () => {
+  it('begins with the first request of a key and ends a minute later; then a new one begins', () => {
     const now = { milliseconds: 5_000_000.25 }
     const limits = limitsAt(now)
     assert.equal(consume(limits, 'a'), '"read";r=1;t=60')
@@ -336,7 +336,7 @@ describe('a window of a limit', () => {
     assert.equal(consume(limits, 'b'), '"read";r=0;t=20')
   })
 
-  it('is remembered for the last hundred thousand keys at least, and not for many more', () => {
+  it('is kept for at least the last hundred thousand keys, and not for many more', () => {
     const limits = limitsAt({ milliseconds: 0 })
     const key = (number: number) => consume(limits, `key ${number}`)
     for (let number = 0; number < 250_000; number += 1) key(number)
@@ -345,7 +345,7 @@ describe('a window of a limit', () => {
     assert.equal(key(49_999), '"read";r=1;t=60')
   })
 
-  it('that is over takes no memory for long', () => {
+  it('does not stay in memory for long once it is over', () => {
     const now = { milliseconds: 0 }
     const limits = limitsAt(now)
     const before = heapAfterCollection()

@@ -39,7 +39,7 @@ describe('a request', () => {
     assert.ok(!everything.includes(admin.headers.authorization ?? 'no'))
   })
 
-  it('is logged without what stands behind a #, where the router looks for a query too', async () => {
+  it('is logged without what follows a #, which the router treats like a query', async () => {
     for (const path of ['/v1/none#secret-in-fragment', '/v1/orders#filter=secret-in-fragment?x=1']) {
       const { status, text } = await exchange(service.baseUrl, request('GET', path))
       assert.ok([401, 404].includes(status))
@@ -48,14 +48,14 @@ describe('a request', () => {
     assert.doesNotMatch(JSON.stringify(await service.log()), /secret-in-/)
   })
 
-  it('is logged with the start of its path only, when that is long', async () => {
+  it('is logged with only the start of a long path', async () => {
     const path = `/v1/${'long/'.repeat(1_520)}`
     const { headers } = await service.client().get(path, { 'x-request-id': 'logged-request-3' })
     assert.equal(headers.get('x-request-id'), 'logged-request-3')
     assert.equal((await linesOf('logged-request-3'))[0]?.path, path.slice(0, 256))
   })
 
-  it('gets an id of its own each time, also when two are sent', async () => {
+  it('gets its own id each time, even if it carries two', async () => {
     const ids = new Set<string>()
     for (let count = 0; count < 20; count += 1) {
       const answer = await service.client().get('/health')
@@ -96,7 +96,7 @@ describe('a request', () => {
     for (const line of lines) assert.equal(line.traceId, trace)
   })
 
-  it('does not continue a trace that is none', async () => {
+  it('does not continue a malformed trace', async () => {
     const malformed = [
       `00-${'0'.repeat(32)}-${parent}-01`,
       `00-${trace}-${'0'.repeat(16)}-01`,

@@ -8,7 +8,7 @@ const debug = 20
 const requestsIn = async (service: Service) => (await service.log()).filter(({ msg }) => msg === 'request')
 
 describe('the log of requests', () => {
-  it('names good probes at debug alone, and those that find the instance unfit like any refusal', async (t) => {
+  it('has successful probes at debug only, and failed ones like any refusal', async (t) => {
     const service = await startService({ inside: true, until: t })
     for (const path of ['/health', '/health/ready']) await service.client().get(path)
     service.readiness.phase = 'draining'
@@ -24,7 +24,7 @@ describe('the log of requests', () => {
     assert.ok((await service.log()).every(({ level }) => Number(level) <= info))
   })
 
-  it('names the first hundred requests of an address that a limit refuses, and the number of the others', async () => {
+  it('has the first hundred refused requests of an address, and then the number of the others', async () => {
     const service = await startService({
       inside: true,
       env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '10' },

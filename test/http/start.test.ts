@@ -29,7 +29,7 @@ describe('a start on a port that is taken', { concurrency: 2 }, () => {
   })
   const start = (env: Record<string, string>) => startServer(['--dev', '--no-demo-orders'], env)
 
-  it('ends with status 1 and one line, and lets go of the metrics listener too', async () => {
+  it('ends with status 1 and one line, and closes the metrics listener too', async () => {
     const env = { PORT: String(taken), METRICS_PORT: String(await freePort()) }
     await assert.rejects(start(env), refusal(`PORT: ${taken} is in use at 127.0.0.1`))
   })
@@ -59,8 +59,8 @@ describe('a database with demo accounts', () => {
   })
 })
 
-describe('a key or a database that every account of this machine may read', () => {
-  it('is named in the log, one that is not is not', { skip: process.platform === 'win32' }, async (t) => {
+describe('a key or database that every account of the machine may read', () => {
+  it('is named in the log, and no other', { skip: process.platform === 'win32' }, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-start-'))
     t.after(() => rm(folder, { recursive: true }))
     const files = ['SIGNING_KEY_FILES', 'ANTIFORGERY_KEY_FILE', 'DATABASE_URL']
@@ -71,7 +71,7 @@ describe('a key or a database that every account of this machine may read', () =
       ANTIFORGERY_KEY_FILE: antiforgery,
       DATABASE_URL: `file:${database}`,
     }
-    /** Of a start that ends soon, for what should be the signing key is none. */
+    /** From a start that fails soon, because the signing key is invalid. */
     async function warnings(mode: number): Promise<string[]> {
       for (const file of [signing, antiforgery, database]) {
         await writeFile(file, Buffer.alloc(32).toString('base64'))

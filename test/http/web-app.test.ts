@@ -14,7 +14,7 @@ describe('the web app', () => {
   const assetPath = (extension: string) =>
     new RegExp(`(?:href|src)="(/assets/[^"]+\\.${extension})"`).exec(index)?.[1] ?? ''
 
-  it('is its one page at every address outside the API, asked for anew each time', async () => {
+  it('is one page at every address outside the API, fetched again each time', async () => {
     assert.match(index, /^<!doctype html>/i)
     for (const path of '/ /orders /orders/7/ /problems/order-not-found /healthy /a/b/c?d=e /index.html'.split(
       ' ',
@@ -30,7 +30,7 @@ describe('the web app', () => {
     }
   })
 
-  it('has the currency in its page where one is set, and never in an asset', async () => {
+  it('has the currency in its page if one is set, and never in an asset', async () => {
     assert.doesNotMatch(index, /currency/)
     const priced = await startService({ inside: true, env: { CURRENCY: 'eur' } })
     const page = await priced.client().get('/orders')
@@ -44,7 +44,7 @@ describe('the web app', () => {
     assert.equal(asset.status, 200)
   })
 
-  it('tells robots that there is nothing for them', async () => {
+  it('disallows everything to robots', async () => {
     const answer = await service.client().get('/robots.txt')
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
     assert.equal(answer.text, 'User-agent: *\nDisallow: /\n')
