@@ -1,6 +1,6 @@
 import type { Permission } from './permissions.ts'
 
-/** The current user, the same whether a session cookie or a bearer token brought it. Services count as users. */
+/** The caller, the same for a session cookie and a bearer token. Services count as users. */
 export interface Principal {
   id: number
   kind: 'user' | 'client'
@@ -21,7 +21,7 @@ export interface Principal {
 
 /** What a person's password began. */
 export interface SignIn {
-  /** Of the session or the token family. */
+  /** The id of the session or the token family. */
   id: string
   /** When the password was last given, as far as the credential knows; milliseconds. */
   authenticatedAt: number

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Of this installation, as package.json says. */
+/** The version of this installation, from package.json. */
 export function readVersion(): string {
   return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }

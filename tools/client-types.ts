@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** The types of the client. The generator needs TypeScript 5, so it lives in a workspace of its own. */
+/** The types of the client. The generator needs TypeScript 5, so it lives in a separate workspace. */
 export async function clientTypes(description: Description): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-types-'))
   const generator = new URL('openapi-types/node_modules/openapi-typescript/bin/cli.js', import.meta.url)
@@ -27,8 +27,8 @@ interface Description {
 }
 
 /**
- * The service takes a number as text too, but always sends a number: so schemas that answers use say a number. Where a
- * request uses one of them as well, it has its own copy.
+ * The service takes a number as text too, but always sends a number. So schemas of answers say a number. If a
+ * request uses one of them as well, it gets its own copy.
  */
 function withPlainAnswers(description: Description): Description {
   const { paths, components } = structuredClone(description)

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 
 /**
- * `npm run components`: the component list of a release (CycloneDX), from the lock file alone, as a file
- * beside it. All components are in it; those marked `cdx:npm:package:development` build and test, or are in
- * the web app as built.
+ * `npm run components`: the component list of a release (CycloneDX), from the lock file alone, next to which
+ * it is written. It lists all components; those marked `cdx:npm:package:development` build and test, or are
+ * in the web app as built.
  */
 const root = new URL('..', import.meta.url)
 const { name, version, dependencies } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))

@@ -5,7 +5,7 @@ import { createServer } from 'vite'
 
 /**
  * `npm run dev`: the web app from its sources at http://localhost:5173, reloaded as they change, in front of
- * a development service that starts anew when its own sources change. Ctrl-C ends both.
+ * a development service that restarts when its own sources change. Ctrl-C ends both.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const serverSources = fileURLToPath(new URL('../server', import.meta.url))
@@ -46,7 +46,7 @@ function startService(): ChildProcess {
 }
 
 async function restart(): Promise<void> {
-  process.stdout.write('\n  The server’s sources have changed: it starts anew\n')
+  process.stdout.write('\n  The server’s sources have changed: restarting\n')
   await end(service)
   if (!isEnding) service = startService()
 }

@@ -71,8 +71,8 @@ interface Described {
 }
 
 /**
- * What a client has to know and the types of the description do not say: states, transitions and fields of an order,
- * kinds of events, permissions, codes of problems.
+ * What a client must know but the types of the description do not say: states, transitions and fields of an
+ * order, kinds of events, permissions, codes of problems.
  */
 function clientFacts({ components }: { components: { schemas: Record<string, Described> } }): string {
   const { EOrderStatus = {}, Order = {}, Permission = {}, ProblemCode = {} } = components.schemas
@@ -91,7 +91,7 @@ export const orderStates = {
 ${states.join('\n')}
 } as const
 
-/** Every way in which an order moves from one state to another, the kind of its event, and who may make it. */
+/** Every transition of an order: from which state to which, the kind of its event, and who may make it. */
 export const orderTransitions = {
 ${transitionFacts().join('\n')}
 } as const
@@ -190,7 +190,7 @@ function accessPage({ paths }: { paths: Record<string, Record<string, DescribedO
 
 # Which operation takes which credential
 
-A person shows a session cookie or an access token, a service an access token of its own. Where none is needed, one that is
+A person shows a session cookie or an access token, a service its own access token. If none is needed, one that is
 sent is ignored. *Recent* means that the password was given in the last five minutes: see POST /v1/auth/session/confirm.
 
 | | Operation | Cookie | Bearer of a person | Bearer of a service | Needs |

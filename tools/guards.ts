@@ -26,7 +26,7 @@ import { type Place, placesIn } from './guards/places.ts'
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const [mode, count, seed = String(Date.now())] = process.argv.slice(2)
-/** Of one file of tests: one that waits for a refusal that never comes would ask for ever. */
+/** For one test file: a test that waits for a refusal would otherwise ask for ever. */
 const limitMilliseconds = 300_000
 
 /** Where the tests of a folder of server/ are; of all else, those of the whole service. */
@@ -81,7 +81,7 @@ function listed(): Mutant[] {
           place.source.includes(source) &&
           (within === undefined || place.within.includes(within)),
       )
-      // Of places one inside the other the inner one is meant.
+      // If one place is inside another, the inner one is meant.
       const places = fit.filter((outer) => !fit.some((inner) => isInside(inner, outer)))
       return { name, places, tests: [`test/${test}.test.ts`] }
     }),
@@ -149,7 +149,7 @@ function isGreen(tree: string, test: string, files: string[]): Promise<boolean> 
 
 async function succeeds(cwd: string, args: string[]): Promise<boolean> {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  // A group of its own: the processes that it starts end with it.
+  // In a new group: the processes that it starts end with it.
   const child = spawn(process.execPath, args, { cwd, env, stdio: 'ignore', detached: true })
   const end = () => child.exitCode === null && process.kill(-(child.pid as number), 'SIGKILL')
   process.once('exit', end)

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Makes one file of Kysely's modules, beside them, where server/db/kysely.ts looks for it. No statement is
- * left out. It goes with the package: `npm ci`, or another version, takes it away.
+ * Bundles Kysely's modules into one file next to them, where server/db/kysely.ts looks for it. No statement
+ * is left out. `npm ci`, or another version of the package, removes the file.
  */
 export async function makeKyselyOneFile(): Promise<void> {
   const entry = fileURLToPath(import.meta.resolve('kysely'))

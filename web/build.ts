@@ -11,9 +11,10 @@ const folder = join(web, 'dist')
 const stamp = '.sources'
 
 /**
- * Makes web/dist/, the web app as the service serves it, unless it is what the sources say already: hashed names, and
- * each text file beside its brotli and gzip forms. It appears as a whole, even when several processes make it at once.
- * Returns whether anything was made. Throws when vite is not installed (a production install) and something is stale.
+ * Makes web/dist/, the web app as the service serves it, if the sources have changed: hashed names, and each
+ * text file with its brotli and gzip forms. The folder appears as a whole, even when several processes make
+ * it at once. Returns whether anything was made. Throws if vite is not installed (a production install) and
+ * something is stale.
  */
 export async function buildWebIfStale(): Promise<boolean> {
   const hash = hashOf(sources())
@@ -21,7 +22,7 @@ export async function buildWebIfStale(): Promise<boolean> {
   if (made === hash) return false
   const target = await mkdtemp(join(web, '.dist-'))
   try {
-    // In a process of its own: the bundler's memory and settings are none of the service's.
+    // In a separate process: the bundler's memory and settings stay apart from the service's.
     await promisify(execFile)(process.execPath, [join(web, 'bundle.ts'), target])
     // The account of the service need not be the one that builds.
     await chmod(target, 0o755)

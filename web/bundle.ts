@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
 
-/** Bundles the web app into the folder that is named, each text file beside its brotli and gzip forms. */
+/** Bundles the web app into the given folder, each text file with its brotli and gzip forms. */
 const [folder] = process.argv.slice(2)
 if (folder === undefined) throw new Error('name a folder')
 

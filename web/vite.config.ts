@@ -10,7 +10,7 @@ export default defineConfig({
   plugins: [react()],
   build: {
     target: 'baseline-widely-available',
-    // Everything is a file of its own: the content security policy allows no inline script or style.
+    // Everything is a separate file: the content security policy allows no inline script or style.
     assetsInlineLimit: 0,
     // One style sheet: one of a single view that fails to load would not be asked for again.
     cssCodeSplit: false,

@@ -7,7 +7,7 @@ export const orderStates = {
   Withdrawn: 3,
 } as const
 
-/** Every way in which an order moves from one state to another, the kind of its event, and who may make it. */
+/** Every transition of an order: from which state to which, the kind of its event, and who may make it. */
 export const orderTransitions = {
   approve: { from: ['Pending'], to: 'Approved', event: 'approved', permission: 'Orders.Approve', by: 'approver' },
   reject: { from: ['Pending'], to: 'Rejected', event: 'rejected', permission: 'Orders.Approve', by: 'anyone' },

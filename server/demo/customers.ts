@@ -131,7 +131,7 @@ const cultures: Culture[] = [
 const branches = [' Nord', ' – Export', ' (Kiel)', ' Lisboa', ' 🥪']
 const branchInterval = 20
 
-/** Every customer once, in an order that has nothing to do with their names; the same for the same `random`. */
+/** Every customer once, in an order unrelated to their names; the same for the same `random`. */
 export function makeCustomers(random: () => number): Customer[] {
   const names = cultures.flatMap(({ names, trades, forms, pattern = '{name} {trade} {form}' }) =>
     names

@@ -72,8 +72,8 @@ export async function prepareDemo(options: {
 }
 
 /**
- * Fills an empty database for development, with accounts marked `demo`; leaves any other alone. If two instances start at
- * once, the second waits for the lock, finds the accounts and seeds nothing.
+ * Fills an empty database for development, with accounts marked `demo`, and leaves any other alone. If two
+ * instances start at once, the second waits for the lock, finds the accounts and seeds nothing.
  */
 export async function seedDemo(
   trx: Transaction<Database>,

@@ -5,7 +5,7 @@ import { firstStatus, type TransitionName, transitions } from '../orders/order.t
 import type { MadeOrders } from '../orders/orders.ts'
 import { type Customer, makeCustomers } from './customers.ts'
 
-/** Who stands in the audit trail; no account did any of it. */
+/** Names for the audit trail; no account did any of it. */
 export interface People {
   /** Each creates as many orders as the others; a name may stand here more than once. */
   creators: readonly string[]
@@ -37,7 +37,7 @@ const outcomes = [
   { share: 0.03, transition: 'withdraw', reasons: ['Wrong customer.', 'The customer cancelled.'] },
 ] as const satisfies { share: number; transition: TransitionName; reasons: string[] }[]
 const dayMilliseconds = 86_400_000
-/** A power of two: the customers' shares of the orders are multiples of one part of so many. */
+/** Customers' shares of the orders are multiples of one lot. A power of two. */
 const lotteryLots = 2 ** 18
 
 export interface OrdersWanted {
@@ -49,9 +49,10 @@ export interface OrdersWanted {
 }
 
 /**
- * Orders as they could have come in over the last `days`, oldest first, in batches, with what happened to each. The same
- * for the same arguments. Customers have long-tailed shares (the most frequent has about one order in a hundred, most
- * have one in tens of thousands); totals are log-normal with a median of about 300; three of five orders are approved.
+ * Orders as they could have come in over the last `days`, oldest first, in batches, with what happened to
+ * each. The same arguments give the same orders. Customers have long-tailed shares: the most frequent has
+ * about one order in a hundred, most have one in tens of thousands. Totals are log-normal with a median of
+ * about 300. Three of five orders are approved.
  */
 export function* makeOrders(wanted: OrdersWanted): Generator<MadeOrders> {
   const { count, days, nowMilliseconds, people, batchRows } = wanted

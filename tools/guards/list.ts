@@ -1,8 +1,9 @@
 import type { Kind } from './places.ts'
 
 /**
- * What security or integrity hangs on, below the file of tests of which one has to fail: what the service then does,
- * how it is broken, a part of the source of the place, and the function that it stands in where that says too little.
+ * What security or integrity depends on, under the test file in which a test must fail: what the broken
+ * service does, how it is broken, a part of the source there, and the enclosing function if that is
+ * ambiguous.
  */
 type Guard = [broken: string, kind: Kind, source: string, within?: string]
 

@@ -4,8 +4,8 @@ import { type ESTree, parseSync } from 'vite'
 type Node = ESTree.Node
 
 /**
- * What can be broken in a file: the link of a query (`where`), a throw, a call for its effect, an `if` (that never or
- * always holds), one side of `and` or `or`, a comparison, a property, a number (a thousand times as much), a text.
+ * What can be broken in a file: the link of a query (`where`), a throw, a call for its effect, an `if` (never
+ * or always true), one side of `and` or `or`, a comparison, a property, a number (times a thousand), a text.
  */
 export type Kind =
   | 'where'
@@ -19,7 +19,7 @@ export type Kind =
   | 'number'
   | 'text'
 
-/** `source` stands from `start` to `end` of the file, in the functions of those names, and becomes `broken`. */
+/** `source` is at `start` to `end` of the file, in the functions of those names, and becomes `broken`. */
 export interface Place {
   file: string
   kind: Kind
