@@ -9,7 +9,7 @@ type Guard = [broken: string, kind: Kind, source: string, within?: string]
 
 export const guards: Record<string, Guard[]> = {
   'orders/life/approveOrder': [
-    ['an approved order is approved again', 'where', "'status', 'in'", 'changed'],
+    ['an approved order is approved again', 'where', "'status', 'in'", 'changeStatus'],
     ['an approval overwrites an unseen version', 'where', 'acceptedVersions'],
   ],
   'orders/idempotency': [
