@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Transaction } from '#kysely'
+import { sql, type Transaction } from '#kysely'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { holdLease } from './db/lease.ts'
@@ -15,6 +15,8 @@ interface Batch {
   nowMilliseconds: number
   /** Rows. */
   limit: number
+  /** By `settings` of a removal. */
+  keptMilliseconds?: number
 }
 
 /** Work that the clock begins, in batches of one write each. `operations.ts` lists all jobs. */
@@ -36,19 +38,37 @@ export interface Job {
   failure: string
 }
 
+interface Removal<Table extends keyof Database> {
+  name: string
+  table: Table
+  key: readonly (keyof Database[Table] & string)[]
+  /** Column of the instant from which on a row is kept for `keptMilliseconds`. */
+  since: keyof Database[Table] & string
+  keptMilliseconds?: (config: Config) => number
+  batch: number
+}
+
 /**
  * A job that deletes rows nothing can use any more. On SQLite a batch takes the writer at most 2 ms, and its
  * fsync (docs/performance.md).
  */
-export function removal(run: Job['run'], batch: number): Job {
+export function removal<Table extends keyof Database>(removed: Removal<Table>): Job {
+  const { name, table, key, since, keptMilliseconds = () => 0, batch } = removed
+  const keys = sql.join(key.map((column) => sql.ref(column)))
   return {
-    name: run.name,
+    name,
     everyMilliseconds: 60_000,
     batch,
     pauseMilliseconds: 20,
     isAlone: true,
-    run,
-    failure: `${run.name} failed; trying again in a minute`,
+    settings: (config) => ({ keptMilliseconds: keptMilliseconds(config) }),
+    async run(trx, { nowMilliseconds, limit, keptMilliseconds: kept = 0 }) {
+      const { numAffectedRows } = await sql`delete from ${sql.table(table)} where (${keys}) in
+        (select ${keys} from ${sql.table(table)} where ${sql.ref(since)} <= ${nowMilliseconds - kept} limit ${limit})
+      `.execute(trx)
+      return Number(numAffectedRows)
+    },
+    failure: `${name} failed; trying again in a minute`,
   }
 }
 

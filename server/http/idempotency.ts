@@ -182,27 +182,10 @@ export function announceReplay(reply: FastifyReply, { replayed }: Once<unknown>)
   if (replayed) reply.header('idempotency-replayed', 'true')
 }
 
-/** Deletes at most `limit` expired keys, and returns how many. */
-async function removeExpiredKeys(
-  trx: Transaction<Database>,
-  { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },
-): Promise<number> {
-  const { numDeletedRows } = await trx
-    .deleteFrom('idempotency_keys')
-    .where(({ eb, refTuple }) =>
-      eb(
-        refTuple('principal_id', 'operation', 'key'),
-        'in',
-        eb
-          .selectFrom('idempotency_keys')
-          .select(['principal_id', 'operation', 'key'])
-          .where('expires_at', '<=', nowMilliseconds)
-          .limit(limit)
-          .$asTuple('principal_id', 'operation', 'key'),
-      ),
-    )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
-export const expiredKeys = removal(removeExpiredKeys, 100)
+export const expiredKeys = removal({
+  name: 'removeExpiredKeys',
+  table: 'idempotency_keys',
+  key: ['principal_id', 'operation', 'key'],
+  since: 'expires_at',
+  batch: 100,
+})

@@ -100,7 +100,7 @@ describe('security events in the log', () => {
 
   it('a refused client: the service if there is one, from where, and nothing that was sent', async () => {
     const client = await newClient(service)
-    const event = { level: 30, event: 'client-refused', address, msg: 'client exchange failed' }
+    const event = { level: 30, event: 'client-refused', address, msg: 'client refused' }
     const exchange = (clientId: string) =>
       eventOf((headers) =>
         service.client().post('/v1/auth/clients/token', { clientId, clientSecret: 'sent-secret' }, headers),

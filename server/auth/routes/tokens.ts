@@ -15,7 +15,7 @@ import {
   type TokenGrant,
 } from '../credentials/tokens/store.ts'
 import type { IssuedToken } from '../credentials/tokens/tokens.ts'
-import { type AuthParts, checkClientSecret, logSignIn, signIn, userAgentOf } from '../login.ts'
+import { type AuthParts, checkClientSecret, logEvent, logSignIn, signIn, userAgentOf } from '../login.ts'
 import { type ClientSecret, clientOf, refuseForm, sendStandardToken } from './oauth.ts'
 import {
   ClientTokenCommand,
@@ -108,7 +108,7 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
         tokenExpiresAt: now + parts.config.refreshTokenIdleTtlSeconds * 1000,
       })
       if ('refused' in grant) throw refusedRotation(parts, request, reply, grant)
-      logRefresh(request, grant.principalId, token.familyId)
+      logEvent(request, 'token-refreshed', { principalId: grant.principalId, familyId: token.familyId })
       return signPair(parts, grant, token.familyId, next, now)
     },
   })
@@ -140,12 +140,6 @@ async function countedToken(
   if (isOurs) limits.consume('refresh', token.familyId, reply)
   else limits.consume('anonymous', request.clientAddress, reply)
   return isOurs ? token : undefined
-}
-
-/** Logs whose tokens were renewed, in which family and from where (ASVS 5.0 16.3.1). */
-function logRefresh(request: FastifyRequest, principalId: number, familyId: string): void {
-  const address = request.clientAddress
-  request.log.info({ event: 'token-refreshed', principalId, familyId, address }, 'token refreshed')
 }
 
 /** Reuse of a refresh token is a sign of theft (RFC 9700 §4.14.2): logged, but not shown in the answer. */
@@ -262,14 +256,10 @@ function registerRevocation(app: App, parts: AuthParts): void {
         throw new Problem('unsupported-token-type')
       }
       const ended = token && (await parts.db.write('endFamily', { familyId: token.familyId }))
-      if (ended) logRevocation(request, ended)
+      if (ended) logEvent(request, 'tokens-revoked', ended)
       return reply.code(200).send(undefined)
     },
   })
-}
-
-function logRevocation(request: FastifyRequest, ended: { familyId: string; principalId: number }): void {
-  request.log.info({ event: 'tokens-revoked', ...ended, address: request.clientAddress }, 'tokens revoked')
 }
 
 /** Signs only what a durable write has returned. */

@@ -212,21 +212,10 @@ export async function takeLink(
   return numDeletedRows === 1n
 }
 
-/** Deletes at most `limit` links that have expired. Returns the number of rows. */
-async function removeExpiredLinks(
-  trx: Transaction<Database>,
-  { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },
-): Promise<number> {
-  const expired = trx
-    .selectFrom('one_time_links')
-    .select('principal_id')
-    .where('expires_at', '<=', nowMilliseconds)
-    .limit(limit)
-  const { numDeletedRows } = await trx
-    .deleteFrom('one_time_links')
-    .where('principal_id', 'in', expired)
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
-export const expiredLinks = removal(removeExpiredLinks, 50)
+export const expiredLinks = removal({
+  name: 'removeExpiredLinks',
+  table: 'one_time_links',
+  key: ['principal_id'],
+  since: 'expires_at',
+  batch: 50,
+})

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from '#kysely'
 import { prepared, unseen } from '../../../db/prepared.ts'
 import type { Database } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
-import { type Job, removal } from '../../../upkeep.ts'
+import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
 
@@ -300,26 +300,13 @@ export async function touchSession(
     .execute()
 }
 
-/**
- * Deletes at most `limit` sessions that were unused for too long, with all their ids, and returns how many. This includes
- * sessions past their absolute end, because they can no longer be used.
- */
-async function removeEndedSessions(
-  trx: Transaction<Database>,
-  input: { nowMilliseconds: number; sessionIdleTtlMilliseconds: number; limit: number },
-): Promise<number> {
-  const { nowMilliseconds, sessionIdleTtlMilliseconds, limit } = input
-  const unused = trx
-    .selectFrom('sessions')
-    .select('id')
-    .where('last_seen_at', '<=', nowMilliseconds - sessionIdleTtlMilliseconds)
-    .limit(limit)
-  const { numDeletedRows } = await trx.deleteFrom('sessions').where('id', 'in', unused).executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
-export const endedSessions: Job = {
+/** Unused sessions go, with all their ids. This includes sessions past their absolute end, because they can no longer be used. */
+export const endedSessions = removal({
+  name: 'removeEndedSessions',
+  table: 'sessions',
+  key: ['id'],
+  since: 'last_seen_at',
+  keptMilliseconds: ({ sessionIdleTtlSeconds }) => sessionIdleTtlSeconds * 1000,
   // Each has up to eight ids.
-  ...removal(removeEndedSessions, 3),
-  settings: ({ sessionIdleTtlSeconds }) => ({ sessionIdleTtlMilliseconds: sessionIdleTtlSeconds * 1000 }),
-}
+  batch: 3,
+})

@@ -184,39 +184,20 @@ const selectKnown = prepared((db, address: { pairHash: string; since: number }) 
     .where('signed_in_at', '>', unseenNumber(address.since)),
 )
 
-interface Removal {
-  nowMilliseconds: number
-  limit: number
-}
+export const forgottenTries = removal({
+  name: 'removeForgottenTries',
+  table: 'login_failures',
+  key: ['key_hash'],
+  since: 'updated_at',
+  keptMilliseconds: () => forgottenAfterMilliseconds,
+  batch: 50,
+})
 
-/** Deletes at most `limit` counters that have expired. Returns the number of rows. */
-async function removeForgottenTries(trx: Transaction<Database>, input: Removal): Promise<number> {
-  const forgotten = trx
-    .selectFrom('login_failures')
-    .select('key_hash')
-    .where('updated_at', '<=', input.nowMilliseconds - forgottenAfterMilliseconds)
-    .limit(input.limit)
-  const { numDeletedRows } = await trx
-    .deleteFrom('login_failures')
-    .where('key_hash', 'in', forgotten)
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
-export const forgottenTries = removal(removeForgottenTries, 50)
-
-/** Deletes at most `limit` addresses that are no longer known. Returns the number of rows. */
-async function removeForgottenAddresses(trx: Transaction<Database>, input: Removal): Promise<number> {
-  const forgotten = trx
-    .selectFrom('known_addresses')
-    .select('pair_hash')
-    .where('signed_in_at', '<=', input.nowMilliseconds - knownForMilliseconds)
-    .limit(input.limit)
-  const { numDeletedRows } = await trx
-    .deleteFrom('known_addresses')
-    .where('pair_hash', 'in', forgotten)
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
-export const forgottenAddresses = removal(removeForgottenAddresses, 50)
+export const forgottenAddresses = removal({
+  name: 'removeForgottenAddresses',
+  table: 'known_addresses',
+  key: ['pair_hash'],
+  since: 'signed_in_at',
+  keptMilliseconds: () => knownForMilliseconds,
+  batch: 50,
+})

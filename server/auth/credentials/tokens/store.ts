@@ -202,21 +202,10 @@ const selectServing = prepared((db, token: RefreshToken) =>
     .where('token_hash', '=', token.hash),
 )
 
-/** Deletes at most `limit` families whose token has expired. Returns the number of rows. */
-async function removeEndedFamilies(
-  trx: Transaction<Database>,
-  { nowMilliseconds: now, limit }: { nowMilliseconds: number; limit: number },
-): Promise<number> {
-  const ended = trx
-    .selectFrom('refresh_families')
-    .select('id')
-    .where('token_expires_at', '<=', now)
-    .limit(limit)
-  const { numDeletedRows } = await trx
-    .deleteFrom('refresh_families')
-    .where('id', 'in', ended)
-    .executeTakeFirst()
-  return Number(numDeletedRows)
-}
-
-export const endedFamilies = removal(removeEndedFamilies, 30)
+export const endedFamilies = removal({
+  name: 'removeEndedFamilies',
+  table: 'refresh_families',
+  key: ['id'],
+  since: 'token_expires_at',
+  batch: 30,
+})
