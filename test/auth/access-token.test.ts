@@ -146,7 +146,7 @@ describe('access tokens', () => {
   })
 
   describe('are refused', () => {
-    /** Each differs from an accepted token in one point. */
+    /** Each differs from an accepted token in one detail. */
     const attacks: [what: string, make: () => string][] = []
     const attack = (what: string, make: () => string) => void attacks.push([what, make])
     const current = (): Members => ({ ...claims, iat: now(), exp: now() + 900 })

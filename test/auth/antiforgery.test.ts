@@ -89,7 +89,7 @@ describe('antiforgery', () => {
     return row.antiforgery_binding
   }
 
-  /** Brings the browser's session cookie into the state. */
+  /** Puts the browser's session cookie into this state. */
   const bring: Record<string, (scene: Scene) => Promise<unknown>> = {
     valid: async () => undefined,
     'retired, in its 30 seconds': (scene) => retire(scene, 29_000),
@@ -241,7 +241,7 @@ describe('antiforgery', () => {
   })
 
   describe('the second layer, on unsafe cookie requests', () => {
-    /** Beside those of test/security/antiforgery-matrix.test.ts. */
+    /** In addition to those of test/security/antiforgery-matrix.test.ts. */
     const foreign: Record<string, string>[] = [
       { 'sec-fetch-site': '' },
       { 'sec-fetch-site': 'same-origin, cross-site' },
@@ -280,7 +280,7 @@ function describeRow(cookie: string): string {
   return serving.has(cookie) ? 'a token of the session is needed' : 'always 401, no token is asked for'
 }
 
-/** Every other last character: some of them differ in bits that base64url throws away. */
+/** Every other last character: some differ only in bits that base64url discards. */
 function lastCharacters(token: string): [at: number, other: string][] {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
   const others = [...alphabet].filter((character) => character !== token.at(-1))

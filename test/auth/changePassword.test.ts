@@ -35,7 +35,7 @@ describe('changePassword', () => {
   const signInWith = (password: string) =>
     service.client().post('/v1/auth/token', { email: user.email, password })
 
-  /** All of one change: to judge a new password takes a third of a second. */
+  /** One change for all tests: judging a new password takes a third of a second. */
   describe('succeeds', () => {
     let others: Awaited<ReturnType<typeof everyCredentialOf>>
     let thief: Client

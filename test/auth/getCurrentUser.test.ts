@@ -35,7 +35,7 @@ describe('getCurrentUser', () => {
     return row.last_seen_at
   }
 
-  /** The last use is written beside the answer, not before it. */
+  /** The last use is written while the answer is sent, not before. */
   async function seenAfter(moment: number): Promise<void> {
     const deadline = performance.now() + 20_000
     while ((await lastSeenAt()) <= moment) {

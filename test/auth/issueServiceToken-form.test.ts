@@ -20,7 +20,7 @@ function everyByte(text: string): string {
   return [...Buffer.from(text)].map((byte) => `%${byte.toString(16)}`).join('')
 }
 
-/** RFC 6749 §5.2, with the members of the problem beside. */
+/** RFC 6749 §5.2, together with the members of the problem. */
 function assertRefusal(answer: Answer, status: number, error: string, code: string): void {
   const { body, headers, text } = answer
   assert.deepEqual([answer.status, body?.error, body?.code], [status, error, code], text)

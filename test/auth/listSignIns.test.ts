@@ -64,7 +64,7 @@ describe('listSignIns', () => {
     it('with the most recently used first: by a request of a session, or a refresh of tokens', async () => {
       const first = await signInAs('first')
       const pair = await tokenPair(service, user)
-      // To look is no use of the session.
+      // Listing is no use of the session.
       const look = () => first.get(path, { background: '?1' })
       const order = async () => (await look()).body.items.map(({ kind }: { kind: string }) => kind)
       service.advance(2 * minute)
@@ -118,7 +118,7 @@ describe('listSignIns', () => {
     })
   })
 
-  /** The last use is written beside the answer; the next answer tells of it. */
+  /** The last use is written while the answer is sent; the next answer shows it. */
   async function settledTouch(browser: Client): Promise<void> {
     const expected = formatInstant(service.now() + 30 * minute)
     const endsAt = performance.now() + 10_000

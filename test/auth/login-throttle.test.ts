@@ -46,13 +46,13 @@ describe('login throttle', () => {
     Promise.all(Array.from({ length: count }, () => attempt(one)))
   const statuses = (answers: Answer[]) => answers.map((answer) => answer.status).sort()
 
-  /** Asserts a wait of so many whole seconds, rounded up. */
+  /** Asserts a wait of this many whole seconds, rounded up. */
   async function assertWaiting(seconds: number, one: Try = {}): Promise<void> {
     const answer = await attempt(one)
     assertProblem(answer, 429, 'too-many-attempts')
     assert.equal(answer.headers.get('retry-after'), String(seconds))
   }
-  /** Fails, each time from another address; without hashing, which is not what this is about. */
+  /** Fails, each time from another address, and without hashing. */
   async function failFrom(addresses: string[], email = user.email): Promise<number[]> {
     const verify = mock.method(Passwords.prototype, 'verify', async () => false)
     const answers = await Promise.all(addresses.map((from) => attempt({ email, from })))
@@ -60,7 +60,10 @@ describe('login throttle', () => {
     return statuses(answers)
   }
   const addresses = (length: number) => Array.from({ length }, randomAddress)
-  /** What so many tries leave, each from another address. All but the last are a row that is put there. */
+  /**
+   * Leaves what this many tries from different addresses leave: a row for all but the last, then the last
+   * try.
+   */
   async function failFromEverywhere(email = user.email, tries = 100): Promise<number[]> {
     const keyHash = sha256(`account\n${email}`)
     const row = { key_hash: keyHash, failures: tries - 1, blocked_until: 0, updated_at: service.now() }
@@ -376,12 +379,12 @@ describe('login throttle', () => {
   })
 })
 
-/** From 10.0.0.0/8: one that no other test has. */
+/** An address of 10.0.0.0/8 that no other test uses. */
 function randomAddress(): string {
   return `10.${[...randomBytes(3)].join('.')}`
 }
 
-/** A /48 that no other test has. */
+/** A /48 that no other test uses. */
 function randomNetwork(): string {
   const [first = '', second = ''] = randomBytes(4).toString('hex').match(/.{4}/g) ?? []
   return `2001:${first}:${second}`

@@ -122,7 +122,7 @@ describe('loginSession', () => {
   })
 
   describe('rejects input', () => {
-    // test/contract/schemas.test.ts draws all others.
+    // test/contract/schemas.test.ts covers all others.
     const bodies: [what: string, body: unknown, pointers: string[]][] = [
       ['no field', {}, ['#/email', '#/password']],
       ['an array', ['someone@example.com', 'whatever it may be'], ['#']],

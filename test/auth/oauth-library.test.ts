@@ -6,10 +6,10 @@ import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { newClient, newUser, type TestClient, tokenPair } from '../support/accounts.ts'
 import { testService } from '../support/service.ts'
 
-/** Development has no TLS; that is the one thing the library has to be told. */
+/** Development has no TLS, which is the only thing that the library must be configured for. */
 const onLoopback = { [oauth.allowInsecureRequests]: true }
 
-/** What a library that knows nothing of this service makes of the issuer's address alone. */
+/** The client that a library makes from the issuer's address alone. */
 describe('an OAuth library', () => {
   const service = testService({ development: true, env: { PUBLIC_URL: '' } })
   let issuer: URL

@@ -114,7 +114,7 @@ describe('passwords', () => {
   describe('the queue', () => {
     const cores = availableParallelism()
     const waitingLimit = 128
-    /** Of the least cost: how long a hash takes is not what these are about. */
+    /** With the least cost: these tests are not about how long a hash takes. */
     let cheapHash: string
     before(async () => {
       cheapHash = await hashOf(password)
@@ -165,7 +165,7 @@ describe('passwords', () => {
     it('makes no other account wait, however many passwords one account sends', async () => {
       const judge = new PasswordJudge()
       const ended: string[] = []
-      // Too short to be worth a look at the lists, which takes long.
+      // Too short, so it is refused without a look at the lists, which takes long.
       const judgeOne = async (name: string) => {
         const outcome = await judge
           .faultOf('short', [name])

@@ -11,7 +11,7 @@ import { changingRoutes } from '../support/routes.ts'
 import { type InsideService, startService } from '../support/service.ts'
 
 const minute = 60_000
-/** Any guarded route will do: this one is made to ask for a recent sign-in. */
+/** Any guarded route will do: this one is changed to need a recent sign-in. */
 const guarded = '/v1/orders/summary'
 
 describe('a route that needs a recent sign-in', () => {

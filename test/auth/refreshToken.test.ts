@@ -74,7 +74,7 @@ describe('refreshToken', () => {
     })
 
     it('with an access token that works, even within the second in which the credentials changed', async () => {
-      // Past its beginning, where an `iat` in whole seconds is older than the change.
+      // Later in the second, so that an `iat` in whole seconds is older than the change.
       service.advance(1_500 - (service.now() % 1_000))
       const { account, password } = user
       const passwordHash = await hashOf(password)
@@ -111,7 +111,7 @@ describe('refreshToken', () => {
       const elsewhere = (refreshToken: string) => instance.client().post(path, { refreshToken })
       const { status, body } = await elsewhere(pair.refreshToken)
       assert.equal(status, 200)
-      // Of the replaced key: it is no longer known for a used one.
+      // Made with the replaced key, so it is not recognised as a used one.
       assertProblem(await elsewhere(pair.refreshToken), 401, 'invalid-refresh-token')
       assert.equal((await elsewhere(body.refreshToken)).status, 200)
       assertProblem(await elsewhere(body.refreshToken), 401, 'invalid-refresh-token')

@@ -305,10 +305,7 @@ describe('revocation', () => {
   describe('a sign-in that races with it', () => {
     const instance = interruptedInstance(service)
 
-    /**
-     * What is answered when the change comes right before the write: after the checks, which saw the old
-     * state.
-     */
+    /** The answer when the change comes right before the write, after the checks have seen the old state. */
     async function justBefore(
       operation: string,
       change: () => Promise<unknown>,

@@ -17,7 +17,7 @@ describe('security events in the log', () => {
 
   let requests = 0
   const ofEveryLine = ['requestId', 'time', 'milliseconds', 'pid', 'hostname']
-  /** What was logged for one request, without what every line has. */
+  /** What was logged for one request, without the members that every line has. */
   async function linesOf(send: (headers: Record<string, string>) => Promise<unknown>) {
     requests += 1
     const requestId = `security-event-${requests}`
@@ -139,7 +139,7 @@ describe('security events in the log', () => {
   })
 
   it('what is no request: why and from where, none of its bytes, and one line a second for any number', async (t) => {
-    // On a clock that runs, for it is the times of the lines that are looked at.
+    // With a running clock, because the test compares the times of the lines.
     const service = await startService({ inside: true, clockRuns: true, until: t })
     const unreadable = async () => (await service.log()).filter((line) => line.event === 'request-unreadable')
     const line = (values: object) => ({ level: 30, event: 'request-unreadable', address, ...values })

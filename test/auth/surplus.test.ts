@@ -9,7 +9,7 @@ import { testService } from '../support/service.ts'
 describe('sign-ins of one user', () => {
   const service = testService()
 
-  /** What a sign-in writes, without the work that its password costs. */
+  /** What a sign-in writes, without the work of checking a password. */
   async function credentialsOf({ credentials }: TestUser) {
     return (await findUserByEmail(service.db.read, credentials.email)) ?? assert.fail('no such user')
   }

@@ -40,7 +40,7 @@ describe('useLink', () => {
       stamp: machineStamp(service.now()),
     })
 
-  /** All of one use, in the last millisecond: to judge a new password takes a third of a second. */
+  /** One use, in the last millisecond, for all tests: judging a new password takes a third of a second. */
   describe('succeeds', () => {
     let others: Awaited<ReturnType<typeof everyCredentialOf>>
     let stored: string

@@ -4,7 +4,7 @@ import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { publicUrl, testService } from '../support/service.ts'
 
-/** `passes` is what a request is answered that nothing stands against. */
+/** `passes` is the answer to a request that nothing forbids. */
 const requests = {
   'PATCH /v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57/approve': { passes: 404, isUnsafe: true },
   'POST /v1/auth/session/refresh': { passes: 200, isUnsafe: true, isForSessions: true },
@@ -46,7 +46,7 @@ type Token = (typeof tokens)[number]
 type Site = (typeof sites)[number]
 
 const pairs = tokens.flatMap((token) => sites.map((site): [Token, Site] => [token, site]))
-/** Where neither is looked at: each of either. */
+/** Where neither counts: one of each. */
 const fewPairs = sites.map((site, index): [Token, Site] => [
   tokens[index % tokens.length] ?? 'no token',
   site,
@@ -55,7 +55,7 @@ const fewPairs = sites.map((site, index): [Token, Site] => [
 const isOfSession = (credential: Credential) =>
   credential === 'a session cookie' || credential.startsWith('another scheme')
 
-/** Section 4 of the contract, read anew: nothing of the service is asked. */
+/** Section 4 of the contract, written again here without the code of the service. */
 function expected(name: string, credential: Credential, token: Token, site: Site): string {
   const { passes, isUnsafe = false, isForSessions = false } = requests[name] ?? { passes: 0 }
   const isBearer = credential.startsWith('a bearer')
@@ -121,7 +121,7 @@ describe('the whole antiforgery matrix: request, credential, token, site', () =>
           const code = answer.status === 404 ? '' : (answer.body?.code ?? '')
           const what = `${token}, ${JSON.stringify(site)}`
           assert.equal(`${answer.status} ${code}`.trim(), expected(name, credential, token, site), what)
-          // A cookie that no longer serves is cleared by a logout: the next request is to carry it again.
+          // A logout clears a cookie that no longer works, and the next request must carry it again.
           for (const [cookie, value] of credential.includes('has ended') ? cookies : [])
             scene.browser.cookies.set(cookie, value)
           if (path.endsWith('logout') && answer.status === passes) scene = await browserWith(credential)

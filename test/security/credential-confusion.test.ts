@@ -6,7 +6,7 @@ import { newClient, newUser, serviceToken, type TestUser, tokenPair } from '../s
 import { decode } from '../support/forge.ts'
 import { publicUrl, testService } from '../support/service.ts'
 
-/** Where a credential can be put, and what is at home there. */
+/** Where a credential can be put, and which kind belongs there. */
 const places = {
   'the bearer header': ['an access token', 'an access token of a service'],
   'the session cookie': ['a session id'],
@@ -77,7 +77,7 @@ describe('a credential in the place of another', () => {
     }
   })
 
-  /** Each sends the text in one place and everything else as it should be; answers the status. */
+  /** Each sends the text in one place, with everything else correct, and returns the status. */
   const present: Record<Place, (text: string) => Promise<number>> = {
     'the bearer header': async (text) =>
       (await service.client().get('/v1/auth/me', { authorization: `Bearer ${text}` })).status,
@@ -93,7 +93,7 @@ describe('a credential in the place of another', () => {
     "a client's secret": async (text) =>
       (await service.client().post('/v1/auth/clients/token', { clientId, clientSecret: text })).status,
     'a password': async (password) => {
-      // A success first, so that no wrong one has to wait for those before it.
+      // A success first, so that no wrong one has to wait.
       assert.equal((await service.client().post('/v1/auth/token', user.credentials)).status, 200)
       return (await service.client().post('/v1/auth/token', { ...user.credentials, password })).status
     },

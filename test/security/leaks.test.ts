@@ -17,7 +17,7 @@ import { type InsideService, passwordOf, startService, testService } from '../su
 describe('what every test watches for', () => {
   const password = 'lanterns over the quiet weir'
 
-  /** One of each has gone through the service. */
+  /** The service has handled one of each. */
   let secrets: Record<string, string>
   let service: InsideService
   before(async () => {
@@ -123,7 +123,7 @@ describe('a fault of the service', () => {
 describe('refusals of credentials', () => {
   const service = testService()
 
-  /** The answer as it stood on the wire, without what no two answers have in common. */
+  /** The answer as sent, without the parts that differ in any two answers. */
   async function refused(path: string, body: object): Promise<string> {
     const lines = ['Content-Type: application/json', 'X-Request-Id: the-same-for-all']
     const { status, headers, text } = await exchange(

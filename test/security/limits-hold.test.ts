@@ -6,7 +6,7 @@ import { testService } from '../support/service.ts'
 
 const order = { customer: 'Acme', total: 1 }
 
-/** A tenth of the limits of section 8 of the contract. Each flood comes from an address of its own. */
+/** A tenth of the limits of section 8 of the contract. Each flood comes from a different address. */
 describe('a flood from one address or one caller meets its limit, and affects no one else', () => {
   const service = testService({ env: { RATE_LIMIT_FACTOR: '0.1', TRUSTED_PROXIES: '127.0.0.1' } })
   let bystander: TestUser
@@ -23,7 +23,7 @@ describe('a flood from one address or one caller meets its limit, and affects no
     caller.headers['x-forwarded-for'] = address
     return bearer === undefined ? caller : caller.withBearer(bearer)
   }
-  /** Sends until a request is refused for the limit; answers how many were let through. */
+  /** Sends until the limit refuses a request, and returns how many were admitted. */
   async function flood(send: (turn: number) => Promise<Answer>, limit: number): Promise<number> {
     for (let turn = 0; turn <= limit; turn += 1) {
       const { status, body, headers } = await send(turn)
@@ -35,7 +35,7 @@ describe('a flood from one address or one caller meets its limit, and affects no
     return limit + 1
   }
   /**
-   * Whoever has a credential of his own is served, also from the flooded address, and so are other addresses.
+   * A caller with another credential is served, even from the flooded address, and so are other addresses.
    */
   async function assertOthersServed(address: string): Promise<void> {
     for (const place of [address, newAddress()]) {

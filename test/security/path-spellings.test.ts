@@ -5,7 +5,7 @@ import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { exchange, request } from '../support/raw.ts'
 import { testService } from '../support/service.ts'
 
-/** Edits of a request target; what a proxy, a router and an access check could read in different ways. */
+/** Edits of a request target that a proxy, a router and an access check could read differently. */
 const edits: ((path: string, at: number) => string)[] = [
   (path, at) => insert(path, at, '/'),
   (path, at) => insert(path, at, '/.'),
@@ -42,7 +42,7 @@ const edits: ((path: string, at: number) => string)[] = [
   (path) => `/.${path}`,
 ]
 
-/** A failure can be repeated with the seed that it prints. */
+/** A failure prints the seed that repeats it. */
 const seed = Number(process.env.SEED ?? 1)
 const samples = (path: string, numRuns: number) => fc.sample(spelling(path), { numRuns, seed })
 

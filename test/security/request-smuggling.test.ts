@@ -13,7 +13,7 @@ const withLength = (...lengths: string[]) =>
   message([...post, ...lengths.map((length) => `Content-Length: ${length}`)], `{}${smuggled}`)
 const chunked = (...lines: string[]) => message([...post, ...lines], `0\r\n\r\n${smuggled}`)
 
-/** Two readers of these bytes could disagree about where a request ends, or what one of its lines says. */
+/** Bytes about which two readers could disagree: where a request ends, or what a line says. */
 const ambiguous: Record<string, string> = {
   'two lengths, equal': withLength('2', '2'),
   'two lengths, different': withLength('2', '60'),
@@ -89,7 +89,7 @@ describe('smuggled requests', () => {
     viewer = `Authorization: Bearer ${(await tokenPair(service, reader)).accessToken}`
   })
 
-  /** Everything that is answered to the bytes; the server has to end the connection, or to fall silent. */
+  /** The whole answer to the bytes; the server must end the connection or send nothing more. */
   function answersTo(bytes: string): Promise<{ received: string; ended: boolean }> {
     const { hostname, port } = new URL(service.baseUrl)
     return new Promise((resolve) => {

@@ -74,7 +74,7 @@ describe('attacks on sessions', () => {
       }
       const foreign = { 'x-xsrf-token': token, origin: 'https://sibling.example.com' }
       assertProblem(await browser.post('/v1/orders', order, foreign), 403, 'cross-site-request')
-      // The attacker's own browser has the same cookie still: it is nobody's session.
+      // The attacker's browser still has the same cookie, which belongs to no session.
       assert.equal((await own.post('/v1/orders', order, { 'x-xsrf-token': token })).status, 401)
     })
   })
@@ -167,7 +167,7 @@ describe('attacks on sessions', () => {
   })
 
   describe('replay', () => {
-    /** Every kind of request that a session makes, as it stood on the wire. */
+    /** Every kind of request that a session makes, as sent. */
     async function recorded(browser: Client): Promise<[name: string, bytes: string][]> {
       const { id } = (await browser.post('/v1/orders', order)).body
       const lines = [

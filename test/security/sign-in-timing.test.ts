@@ -7,7 +7,7 @@ import { testService } from '../support/service.ts'
 /** Takes a minute: only with SECURITY_LONG=1. */
 const isLong = process.env.SECURITY_LONG === '1'
 const tries = 240
-/** Free tries of one account from one address, less one. */
+/** One less than the free tries of an account from an address. */
 const triesOfAccount = 4
 
 describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG is not 1' }, () => {
@@ -32,10 +32,7 @@ describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG i
     return took
   }
 
-  /**
-   * The chance that one of the first takes longer than one of the second: a half when nothing tells them
-   * apart.
-   */
+  /** The chance that one of the first takes longer than one of the second: a half if they do not differ. */
   function chanceOfLonger(first: number[], second: number[]): number {
     const longer = first.flatMap((one) => second.map((other) => (one > other ? 1 : one === other ? 0.5 : 0)))
     return longer.reduce((sum: number, one) => sum + one, 0) / longer.length
@@ -59,7 +56,7 @@ describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG i
     for (let turn = 0; turn < tries; turn += 1) {
       // Both kinds of a disabled user count as failures of one account.
       if (turn % (tries / triesOfAccount) === 0) service.advance(25 * 3_600_000)
-      // In turns, each time begun by another, so that what else the machine does meets all alike.
+      // In turns that each begin with another kind, so that other work of the machine affects all alike.
       for (let index = 0; index < names.length; index += 1) {
         const name = names[(turn + index) % names.length] ?? ''
         const [email, password] = causes[name]?.(turn) ?? ['', '']

@@ -8,7 +8,7 @@ import { assertProblem } from '../../support/problem.ts'
 import { testService } from '../../support/service.ts'
 
 /**
- * A token is remembered as good for five minutes, and a request may be let in long before its body is there.
+ * A token is remembered as good for five minutes, and a request may be admitted long before its body arrives.
  */
 describe('a user who can no longer manage accounts', () => {
   const service = testService()

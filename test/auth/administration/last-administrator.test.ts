@@ -87,7 +87,7 @@ describe('the last account that can manage accounts', () => {
       ])
       const statuses = answers.map(({ status }) => status)
       assert.deepEqual(statuses.filter((status) => status === 204).length, 1)
-      // Whose request comes when the other has taken it already is let in no longer.
+      // A request that comes after the other has taken the permission is not admitted.
       assert.ok(
         statuses.some((status) => [401, 403, 409].includes(status)),
         String(statuses),

@@ -300,7 +300,10 @@ export async function touchSession(
     .execute()
 }
 
-/** Unused sessions go, with all their ids. This includes sessions past their absolute end, because they can no longer be used. */
+/**
+ * Unused sessions go, with all their ids. This includes sessions past their absolute end, because they can no
+ * longer be used.
+ */
 export const endedSessions = removal({
   name: 'removeEndedSessions',
   table: 'sessions',
