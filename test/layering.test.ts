@@ -39,7 +39,7 @@ function sourceFile(path: string, text: string): SourceFile {
 
 function sourceFiles(trees: string): SourceFile[] {
   return globSync(`{${trees}}/**/*.{ts,tsx}`, { cwd: root })
-    .filter((path) => !path.includes('node_modules'))
+    .filter((path) => !/node_modules|^client\/dist/.test(path))
     .sort()
     .map((path) => sourceFile(path, readFileSync(join(root, path), 'utf8')))
 }
