@@ -3,7 +3,7 @@ import { LoadConnection } from './connection.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 import { makeSender } from './requests.ts'
 
-/** The thread of the load: carries out one order after another (see load.ts). */
+/** The load's thread: carries out one order after another (see load.ts). */
 parentPort?.on('message', async (order: LoadOrder) => {
   parentPort?.postMessage(await carryOut(order))
 })

@@ -11,9 +11,9 @@ export interface Line {
   name: string
   /** Answers a second. */
   rate: number
-  /** To F of the same round: the median, the least and the greatest. */
+  /** Relative to F in the same round: median, least and greatest. */
   ratio?: [median: number, least: number, greatest: number]
-  /** F's processor time for an answer as a share of this one's. */
+  /** F's processor time for an answer, divided by this one's. */
   cpuRatio?: number
   cpuMicroseconds: number
   p50: number
@@ -66,10 +66,10 @@ export function printTable(title: string, lines: Line[]): void {
   printColumns([heading, ...rows])
 }
 
-/** Rounds that differ by more say nothing. */
+/** Rounds that differ by more mean nothing. */
 const spreadLimit = 1.5
 
-/** By the rate; with a question mark where the rounds, or rate and processor time, do not agree. */
+/** Judged by the rate, with a question mark where rounds, or rate and processor time, disagree. */
 function verdict({ ratio, cpuRatio, target }: Line): string {
   if (target === undefined || ratio === undefined || cpuRatio === undefined) return ''
   const [median, least, greatest] = ratio
@@ -100,7 +100,7 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(value < 1 ? 2 : 3)))
 }
 
-/** What a reader needs to know of the machine, and nothing that names it. */
+/** What a reader must know about the machine, without identifying it. */
 export function machineFacts(): Record<string, unknown> {
   return {
     date: new Date().toISOString(),

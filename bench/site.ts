@@ -75,13 +75,13 @@ export async function makeSite(
     HOST: '127.0.0.1',
     PUBLIC_URL: publicUrl,
     DATABASE_URL: databaseUrl,
-    // The limits are on and count everything; they are only never reached.
+    // The limits are on and count everything, but are never reached.
     RATE_LIMIT_FACTOR: '1000000',
   }
   return { orders, databaseUrl, folder, env, callers, paths, close: () => db.close() }
 }
 
-/** As the unit of docs/operations.md does. */
+/** As in the unit of docs/operations.md. */
 const nodeFlags = ['--max-semi-space-size=8']
 const environment = {
   NODE_ENV: 'production',

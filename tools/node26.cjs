@@ -1,15 +1,15 @@
 'use strict'
 
-// Runs one of this project's scripts on Node 26, whatever Node npm itself runs on: in this process if it is new
-// enough, else on the Node of the optional dependency for this platform. (npm 11 also puts that one on the PATH of
-// scripts; npm 10 takes the link away again, because the packages of the other platforms carry the same name.)
+// Runs one of this project's scripts on Node 26, whatever Node npm uses: in this process if it is new enough, else on
+// the Node of the optional dependency for this platform. (npm 11 also puts that Node on the PATH of scripts; npm 10
+// removes the link, because the packages of the other platforms have the same name.)
 const { spawn } = require('node:child_process')
 const { existsSync } = require('node:fs')
 const { enableCompileCache } = require('node:module')
 const { join, resolve } = require('node:path')
 const { pathToFileURL } = require('node:url')
 
-// Node keeps there what it has stripped of types and compiled, which is half of the processor time of a start.
+// Node keeps stripped and compiled modules there, which saves half of the processor time of a start.
 process.env.NODE_COMPILE_CACHE ??= join(__dirname, '..', 'node_modules', '.cache', 'compile')
 
 const neededMajor = 26

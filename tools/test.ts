@@ -19,11 +19,11 @@ import { makeKyselyOneFile } from './one-file.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const [isQuick, isLong] = ['--quick', '--long'].map((option) => process.argv.includes(option))
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
-/** Processes that compute at once: one a core. Long forms measure, so they run alone. */
+/** Processes that compute at once: one per core. Long forms measure, so they run alone. */
 const computeAtOnce = isLong ? 1 : availableParallelism()
 /** Processes in addition that mostly wait. */
 const waitAtOnce = isLong ? 0 : 2
-/** A test that hangs fails, instead of holding up everything. */
+/** A hanging test fails instead of holding up everything. */
 const timeoutMilliseconds = isLong ? 3_600_000 : 300_000
 
 const { FAULT_SEED, FUZZ_SEED, FUZZ_RUNS, FUZZ_SECONDS } = process.env
@@ -94,7 +94,7 @@ const environment: NodeJS.ProcessEnv = {
   ...process.env,
   ...seeds,
   ...(isLong ? long : {}),
-  // A fifth of what a file of tests costs is reading and stripping the modules of the service.
+  // Otherwise a fifth of a test file's cost is reading and stripping the modules of the service.
   NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`,
 }
 delete environment.TEST_DATABASE_URL
@@ -168,7 +168,7 @@ function planOf(files: TestFile[]): Run[] {
   })
 }
 
-/** One queue, and then what is left of the other. */
+/** Works off one queue, then what is left of the other. */
 async function workOff(...inTurn: Iterable<Run>[]): Promise<void> {
   for (const queue of inTurn) for (const run of queue) await carryOut(run)
 }
@@ -185,7 +185,7 @@ async function carryOut(run: Run): Promise<void> {
   }
 }
 
-/** As a shell would take it: `test/auth/{cookies,surplus}.test.ts`. */
+/** As a shell pattern: `test/auth/{cookies,surplus}.test.ts`. */
 function nameOf(files: string[]): string {
   const [first = ''] = files
   if (files.length === 1) return first
@@ -221,7 +221,7 @@ function environmentOf({ engine, ships }: Run): NodeJS.ProcessEnv {
   }
 }
 
-/** Lives in a guard that ends it whenever this process ends, however that happens. */
+/** Runs in a guard, which ends it when this process ends in any way. */
 async function startPostgres(): Promise<{ url: string; end(): Promise<unknown> }> {
   const given = process.env.TEST_DATABASE_URL
   if (given) return { url: given, end: async () => undefined }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 
-/** The least that node:http can do: one answer, of the size of an order, whatever is asked. */
+/** The least that node:http can do: one answer, of an order's size, to every request. */
 const body = JSON.stringify({ id: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57', filler: 'x'.repeat(280) })
 const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
 

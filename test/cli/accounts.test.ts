@@ -11,7 +11,7 @@ const stamp = machineStamp(changedAt)
 const untouched = { sessions: 1, families: 1, changedAt: addedAt }
 const revoked = { sessions: 0, families: 0, changedAt }
 
-/** What ends the credentials of an account is in test/auth/revocation.test.ts. */
+/** test/auth/revocation.test.ts tests what ends the credentials of an account. */
 describe('a change of an account', () => {
   const cli = commandLine({ after })
   let db: AppDatabase
@@ -41,7 +41,7 @@ describe('a change of an account', () => {
   const credentials = ({ name }: { name: string }) =>
     cli.sql((database) => readCredentials(database, idOf(name)))
 
-  it('by a secret that is added ends nothing, by one that is dropped for it everything', async () => {
+  it('ends nothing when a secret is added, and everything when one is dropped for it', async () => {
     const rotation = { account: billing, dropOld: false, stamp }
     await db.write('rotateClientSecret', { ...rotation, secretHash: `second ${made}` })
     assert.deepEqual(credentials(billing), untouched)
@@ -49,7 +49,7 @@ describe('a change of an account', () => {
     assert.deepEqual(credentials(billing), revoked)
   })
 
-  it('ends nothing where it enables, adds a role or denies a permission', async () => {
+  it('ends nothing when it enables, adds a role or denies a permission', async () => {
     cli.sql((database) => database.exec(`update principals set enabled = 0 where id = ${idOf(jo.name)}`))
     const enabled = await db.write('setAccountEnabled', { account: jo, enabled: true, stamp })
     assert.deepEqual(enabled, { name: jo.name, changed: true })
@@ -58,14 +58,14 @@ describe('a change of an account', () => {
     assert.deepEqual(credentials(jo), untouched)
   })
 
-  it('ends nothing a second time', async () => {
+  it('ends nothing when repeated', async () => {
     await db.write('setAccountEnabled', { account: jo, enabled: false, stamp })
     const again = { account: jo, enabled: false, stamp: machineStamp(changedAt + 5_000) }
     assert.deepEqual(await db.write('setAccountEnabled', again), { name: jo.name, changed: false })
     assert.deepEqual(credentials(jo), revoked)
   })
 
-  it('is later than the change before, wherever the clock is', async () => {
+  it('is dated after the last change, whatever the clock says', async () => {
     for (const [now, dated] of [
       [addedAt - 3_600_000, addedAt + 1],
       [addedAt + 1, addedAt + 2],
@@ -76,7 +76,7 @@ describe('a change of an account', () => {
     }
   })
 
-  it('that is refused leaves no trace', async () => {
+  it('leaves no trace when refused', async () => {
     const tables = ['principals', 'principal_roles', 'client_secrets']
     const dump = () =>
       cli.sql((database) => tables.map((table) => database.prepare(`select * from ${table}`).all()))

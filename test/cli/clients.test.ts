@@ -17,7 +17,7 @@ function storedHashes(cli: CommandLine): unknown[] {
 }
 
 describe('client add', () => {
-  it('prints the id and a secret of 256 bits once, and stores its hash only', async (t) => {
+  it('prints the id and a secret of 256 bits once, and stores only its hash', async (t) => {
     const cli = commandLine(t)
     const added = await cli.run('client add billing --role Operator')
     assert.equal(added.status, 0)
@@ -37,7 +37,7 @@ describe('client add', () => {
     assert.equal(stored.join('').includes(clientSecret), false)
   })
 
-  it('keeps --name and --ends-at, and refuses what the API would', async (t) => {
+  it('stores --name and --ends-at, and refuses what the API refuses', async (t) => {
     const cli = commandLine(t)
     await cli.run('client add billing --role Operator --name Nightly --ends-at 2999-12-31T00:00:00Z')
     const rule = 'a client id starts with a letter and has at most 64 letters, digits and . _ -'
@@ -60,7 +60,7 @@ describe('client add', () => {
 })
 
 describe('client rotate-secret and drop-old-secret', () => {
-  it('keep the two newest secrets, only the newest with --now or after drop-old-secret', async (t) => {
+  it('keep the two newest secrets; with --now or after drop-old-secret only the newest', async (t) => {
     const cli = commandLine(t)
     const rotate = async (args: string) => sha256((await cli.json<Secret>(args)).clientSecret)
     const first = await rotate('client add billing --role Operator')
@@ -78,7 +78,7 @@ describe('client rotate-secret and drop-old-secret', () => {
 })
 
 describe('client disable, enable, grant and revoke', () => {
-  it('change the client, and refuse one that does not exist', async (t) => {
+  it('change the client, and refuse an unknown one', async (t) => {
     const cli = commandLine(t)
     await cli.run('client add billing --role Operator')
     const clientId = 'billing'
@@ -102,7 +102,7 @@ describe('client disable, enable, grant and revoke', () => {
 })
 
 describe('role list, allow and deny', () => {
-  it('show and change what the roles hold', async (t) => {
+  it('show and change the permissions of roles', async (t) => {
     const cli = commandLine(t)
     assert.deepEqual(await cli.run('role list'), {
       status: 0,
@@ -127,7 +127,7 @@ describe('role list, allow and deny', () => {
     assert.deepEqual(await cli.run('role deny Operator Orders.Read'), { status: 0, stdout, stderr: '' })
   })
 
-  it('refuse roles and permissions that do not exist', async (t) => {
+  it('refuse unknown roles and permissions', async (t) => {
     const cli = commandLine(t)
     const noRole = 'there is no role Boss; the roles are Admin, Operator, Viewer'
     assert.deepEqual(await cli.run('role allow Boss Orders.Read'), refusal(noRole))
@@ -137,7 +137,7 @@ describe('role list, allow and deny', () => {
     assert.deepEqual(await cli.run('role deny Viewer Orders.Delete'), refusal(noPermission))
   })
 
-  it('are added and removed, but for one that an account has', async (t) => {
+  it('add and remove roles, but keep one that an account has', async (t) => {
     const cli = commandLine(t)
     const added = { role: 'Auditor', permissions: ['Orders.Read'] }
     assert.deepEqual(await cli.json('role add Auditor Orders.Read'), added)

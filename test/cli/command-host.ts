@@ -3,11 +3,12 @@ import { runCommandLine } from '../../server/cli/run.ts'
 import type { CommandCall, Result } from './command-line.ts'
 
 /**
- * A process that carries out one command line after the other; each meets streams, folder and environment of its own.
- * Only the compile cache goes with all of them: each command starts a thread or more, which would compile everything anew.
+ * A process that carries out one command line after another, each with its own streams, folder and
+ * environment. They share only the compile cache, without which the threads of each command would compile
+ * everything again.
  */
 const { NODE_COMPILE_CACHE } = process.env
-// A log waits for the end of its process, for which a service that does not start leaves it.
+// Each log listens for the end of its process, and a service that does not start leaves its log open.
 process.setMaxListeners(0)
 process.on('message', async (call: CommandCall) => {
   process.chdir(call.folder)

@@ -7,13 +7,13 @@ import Sqlite from 'better-sqlite3'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname
 
-/** Below the limit of a test: a command that hangs is ended with it, and fails by its status. */
+/** Shorter than the limit of a test, so a hanging command is killed and fails by its status. */
 const hangMilliseconds = 240_000
 
-/** Halves the time that a command takes to start. */
+/** Halves the start of a command. */
 const compileCache = join(tmpdir(), 'countersign-test-compile-cache')
 
-/** A password that keeps every rule. */
+/** A password that follows every rule. */
 export const goodPassword = 'tuba lantern ocelot 7'
 
 export interface Result {
@@ -25,17 +25,17 @@ export interface Result {
 export interface CommandLine {
   folder: string
   databaseFile: string
-  /** Carries the command out in the folder; `input` is the whole of its standard input. */
+  /** Runs the command in the folder; `input` is its whole standard input. */
   run(args: string, input?: string | Buffer, env?: Record<string, string>): Promise<Result>
   /** Runs it with --json and returns the value; fails when the command does. */
   json<T>(args: string, input?: string): Promise<T>
-  /** The lines that its commands have left in the log. */
+  /** The log lines of its commands. */
   log: Record<string, unknown>[]
-  /** The database itself, for setting up and looking. */
+  /** The database itself, to set up and to inspect. */
   sql<T>(query: (database: Sqlite.Database) => T): T
 }
 
-/** An empty folder with a database address of its own, gone after the test. */
+/** An empty folder with its own database address, removed after the test. */
 export function commandLine(t: { after(hook: () => void): void }): CommandLine {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -72,7 +72,7 @@ export function commandLine(t: { after(hook: () => void): void }): CommandLine {
 
 export interface CommandCall {
   args: string[]
-  /** A character for each byte. */
+  /** One character for each byte. */
   input: string
   folder: string
   env: Record<string, string>
@@ -81,7 +81,7 @@ export interface CommandCall {
 let host: ChildProcess | undefined
 let lastCall: Promise<unknown> = Promise.resolve()
 
-/** In one process for all commands of a file of tests: a start of Node is three quarters of what a command costs. */
+/** Uses one process for all commands of a test file: starting Node is three quarters of a command's cost. */
 function callCommand(call: CommandCall): Promise<Result> {
   const answer = lastCall.then(async () => {
     host ??= startHost()
@@ -97,7 +97,7 @@ function callCommand(call: CommandCall): Promise<Result> {
   return answer
 }
 
-/** It ends after this process; before, whoever waits for its answer would wait for ever. */
+/** If it ended before this process, a pending answer would never come. */
 function startHost(): ChildProcess {
   const env = { NODE_COMPILE_CACHE: compileCache, ...process.env }
   return fork(new URL('./command-host.ts', import.meta.url), { env, execArgv: [] }).once('exit', (code) => {
@@ -107,7 +107,7 @@ function startHost(): ChildProcess {
 
 const wordsOf = (args: string) => args.split(' ').filter((word) => word !== '')
 
-/** Lines of the log go to standard error as well; tests of a command look at what it says besides. */
+/** Separates log lines, which also go to standard error, from what a command says. */
 function withoutLog(result: Result, log: CommandLine['log'] = []): Result {
   const lines = result.stderr.split(/(?<=\n)/)
   const isOfLog = (line: string) => line.startsWith('{"level":')
@@ -115,7 +115,7 @@ function withoutLog(result: Result, log: CommandLine['log'] = []): Result {
   return { ...result, stderr: lines.filter((line) => !isOfLog(line)).join('') }
 }
 
-/** In a process of its own. Nothing of this process's environment reaches the command. */
+/** Runs a command in a new process, without this process's environment. */
 export function runCommand(
   args: string,
   input: string,
@@ -144,7 +144,7 @@ export function runCommand(
   })
 }
 
-/** What a command that was refused left: nothing on standard output, one line on standard error. */
+/** The result of a refused command: nothing on standard output, one line on standard error. */
 export function refusal(line: string): Result {
   return { status: 1, stdout: '', stderr: `countersign: ${line}\n` }
 }
@@ -163,7 +163,7 @@ export function insertCredentials(database: Sqlite.Database, principalId: number
     .run(`family-${principalId}`, principalId, `token-${principalId}`, end, end)
 }
 
-/** What is left of the account's credentials, and when they last changed. */
+/** The account's remaining credentials, and when they last changed. */
 export function readCredentials(database: Sqlite.Database, principalId: number) {
   const count = (sql: string) => database.prepare(sql).pluck().get(principalId) as number
   const ofCurrentEpoch = (table: string) =>

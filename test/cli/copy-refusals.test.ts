@@ -34,7 +34,7 @@ describe('copy rejects input', { concurrency: 4 }, () => {
     }
   })
 
-  it('of any other direction, and repeats no address', async (t) => {
+  it('for any other direction, and repeats no address', async (t) => {
     const cli = await prepareSource(t)
     const secret = 'postgres://jo:hunter2@127.0.0.1:1'
     const source = `file:${cli.databaseFile}`
@@ -72,7 +72,7 @@ describe('copy rejects input', { concurrency: 4 }, () => {
 describe('copy refuses a source', { concurrency: 4 }, () => {
   const nowhere = 'postgres://127.0.0.1:1/x'
 
-  it('that is no database', async (t) => {
+  it('that is not a database', async (t) => {
     const cli = commandLine(t)
     writeFileSync(join(cli.folder, 'text'), 'not a database '.repeat(100))
     assert.deepEqual(
@@ -126,7 +126,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
       'role_permissions',
     ],
   ] as const) {
-    it(`${what}, and leaves it as it is`, async (t) => {
+    it(`${what}, and does not change it`, async (t) => {
       const { cli, target } = await prepare(t)
       await migrateTarget(target)
       await target.query(change)
@@ -136,7 +136,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
     })
   }
 
-  it('of another program, in which nothing stays migrated', async (t) => {
+  it('of another program, and leaves nothing migrated there', async (t) => {
     const { cli, target } = await prepare(t)
     const refused = refusal(
       '--to: the target holds tables or views of another program with the names of this one (42P07)',
@@ -185,7 +185,7 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     await assertFresh(t, target)
   }
 
-  it('when a row does not arrive', async (t) => {
+  it('when a row is lost', async (t) => {
     const body = 'return case when new.total_e4 = 77 then null else new end'
     await assertRefused(
       t,
@@ -194,7 +194,7 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     )
   })
 
-  it('when a single value arrives changed', async (t) => {
+  it('when a single value is changed on the way', async (t) => {
     const body = 'new.total_e4 = new.total_e4 + (new.total_e4 = 77)::integer; return new'
     await assertRefused(
       t,
@@ -203,7 +203,7 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     )
   })
 
-  it('when the target does not take a row, whose values it keeps to itself', async (t) => {
+  it('when the target refuses a row, and shows none of its values', async (t) => {
     await assertRefused(
       t,
       "alter table session_ids add check (id_hash <> 'id-2')",
@@ -211,7 +211,7 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     )
   })
 
-  it('when PostgreSQL answers what nobody has foreseen', async (t) => {
+  it('when PostgreSQL gives an unforeseen answer', async (t) => {
     const answer = /^--to: PostgreSQL answered P0001, in the table orders: injected$/
     await assertRefused(t, trigger('orders', "raise exception 'injected'"), answer)
   })

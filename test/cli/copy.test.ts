@@ -48,7 +48,7 @@ describe('a copied database', { skip }, () => {
   })
   afterAll(() => scope.disposeAsync())
 
-  it('has every table, whole', async () => {
+  it('has every table, complete', async () => {
     const counts = Object.entries(report.tables).map(([table, { rows }]) => [table, rows])
     assert.deepEqual(Object.fromEntries(counts), filledRows)
     assert.equal(report.rows, sumOfRows)
@@ -57,7 +57,7 @@ describe('a copied database', { skip }, () => {
     assert.deepEqual(await contentOf(cli), before)
   })
 
-  it('is told with the digest of each table', () => {
+  it('is reported with the digest of each table', () => {
     assert.deepEqual(report.tables.refresh_families, {
       rows: 1,
       // printf '["family","7","2","3","token","2","1","3","4","till/2.1"]\n' | sha256sum
@@ -65,10 +65,10 @@ describe('a copied database', { skip }, () => {
     })
   })
 
-  it('has a tally of its own making, as the source has it', async () => {
+  it('has made its own tally, equal to the source’s', async () => {
     assert.equal('order_tally' in report.tables, false)
     const [units, partsOfOthers] = ['99999999999', (4_500 * 4_501) / 2]
-    // Folded or not, without what came to nothing.
+    // Merged or not, without entries of zero.
     const tally = await target.query(`
       select day::integer, status, sum(orders)::integer as orders, sum(total_units)::text as units,
         sum(total_parts_e4)::text as parts_e4
@@ -83,12 +83,12 @@ describe('a copied database', { skip }, () => {
     ])
   })
 
-  it('is no target for a second copy', async () => {
+  it('cannot be the target of a second copy', async () => {
     assert.deepEqual(await copy(cli, target.url), notEmpty('events'))
     assert.deepEqual(await contentOf(target), before)
   })
 
-  it('goes on with the log from its head', async (t) => {
+  it('continues the log from its head', async (t) => {
     const db = await openAppDatabase({ databaseUrl: target.url })
     t.after(() => db.close())
     const kept = (await storedEvents(db.read)).slice(0, filledRows.events)
@@ -106,7 +106,7 @@ describe('a copied database', { skip }, () => {
     )
   })
 
-  it('gives no id again that the source ever gave', async () => {
+  it('never reuses an id that the source gave', async () => {
     const [principal] = await target.query(
       `insert into principals (kind, name, name_folded, enabled, credentials_changed_at, credentials_epoch, demo, created_at)
        values ('user', 'new', 'new', 1, 0, 0, 0, 0) returning id`,
@@ -115,7 +115,7 @@ describe('a copied database', { skip }, () => {
       `insert into client_secrets (principal_id, secret_hash, created_at) values (40, 'h', 0) returning id`,
     )
     assert.deepEqual([principal, secret], [{ id: 42 }, { id: 10 }])
-    // One note came after those of the source.
+    // One note was added after the copy.
     const number = "select nextval(pg_get_serial_sequence('unsealed_events', 'number')) as number"
     assert.deepEqual(await target.query(number), [{ number: 2 ** 40 + 7 }])
   })
@@ -135,7 +135,7 @@ describe('copy', { concurrency: 4 }, () => {
     inOrder('roles', 'principal_roles')
   })
 
-  it('says in words what it copied, and what it left behind', { skip }, async (t) => {
+  it('says what it copied, and what it left behind', { skip }, async (t) => {
     const { cli, target } = await prepare(t)
     fillSource(cli)
     cli.sql((database) => database.exec('create table _backup_tool (a)'))
@@ -152,7 +152,7 @@ describe('copy', { concurrency: 4 }, () => {
     assert.match(stderr, /\nLater writes to the file are not in the copy: .*\n$/)
   })
 
-  it('leaves a database that the service and its commands go on with', { skip }, async (t) => {
+  it('leaves a database that the service and its commands can use', { skip }, async (t) => {
     const { cli, target } = await prepare(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     await cli.run('role deny Operator Orders.Create')
@@ -175,7 +175,7 @@ describe('copy', { concurrency: 4 }, () => {
     assert.deepEqual(principal, { id: 1 })
   })
 
-  it('leaves no tally behind, nor is one in the way where orders are gone again', { skip }, async (t) => {
+  it('leaves no tally behind, and accepts a target whose orders are gone again', { skip }, async (t) => {
     const { cli, target } = await prepare(t)
     fillSource(cli)
     await migrateTarget(target)
@@ -198,7 +198,7 @@ describe('copy', { concurrency: 4 }, () => {
 })
 
 describe('copy, while it runs', { concurrency: 4 }, () => {
-  it('shuts other writers out of both sides, and readers out of none', { skip }, async (t) => {
+  it('locks writers out of both sides, and readers out of neither', { skip }, async (t) => {
     const { cli, target } = await prepare(t)
     fillSource(cli)
     const held = await holdCopy(t, target)
@@ -220,7 +220,7 @@ describe('copy, while it runs', { concurrency: 4 }, () => {
     write()
   })
 
-  it('reads in batches that are bounded by their rows', async (t) => {
+  it('reads in batches of a bounded number of rows', async (t) => {
     const cli = await prepareSource(t)
     fillSource(cli)
     const source = await CopySource.lock(cli.databaseFile)
@@ -235,7 +235,7 @@ describe('copy, while it runs', { concurrency: 4 }, () => {
 })
 
 describe('progress', () => {
-  it('is one line a second at most, and one JSON value with --json', () => {
+  it('is at most one line a second, and one JSON value with --json', () => {
     let now = 100
     const told: string[] = []
     const describeRows = ({ rows, of }: { rows: number; of: number }) => `${rows} of ${of} rows`

@@ -16,7 +16,7 @@ import { type CommandLine, commandLine, refusal } from './command-line.ts'
 
 export const skip = testEngine === 'sqlite' ? 'copies to PostgreSQL: set TEST_DATABASE_URL' : false
 
-/** Rows that `fillSource` makes. A table that is missing here and is copied is an error of the compiler. */
+/** Rows that `fillSource` makes. Leaving out a copied table is a compile error. */
 export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> = {
   orders: 4_501,
   principals: 2,
@@ -45,11 +45,11 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
 export const tableNames = Object.keys(filledRows).sort()
 export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + rows, 0)
 
-/** What a target is refused with. */
+/** The refusal of a target. */
 export const notEmpty = (table: string) =>
   refusal(`--to: the target is not empty: its table ${table} already holds rows; nothing was changed`)
 
-/** Everything that a format between the engines could mistake for its own signs. */
+/** Every character that a format between the engines could take for its own syntax. */
 export const oddText = `"quoted" 'single' {a,b} \\N \\ NULL null $1 \n\r\t ﬁ ẞ é e\u0301 ‮ 🥪 \u{10ffff}`
 export const lastInstant = 8_640_000_000_000_000
 export const lastInstantOfOrders = 2 ** 45 - 1
@@ -57,11 +57,11 @@ export const lastOrderId = orderIdAt(lastInstantOfOrders, 0)
 
 export interface Target {
   url: string
-  /** Numbers for bigint too, as SQLite gives them. */
+  /** With numbers for bigint, like SQLite. */
   query(text: string): Promise<Record<string, unknown>[]>
 }
 
-/** A test, or what ends with several of them. */
+/** A test, or a hook after several. */
 interface Scope {
   after(end: () => Promise<void> | void): void
 }
@@ -80,7 +80,7 @@ export async function prepareSource(t: Scope): Promise<CommandLine> {
   return cli
 }
 
-/** However long a busy server takes to let one in. */
+/** Longer than a busy server takes to accept a connection. */
 export async function migrateTarget({ url }: Target): Promise<void> {
   await migrateDatabase({ databaseUrl: url, startTimeoutMilliseconds: 60_000 })
 }
@@ -107,7 +107,7 @@ export async function copied(cli: CommandLine, target: Target): Promise<CopyRepo
   return JSON.parse(result.stdout)
 }
 
-/** The greatest principal was 41, and is gone. */
+/** The greatest principal was 41 and has been deleted. */
 export function fillSource(cli: CommandLine): void {
   cli.sql((database) => database.transaction(insertSource)(database))
 }
@@ -150,7 +150,7 @@ export function insertSource(database: Sqlite.Database): void {
   insertLog(database)
 }
 
-/** Four sealed events, and two that wait for their place after them. */
+/** Four sealed events, and two not yet sealed. */
 function insertLog(database: Sqlite.Database): void {
   const order = {
     subject: { kind: 'order', id: lastOrderId },
@@ -183,7 +183,7 @@ function insertLog(database: Sqlite.Database): void {
   database.prepare('update log_head set size = ?, hash = ?').run(filledRows.events, hash)
 }
 
-/** Ids fall while totals rise, so that no order but that of the key will do. */
+/** Ids fall while totals rise, so only the order of the key is right. */
 export function plainOrder(index: number): unknown[] {
   const instant = 9_999 - index
   const id = orderIdAt(instant, 0)
@@ -191,12 +191,12 @@ export function plainOrder(index: number): unknown[] {
   return [null, id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
 }
 
-/** The number that SQLite gives to the rows of orders is its own. */
+/** Without the row numbers of orders, which only SQLite has. */
 export function withoutRowNumber(name: string, value: unknown): unknown {
   return name === sqliteRowNumber ? undefined : value
 }
 
-/** Every table whole, in an order that both engines share. */
+/** Every table, in an order that both engines share. */
 export async function contentOf(source: CommandLine | Target): Promise<Record<string, string[]>> {
   const content: Record<string, string[]> = {}
   for (const table of tableNames) {
@@ -208,18 +208,18 @@ export async function contentOf(source: CommandLine | Target): Promise<Record<st
   return content
 }
 
-/** Asserts that the target holds what a migration makes, and nothing else. */
+/** Asserts that the target holds only what a migration makes. */
 export async function assertFresh(t: TestContext, target: Target): Promise<void> {
   assert.deepEqual(await contentOf(target), await contentOf(await prepareSource(t)))
 }
 
-/** A row-level trigger of the target, for faults on the way. */
+/** A row-level trigger in the target, to cause faults. */
 export function trigger(table: string, body: string): string {
   return `create function fault() returns trigger language plpgsql as $$ begin ${body}; end $$;
     create trigger fault before insert on ${table} for each row execute function fault()`
 }
 
-/** Stops the copy in the middle of its transaction, at a lock in the target that the test holds. */
+/** Stops the copy in the middle of its transaction, at a lock that the test holds in the target. */
 export async function holdCopy(t: TestContext, target: Target) {
   await migrateTarget(target)
   await target.query(trigger('session_ids', 'perform pg_advisory_xact_lock(77); return new'))
@@ -227,7 +227,7 @@ export async function holdCopy(t: TestContext, target: Target) {
   holder.on('error', () => undefined)
   await holder.connect()
   await holder.query('select pg_advisory_lock(77)')
-  // Of this database: every other one of the server shows its locks too.
+  // Only this database: the view shows the locks of the whole server.
   const waiting = `select 1 from pg_locks join pg_database on pg_database.oid = database
     where datname = current_database() and locktype = 'advisory' and objid = 77 and not granted`
   t.after(() => holder.end())

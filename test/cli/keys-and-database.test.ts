@@ -8,7 +8,7 @@ import { calculateJwkThumbprint, exportJWK } from 'jose'
 import { commandLine, goodPassword, refusal } from './command-line.ts'
 
 describe('key generate', () => {
-  it('writes an RSA key in PKCS#8 that only its owner may read, and never over a file', async (t) => {
+  it('writes an RSA key in PKCS#8 that only its owner may read, and never replaces a file', async (t) => {
     const cli = commandLine(t)
     const file = join(cli.folder, 'signing.pem')
     const made = await cli.run(`key generate --bits 2048 --out ${file}`)
@@ -26,7 +26,7 @@ describe('key generate', () => {
     assert.equal(existsSync(cli.databaseFile), false)
   })
 
-  it('prints the key alone when no file is named', async (t) => {
+  it('prints only the key when no file is named', async (t) => {
     const cli = commandLine(t)
     const plain = await cli.run('key generate --bits 2048')
     const json = await cli.json<{ privateKey: string; bits: number }>('key generate')
@@ -45,7 +45,7 @@ describe('key generate', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600)
   })
 
-  it('refuses a short key and a folder that does not exist', async (t) => {
+  it('refuses a short key and a missing folder', async (t) => {
     const cli = commandLine(t)
     const short = refusal('--bits takes a multiple of 8 from 2048 to 8192')
     assert.deepEqual(await cli.run('key generate --bits 1024'), short)
@@ -63,7 +63,7 @@ describe('migrate', () => {
     assert.deepEqual(await cli.run('migrate'), { status: 0, stdout, stderr: '' })
   })
 
-  it('refuses a database of a newer version, as every command does', async (t) => {
+  it('refuses a database of a newer version, like every command', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
     cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
@@ -75,7 +75,7 @@ describe('migrate', () => {
     }
   })
 
-  it('refuses what cannot be a database in one line', async (t) => {
+  it('refuses in one line what cannot be a database', async (t) => {
     const cli = commandLine(t)
     writeFileSync(join(cli.folder, 'text'), 'no database, but long enough to be read as one '.repeat(40))
     for (const [url, line] of [
@@ -105,7 +105,7 @@ describe('backup', () => {
     assert.deepEqual(await cli.run(`backup ${file}`), refusal(`${file} already exists; it was not changed`))
   })
 
-  it('refuses a database or a folder that does not exist, and makes neither', async (t) => {
+  it('refuses a missing database or folder, and creates neither', async (t) => {
     const cli = commandLine(t)
     const missing = refusal(`DATABASE_URL: there is no database at ${cli.databaseFile}`)
     assert.deepEqual(await cli.run('backup copy.db'), missing)
@@ -116,7 +116,7 @@ describe('backup', () => {
 })
 
 describe('the database of a command', () => {
-  it('has what the command wrote in the file itself, also where a service has it open', async (t) => {
+  it('has what the command wrote in the file itself, even while a service has it open', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
     const service = new Sqlite(cli.databaseFile)
@@ -131,14 +131,14 @@ describe('the database of a command', () => {
     assert.deepEqual(copy.prepare('select name from principals').pluck().all(), ['billing'])
   })
 
-  it('is not guessed when .env cannot be read', async (t) => {
+  it('is not guessed if .env cannot be read', async (t) => {
     const cli = commandLine(t)
     mkdirSync(join(cli.folder, '.env'))
     assert.deepEqual(await cli.run('migrate', '', {}), refusal('.env cannot be read'))
     assert.equal(existsSync(join(cli.folder, 'data')), false)
   })
 
-  it('is that of .env unless the environment names one, and --dev or production by default', async (t) => {
+  it('is the one in the environment, else in .env, else that of --dev or production', async (t) => {
     const cli = commandLine(t)
     mkdirSync(join(cli.folder, 'env'))
     await Promise.all([cli.run('migrate --dev', '', {}), cli.run('migrate', '', {})])

@@ -25,7 +25,9 @@ interface Log extends CommandLine {
   lines(name?: string): LogLine[]
 }
 
-/** A database with five sealed events, each with a text, and their export: made once, for every test a copy. */
+/**
+ * A database with five sealed events, each with a text, and their export. Made once; every test gets a copy.
+ */
 const original = commandLine({ after })
 before(async () => {
   const databaseUrl = `file:${original.databaseFile}`
@@ -58,7 +60,7 @@ const broken = (sequence: number, reason: string) => refusal(`event ${sequence} 
 const wrongHash = 'its hash is not that of its content after the line before it'
 
 describe('log verify of the database', () => {
-  it('finds it whole, and makes no database where there is none', async (t) => {
+  it('finds it whole, and creates no missing database', async (t) => {
     const cli = log(t)
     const hash = cli.lines().at(-1)?.hash
     const { status, stdout } = await cli.run('log verify')
@@ -116,7 +118,7 @@ describe('log verify of the database', () => {
     }
   })
 
-  it('notices a tail that is gone, by what the database says of its own log, or by a kept checkpoint alone', async (t) => {
+  it('notices a missing end, by the head in the database or by a kept checkpoint alone', async (t) => {
     const cli = log(t)
     const [, , third, , last] = cli.lines()
     assert.ok(third && last)
@@ -131,10 +133,10 @@ describe('log verify of the database', () => {
 })
 
 describe('log verify of an export, offline', () => {
-  /** No database is near. */
+  /** Without any database. */
   const offline = (cli: Log, options: string) => cli.run(`log verify --export log.jsonl ${options}`, '', {})
 
-  it('agrees with every checkpoint, in every form in which they are kept', async (t) => {
+  it('agrees with every checkpoint, in every form that people keep', async (t) => {
     const cli = log(t)
     const checkpoints = await Promise.all(cli.lines().map(checkpointOf))
     const [first = '', second = '', third, ...others] = checkpoints
@@ -153,7 +155,7 @@ describe('log verify of an export, offline', () => {
     assert.deepEqual(JSON.parse(json), { size: 5, hash, checkpoints: 5, signatures: 'not checked' })
   })
 
-  it('is told of a history that was written anew by whoever has database and key', async (t) => {
+  it('notices a history that was rewritten with access to database and key', async (t) => {
     const cli = log(t)
     const [first, , third] = cli.lines()
     assert.ok(first && third)
@@ -170,7 +172,7 @@ describe('log verify of an export, offline', () => {
     )
   })
 
-  it('names the line of a byte that was changed, and a line that is cut in two', async (t) => {
+  it('names the line of a changed byte, and a line that is cut in two', async (t) => {
     const cli = log(t)
     const whole = cli.read('log.jsonl')
     cli.write('log.jsonl', whole.replace('"sequence":4', '"sequence":5'))
@@ -180,7 +182,7 @@ describe('log verify of an export, offline', () => {
     assert.deepEqual(await offline(cli, ''), broken(5, 'it is not JSON in UTF-8'))
   })
 
-  it('takes no checkpoint of another key, no other statement, and no file that is none', async (t) => {
+  it('refuses a checkpoint of another key, another statement, and a file without one', async (t) => {
     const cli = log(t)
     const [line] = cli.lines()
     assert.ok(line)
@@ -205,7 +207,7 @@ describe('log verify of an export, offline', () => {
 })
 
 describe('log export', () => {
-  it('writes a new file that only its owner may read, or standard output', async (t) => {
+  it('writes a new file that only its owner may read, or to standard output', async (t) => {
     const cli = log(t)
     assert.equal(statSync(join(cli.folder, 'log.jsonl')).mode & 0o777, 0o600)
     const whole = cli.read('log.jsonl')
@@ -218,7 +220,7 @@ describe('log export', () => {
     assert.deepEqual(await cli.json('log export other.jsonl'), { file: 'other.jsonl', size: events })
   })
 
-  it('leaves no part of it that could be taken for the whole', async (t) => {
+  it('leaves no partial file that could be taken for the whole', async (t) => {
     const cli = log(t)
     cli.sql((database) =>
       database.exec(`alter table events rename to kept;
@@ -228,7 +230,7 @@ describe('log export', () => {
     assert.equal(existsSync(join(cli.folder, 'part.jsonl')), false)
   })
 
-  it('has what a command has just done', async (t) => {
+  it('includes what a command has just done', async (t) => {
     const cli = log(t)
     await cli.run('client add billing --role Viewer')
     const { stdout } = await cli.run('log export')
@@ -241,7 +243,7 @@ describe('log export', () => {
 })
 
 describe('log checkpoint', () => {
-  it('is signed by the key of the service, over what commands have done too', async (t) => {
+  it('is signed with the service’s key, and covers what commands have done', async (t) => {
     const cli = log(t)
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     cli.write('key.pem', privateKey.export({ format: 'pem', type: 'pkcs8' }))
@@ -262,7 +264,7 @@ describe('log checkpoint', () => {
     assert.partialDeepStrictEqual(JSON.parse(json), { size: events + 1, hash })
   })
 
-  it('is refused where the service would not start, and where its key would be made for a run', async (t) => {
+  it('is refused where the service would not start, and where its key lasts for one run only', async (t) => {
     const cli = log(t)
     const { status, stderr } = await cli.run('log checkpoint')
     assert.equal(status, 1)
@@ -273,7 +275,7 @@ describe('log checkpoint', () => {
 })
 
 describe('log erase-text', () => {
-  it('erases the text and its salt for good, with an event, and the log is whole before and after', async (t) => {
+  it('erases the text and its salt for good, logs that, and keeps the log whole', async (t) => {
     const cli = log(t)
     const erased = await cli.run('log erase-text 3')
     const id = cli.lines()[2]?.subject.id
@@ -297,7 +299,7 @@ describe('log erase-text', () => {
     assert.match(after[events]?.by ?? '', /^machine:./)
   })
 
-  it('is refused where there is no text, and takes a number only', async (t) => {
+  it('is refused without a text, and takes only a number', async (t) => {
     const cli = log(t)
     await cli.run('log erase-text 3')
     for (const sequence of [3, events + 1, 99]) {

@@ -8,7 +8,7 @@ const first = { from: 0, approvals: 1, selfApproval: true, services: true }
 const second = { from: 10_000.5, approvals: 2, selfApproval: false, services: false }
 
 describe('policy list and set', () => {
-  it('shows the policy as a table, and how it is written', async (t) => {
+  it('shows the policy as a table, and how to write it', async (t) => {
     const cli = commandLine(t)
     assert.deepEqual(await cli.run('policy list'), {
       status: 0,
@@ -19,7 +19,7 @@ describe('policy list and set', () => {
     assert.deepEqual(cli.log, [])
   })
 
-  it('replaces all rows, which the list then writes as they were given', async (t) => {
+  it('replaces all rows, and the list then prints them as given', async (t) => {
     const cli = commandLine(t)
     const words = 'policy set 0=1,self,services 10000.5=2,no-self,no-services'
     const stdout =
@@ -33,7 +33,7 @@ describe('policy list and set', () => {
     assert.deepEqual(other, { version: 3, rows: [row], changed: true })
   })
 
-  it('leaves an event by the account of the machine, and a line in the log', async (t) => {
+  it('leaves an event by the machine’s account, and a line in the log', async (t) => {
     const cli = commandLine(t)
     await cli.run('policy set 0=2,no-self,no-services')
     const [event, ...others] = cli.sql((database) =>
@@ -54,7 +54,7 @@ describe('policy list and set', () => {
     )
   })
 
-  it('says so when nothing is to be changed, and leaves no event', async (t) => {
+  it('says so when nothing changes, and leaves no event', async (t) => {
     const cli = commandLine(t)
     const { stdout } = await cli.run('policy set 0=1,self,services')
     assert.match(stdout, /^Nothing to change:\nFROM /)
@@ -94,7 +94,7 @@ describe('policy list and set', () => {
   const unclear =
     '0=1 0=1,self 0=1,services 0=1,self,self 0:1,self,services 0=1,self,services,more 0=1,no-selfservices'
   for (const words of unclear.split(' ')) {
-    it(`does not guess what is not said: ${words}`, async (t) => {
+    it(`does not guess a missing word: ${words}`, async (t) => {
       const { status, stderr } = await commandLine(t).run(`policy set 0=1,self,services ${words}`)
       assert.equal(status, 2)
       assert.match(stderr, /^countersign: policy set: row 2 must be FROM=APPROVALS,self,services, .*\n$/)

@@ -25,7 +25,7 @@ async function prepare(t: TestContext) {
 }
 
 describe('seed', () => {
-  it('adds so many orders, tallied, over the last year, three of five approved', async (t) => {
+  it('adds that many orders over the last year, tallied, three of five approved', async (t) => {
     const place = await prepare(t)
     const { status, stdout, stderr } = await place.run('seed --orders 5000 --json')
     assert.equal(status, 0)
@@ -56,7 +56,7 @@ describe('seed', () => {
     await place.query(assertSound)
   })
 
-  it('refuses a database with accounts of its own, unless told otherwise', async (t) => {
+  it('refuses a database with real accounts, except with --yes', async (t) => {
     const place = await prepare(t)
     assert.equal((await place.run('client add billing')).status, 0)
     const refused = await place.run('seed --orders 10')
@@ -67,7 +67,7 @@ describe('seed', () => {
     assert.equal((await place.ids()).length, 10)
   })
 
-  it('rejects what is no number of orders', async (t) => {
+  it('rejects what is not a number of orders', async (t) => {
     const place = await prepare(t)
     for (const args of ['seed', 'seed --orders 0', 'seed --orders 1e3', 'seed --orders 5 --days 0']) {
       assert.equal((await place.run(args)).status, 2, args)
@@ -81,7 +81,7 @@ describe('makeOrders', () => {
 
   const orders = [...makeOrders(order)].flatMap(({ orders }) => orders)
 
-  it('makes the same orders every time, oldest first, with ids of their own', () => {
+  it('makes the same orders every time, oldest first, with new ids', () => {
     assert.deepEqual(
       [...makeOrders(order)].flatMap(({ orders }) => orders),
       orders,
@@ -98,7 +98,7 @@ describe('makeOrders', () => {
     assert.ok(ids.every((id) => form.test(id)))
   })
 
-  it('gives customers shares with a long tail, and words that one order in a hundred has', () => {
+  it('gives customers a long tail of shares, and words that one order in a hundred has', () => {
     const byCustomer = new Map<string, number>()
     for (const { customer } of orders) byCustomer.set(customer, (byCustomer.get(customer) ?? 0) + 1)
     const counts = [...byCustomer.values()].sort((a, b) => b - a)

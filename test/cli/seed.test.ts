@@ -25,7 +25,7 @@ async function open(t: TestContext, databaseFile: string): Promise<AppDatabase> 
 }
 
 describe('seedDemo', () => {
-  it('fills an empty database once, also when two start at once', async (t) => {
+  it('fills an empty database once, even if two start at once', async (t) => {
     const db = await open(t, commandLine(t).databaseFile)
     assert.equal(await isUnseeded(db.read), true)
     const input = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
@@ -82,7 +82,7 @@ describe('seedDemo', () => {
     assert.equal(new Set(orders.map(({ customer }) => customer)).size > 70, true)
   })
 
-  it('leaves the orders out on request, and any other database alone', async (t) => {
+  it('omits the orders on request, and does not touch any other database', async (t) => {
     const db = await open(t, commandLine(t).databaseFile)
     const input = await prepareDemo({ nowMilliseconds, passwords, demoOrders: false })
     assert.deepEqual(input.orders, [])
@@ -94,7 +94,7 @@ describe('seedDemo', () => {
 })
 
 describe('the mark of a demo account', () => {
-  it('goes with a new password or secret, and the published secret with it', async (t) => {
+  it('goes with a new password or secret, as does the published secret', async (t) => {
     const cli = commandLine(t)
     const db = await open(t, cli.databaseFile)
     await db.write('seedDemo', await prepareDemo({ nowMilliseconds, passwords, demoOrders: false }))

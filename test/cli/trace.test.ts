@@ -5,7 +5,7 @@ import { commands } from '../../server/cli/catalogue.ts'
 import { commandLine, goodPassword } from './command-line.ts'
 
 describe('administration by the command line', () => {
-  it('leaves a line of the log: what was done, to whom, by which account of the machine, and no secret', async (t) => {
+  it('leaves a log line: what was done, to whom, by which account of the machine, and no secret', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     await cli.run('user grant jo Operator --json')
@@ -31,7 +31,7 @@ describe('administration by the command line', () => {
     for (const { time } of cli.log) assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000)
   })
 
-  it('leaves none when it was refused, or only looked', async (t) => {
+  it('leaves none when it was refused or only read', async (t) => {
     const cli = commandLine(t)
     const looks = [...commands].filter(([, { changesNothing }]) => changesNothing).map(([name]) => name)
     const lists = ['client list', 'policy list', 'role list', 'user list']

@@ -19,7 +19,7 @@ describe('--help', () => {
   const cli = commandLine({ after })
 
   for (const name of commands.keys()) {
-    it(`shows usage and an example of ${name}, on standard output`, async () => {
+    it(`shows usage and an example of ${name} on standard output`, async () => {
       const { status, stdout, stderr } = await cli.run(`${name} --help`)
       assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
       assert.ok(stdout.startsWith(`Usage: node server/main.ts ${name} `))
@@ -28,7 +28,7 @@ describe('--help', () => {
     })
   }
 
-  it('lists the commands, all or of one group, and so does a line without a command, as a fault', async () => {
+  it('lists all commands or those of a group; a line without a command does so as a fault', async () => {
     const all = await cli.run('--help')
     assert.equal(all.status, 0)
     for (const name of commands.keys()) assert.ok(all.stdout.includes(`\n  ${name} `), name)
@@ -43,7 +43,7 @@ describe('--help', () => {
 })
 
 describe('a wrong command line', () => {
-  it('is explained in one line, with exit status 2 and no value of it repeated', async (t) => {
+  it('is explained in one line, with exit status 2, without repeating a value', async (t) => {
     const cli = commandLine(t)
     const roleOption = "option '--role' argument is ambiguous"
     const cases: [args: string, message: string, help: string][] = [
@@ -116,7 +116,7 @@ describe('a failure', () => {
     [new DatabaseRefused('DATABASE_URL: is older'), 'database-refused', 'DATABASE_URL: is older'],
     ['a text', 'internal-error', 'a text'],
   ] as const) {
-    it(`${code} is told in one line: ${message}`, () => {
+    it(`${code} is reported in one line: ${message}`, () => {
       assert.deepEqual(describeFailure(error), { code, message, exitStatus: 1 })
     })
   }
@@ -145,21 +145,21 @@ describe('the program', () => {
   const root = new URL('../..', import.meta.url)
   const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
 
-  it('tells its version', () => {
+  it('prints its version', () => {
     const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
     const { stdout } = run('server/countersign.cjs', '--version')
     assert.equal(stdout, `countersign ${version}, Node ${process.versions.node}\n`)
     assert.deepEqual(JSON.parse(run('server/main.ts', '--version', '--json').stdout), { version })
   })
 
-  it('says which Node it needs on one that cannot read it', () => {
+  it('says which Node it needs when run on an older one', () => {
     const old = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`
     const { status, stderr } = run('-e', `${old}; require('./server/countersign.cjs')`)
     const line = `countersign: Node 26 or newer is needed; this is 20.20.2 (${process.execPath})\n`
     assert.deepEqual([status, stderr], [1, line])
   })
 
-  it('says in one line that its output is lost on a full disk', {
+  it('reports in one line that its output is lost on a full disk', {
     skip: !existsSync('/dev/full') && 'needs /dev/full',
   }, () => {
     const full = openSync('/dev/full', 'w')

@@ -18,7 +18,7 @@ const passwordHashOf = (cli: CommandLine, email: string) =>
   )
 
 describe('user add', () => {
-  it('adds a user that the list shows, with the password from standard input less one newline', async (t) => {
+  it('adds a user whom the list shows, with the password from standard input without its last newline', async (t) => {
     const cli = commandLine(t)
     const added = await cli.run('user add Jo.Doe+x@Example.com --role operator,Viewer', `${goodPassword}\n`)
     assert.deepEqual(added, {
@@ -41,7 +41,7 @@ describe('user add', () => {
     assert.equal(await verify(hash, goodPassword), true)
   })
 
-  it('takes every part as an option, and keeps spaces at the ends of a password', async (t) => {
+  it('takes everything as an option, and keeps spaces around a password', async (t) => {
     const cli = commandLine(t)
     const added = await cli.json(
       'user add --email al@example.com --user-name Al --role Admin --role Viewer --time-zone europe/berlin',
@@ -59,7 +59,7 @@ describe('user add', () => {
     assert.equal(await verify(hash, ` ${goodPassword} `), true)
   })
 
-  it('refuses names and emails that are taken in any case', async (t) => {
+  it('refuses taken names and emails, ignoring case', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     await cli.run('client add billing --role Viewer')
@@ -73,7 +73,7 @@ describe('user add', () => {
     }
   })
 
-  it('lets exactly one of two simultaneous commands have a name', async (t) => {
+  it('gives a name to exactly one of two simultaneous commands', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
     const env = { DATABASE_URL: `file:${cli.databaseFile}` }
@@ -141,7 +141,7 @@ const environmentOf = ({ databaseFile }: CommandLine) => ({
 })
 
 describe('user link', () => {
-  it('prints an address that carries a secret behind the #, stored as a hash alone, and voids the one before', async (t) => {
+  it('prints an address with a secret after #, stores only its hash, and voids the previous link', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     const env = environmentOf(cli)
@@ -167,7 +167,7 @@ describe('user link', () => {
     assert.ok(cli.log.length > 0 && !JSON.stringify(cli.log).includes(token))
   })
 
-  it('needs the public address, an account, and one that is enabled', async (t) => {
+  it('needs the public address and an enabled account', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     const env = environmentOf(cli)
@@ -182,7 +182,7 @@ describe('user link', () => {
 })
 
 describe('user set-password, disable, enable, grant and revoke', () => {
-  it('change the user that an email or a user name in any case names', async (t) => {
+  it('change the user named by email or user name, ignoring case', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     const other = 'zebra umbrella 44 kites'
@@ -215,7 +215,7 @@ describe('user set-password, disable, enable, grant and revoke', () => {
     assert.deepEqual(await cli.run('user revoke jo Admin'), { status: 0, stdout, stderr: '' })
   })
 
-  it('refuse users that do not exist, and clients, before a password is read', async (t) => {
+  it('refuse unknown users, and clients, before reading a password', async (t) => {
     const cli = commandLine(t)
     await cli.run('client add billing --role Viewer')
     for (const [command, user] of [
@@ -236,7 +236,7 @@ describe('user set-password, disable, enable, grant and revoke', () => {
 })
 
 describe('user sign-out', () => {
-  it('ends the credentials of one user, or with --all of all users', async (t) => {
+  it('ends the credentials of one user, or of all users with --all', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     await cli.run('user add al@example.com --role Viewer', goodPassword)
