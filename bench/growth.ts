@@ -8,13 +8,13 @@ import { type Site, sqliteSite, startService, type Workplace } from './site.ts'
 export async function measureGrowth(
   workplace: Workplace,
   options: BenchOptions,
-  tell: (text: string) => void,
+  note: (text: string) => void,
 ): Promise<Line[]> {
   const stops: (() => Promise<unknown>)[] = []
   const scenarios: NamedScenario[][] = []
   try {
     for (const orders of options.growth) {
-      tell(`data set of ${orders.toLocaleString('en-US')} orders`)
+      note(`data set of ${orders.toLocaleString('en-US')} orders`)
       const site: Site = await sqliteSite(workplace, orders, `growth-${orders}`, options.users)
       stops.push(() => site.close())
       const service = await startService(site)
@@ -25,7 +25,7 @@ export async function measureGrowth(
     const lines: Line[] = []
     for (const kind of kinds) {
       const group = kind.filter((scenario) => scenario !== undefined)
-      const results = await interleave(group, { ...options, onRound: tell })
+      const results = await interleave(group, { ...options, onRound: note })
       lines.push(...group.map((scenario) => toLine(scenario, results.get(scenario.name) ?? [])))
     }
     if (lines.length > 0) printGrowth(lines, options.growth.length)

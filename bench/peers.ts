@@ -48,7 +48,7 @@ async function run(): Promise<void> {
   const lines: Line[] = []
   for (const [kind] of (byServer[0] ?? []).entries()) {
     const group = byServer.flatMap((scenarios) => scenarios[kind] ?? [])
-    const results = await interleave([fScenario, ...group], { ...options, onRound: tell })
+    const results = await interleave([fScenario, ...group], { ...options, onRound: note })
     const fRounds = results.get(fScenario.name) ?? []
     for (const scenario of [fScenario, ...group]) {
       lines.push(toLine(scenario, results.get(scenario.name) ?? [], fRounds))
@@ -69,7 +69,7 @@ async function run(): Promise<void> {
 function install(name: 'express' | 'nest'): string {
   const folder = fileOf(`./peers/${name}`)
   if (!existsSync(join(folder, 'node_modules'))) {
-    tell(`npm ci in bench/peers/${name}`)
+    note(`npm ci in bench/peers/${name}`)
     execFileSync('npm', ['ci'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   }
   return folder
@@ -93,6 +93,6 @@ async function started(server: Promise<MeasuredServer>): Promise<MeasuredServer>
   return running
 }
 
-function tell(text: string): void {
+function note(text: string): void {
   process.stderr.write(`${text}\n`)
 }

@@ -2,14 +2,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Loaded before a measured server: tells its processor time and memory (usage.ts) when asked, which costs it nothing
- * otherwise, and ends it with the bench, however that ends. It is JavaScript, for the part of Node that strips types
- * would count as memory of the server.
+ * Loaded before a measured server. It reports processor time and memory (usage.ts) when asked, at no cost
+ * otherwise, and ends the server with the bench, however that ends. It is JavaScript, because the part of
+ * Node that strips types would count as memory of the server.
  */
 const resolution = 1
 let histogram
 
-/** Milliseconds. The histogram counts from one look to the next: the resolution is no lateness. */
+/** Milliseconds since the last look. The resolution does not count as lateness. */
 function takeLateness() {
   if (histogram === undefined) return {}
   const late = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - resolution)

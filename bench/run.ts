@@ -34,7 +34,7 @@ try {
 async function run(): Promise<void> {
   await makeKyselyOneFile()
   const size = options.orders.toLocaleString('en-US')
-  tell(`data set of ${size} orders`)
+  note(`data set of ${size} orders`)
   const site = await sqliteSite(workplace, options.orders, 'table', options.users)
   stops.push(() => site.close())
   result.startMilliseconds = await measureStart(site)
@@ -59,7 +59,7 @@ async function run(): Promise<void> {
       `memory: ${short(idleMegabytes ?? 0)} MB idle (130), ${short(loadedMegabytes ?? 0)} MB after load (220)`,
   )
   if (options.postgres) result.postgres = await measurePostgres(`PostgreSQL, ${size} orders`, f)
-  result.growth = await measureGrowth(workplace, options, tell)
+  result.growth = await measureGrowth(workplace, options, note)
 }
 
 async function started(server: Promise<MeasuredServer>): Promise<MeasuredServer> {
@@ -84,7 +84,7 @@ async function measure(title: string, all: NamedScenario[], f: NamedScenario): P
   const ofF = []
   for (let start = 0; start < wanted.length; start += groupSize) {
     const group = wanted.slice(start, start + groupSize)
-    const results = await interleave([f, ...group], { ...options, onRound: tell })
+    const results = await interleave([f, ...group], { ...options, onRound: note })
     const fRounds = results.get(f.name) ?? []
     ofF.push(...fRounds)
     for (const scenario of group) lines.push(toLine(scenario, results.get(scenario.name) ?? [], fRounds))
@@ -123,7 +123,7 @@ interface BareRates {
 
 /** In a separate process, while nothing else of ours runs. */
 async function bareRates({ seconds }: BenchOptions): Promise<BareRates> {
-  tell('bare cryptography')
+  note('bare cryptography')
   const args = [fileOf('./baselines/crypto.ts'), String(seconds * 1000)]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   return JSON.parse(stdout)
@@ -131,7 +131,7 @@ async function bareRates({ seconds }: BenchOptions): Promise<BareRates> {
 
 /** From the start of the process to the first answer, as an operator has it. */
 async function measureStart(site: Site): Promise<number> {
-  tell('start')
+  note('start')
   const times: number[] = []
   for (let count = 0; count < options.rounds; count += 1) {
     const server = await startService(site, { probe: false })
@@ -142,7 +142,7 @@ async function measureStart(site: Site): Promise<number> {
 }
 
 async function measurePostgres(title: string, f: NamedScenario): Promise<Line[]> {
-  tell('PostgreSQL')
+  note('PostgreSQL')
   const server = await startPostgres()
   stops.push(() => server.end())
   const site = await postgresSite(workplace, options.orders, server.url)
@@ -150,6 +150,6 @@ async function measurePostgres(title: string, f: NamedScenario): Promise<Line[]>
   return measure(title, postgresScenarios(site, await started(startService(site))), f)
 }
 
-function tell(text: string): void {
+function note(text: string): void {
   process.stderr.write(`${short((performance.now() - begunAt) / 1000)} s  ${text}\n`)
 }

@@ -97,7 +97,7 @@ async function soak(site: Site, service: MeasuredServer): Promise<void> {
     )
     const usage = await service.usage()
     samples.push({ ...usage, minute: minute(), ...summary(all, results), rows: countRows(database) })
-    tell(samples.at(-1))
+    note(samples.at(-1))
   }
 }
 
@@ -170,7 +170,7 @@ function countRows(database: Sqlite.Database): Record<string, number> {
   return Object.fromEntries([...tables, 'orders'].map((table) => [table, count(table)]))
 }
 
-function tell(sample: Sample | undefined): void {
+function note(sample: Sample | undefined): void {
   if (sample === undefined) return
   const { minute, residentBytes, answers, failures } = sample
   process.stderr.write(

@@ -140,11 +140,11 @@ async function visit(page: Page, name: ViewName): Promise<Visit> {
   await page.goto(path, { waitUntil: 'commit' })
   const atDrawn = await page.evaluate<Pick<Visit, 'drawn' | 'scriptBytes'>>(`new Promise((resolve) => {
     const scripts = () => performance.getEntriesByType('resource').filter(({ contentType }) => /javascript/.test(contentType))
-    const tell = () => resolve({
+    const note = () => resolve({
       drawn: performance.now(),
       scriptBytes: scripts().reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
     })
-    const look = () => requestAnimationFrame((${drawn}) ? tell : look)
+    const look = () => requestAnimationFrame((${drawn}) ? note : look)
     look()
   })`)
   const { firstContentfulPaintMilliseconds } = await figuresOf(page)

@@ -362,7 +362,7 @@ const otherCommands: Record<string, CommandSpec> = {
     },
     notes: [
       'Orders are added a thousand at a time. An interrupted run leaves some of them, and the next run adds all of its' +
-        ' number again. Every run makes the same orders, relative to the current time. Their createdBy begins with' +
+        ' number again. Every run makes the same orders, relative to the current time. Their createdBy starts with' +
         ' seed:, which no account name does, so the filter createdBy=seed:* finds exactly these.',
     ],
     examples: ['seed --orders 1000000 --dev', 'seed --orders 250000 --days 90 --json'],

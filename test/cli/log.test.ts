@@ -161,10 +161,10 @@ describe('log verify of an export, offline', () => {
     assert.ok(first && third)
     cli.write('kept.txt', `${await checkpointOf(first)}\n${await checkpointOf(third)}\n`)
     const contents = cli.lines().map(contentOf)
-    const anew = makeLog(
+    const rewritten = makeLog(
       contents.map((content, index) => (index === 1 ? { ...content, by: 'eve' } : content)),
     )
-    cli.write('log.jsonl', exportOf(anew))
+    cli.write('log.jsonl', exportOf(rewritten))
     assert.equal((await offline(cli, '')).status, 0)
     assert.deepEqual(
       await offline(cli, '--checkpoint kept.txt'),

@@ -81,11 +81,11 @@ export function noteAnswer(status: number, headers: Headers | OutgoingHttpHeader
   const said = JSON.stringify({ ...body, instance: undefined })
   for (const [what, pattern] of inside) if (pattern.test(said)) found(status, `${what}: ${said}`)
   for (const path of paths) if (said.includes(path)) found(status, `a path of this machine: ${said}`)
-  for (const what of secretsIn(said)) found(status, `a secret that begins with ${what}: ${said}`)
+  for (const what of secretsIn(said)) found(status, `a secret that starts with ${what}: ${said}`)
 }
 
 function found(status: number, what: string): void {
-  findings.add(`an answer ${status} tells ${what.slice(0, 400)}`)
+  findings.add(`an answer ${status} shows ${what.slice(0, 400)}`)
 }
 
 function parse(text: string): Record<string, unknown> | undefined {
@@ -133,7 +133,7 @@ export function assertDiscreet(logged: string): void {
   const log = withoutCheckpoints(logged)
   const leaks = secretsIn(log).map((secret) => {
     const line = log.split('\n').find((one) => secretsIn(one).includes(secret))
-    return `the log holds a secret that begins with ${secret}: ${line?.slice(0, 400)}`
+    return `the log holds a secret that starts with ${secret}: ${line?.slice(0, 400)}`
   })
   const told = [...findings, ...leaks]
   findings.clear()

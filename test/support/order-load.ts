@@ -26,7 +26,7 @@ export class OrderLoad {
 
   constructor(caller: Client) {
     this.#writers = Promise.all(Array.from({ length: writerCount }, () => this.#work(caller)))
-    // Reported by whoever ends the load.
+    // Reported when the load is ended.
     this.#writers.catch(() => undefined)
   }
 
