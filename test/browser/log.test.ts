@@ -119,7 +119,7 @@ describe('the page of the log', () => {
       const [, payload = ''] = checkpoint.bytes.toString().split('.')
       const { size, hash } = JSON.parse(Buffer.from(payload, 'base64url').toString())
       assert.deepEqual({ size, hash }, head)
-      await page.getByText(`${checkpoint.name} has been saved; it covers ${size} events.`).waitFor()
+      await page.getByText(`${checkpoint.name} has been saved. It covers ${size} events.`).waitFor()
     })
   })
 

@@ -27,7 +27,7 @@ describe('a person is told', () => {
     )
     assert.equal(
       titleAndDetail(refusal(429, 'rate-limited')),
-      'Too many requests right now. This continues automatically in a few seconds.',
+      'Too many requests right now. This will continue automatically in a few seconds.',
     )
   })
 

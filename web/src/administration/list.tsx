@@ -1,5 +1,5 @@
-import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
-import { Fragment, type ReactNode, useState } from 'react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import { FailureNote } from '../ui/failure.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { pageSize } from './queries.ts'
@@ -11,21 +11,19 @@ interface Page<Row> {
   totalCount?: number
 }
 
-interface AccountListProps<Row, Key extends readonly unknown[]> {
+interface AccountListProps<Row> {
   caption: string
-  query(pageNumber: number): UseQueryOptions<Page<Row>, Error, Page<Row>, Key>
+  usePage(pageNumber: number): UseQueryResult<Page<Row>>
   /** By heading. The first names the row. */
   columns: Readonly<Record<string, (row: Row) => ReactNode>>
   empty: string
 }
 
 /** Accounts of one kind, a page at a time. */
-export function AccountList<Row extends { id: number }, Key extends readonly unknown[]>(
-  props: AccountListProps<Row, Key>,
-) {
-  const { caption, query, columns, empty } = props
+export function AccountList<Row extends { id: number }>(props: AccountListProps<Row>) {
+  const { caption, usePage, columns, empty } = props
   const [pageNumber, setPageNumber] = useState(1)
-  const { data, failureReason, refetch } = useQuery(query(pageNumber))
+  const { data, failureReason, refetch } = usePage(pageNumber)
   const failure = failureReason && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
   if (data === undefined) return failure
   if (data.totalCount === 0) return <p className="soft">{empty}</p>
@@ -48,15 +46,17 @@ export function AccountList<Row extends { id: number }, Key extends readonly unk
           <tbody>
             {data.items.map((row) => (
               <tr key={row.id}>
-                {cells.map(([heading, contentOf], at) => (
-                  <Fragment key={heading}>
-                    {at === 0 ? (
-                      <th scope="row">{contentOf(row)}</th>
-                    ) : (
-                      <td data-label={heading}>{contentOf(row)}</td>
-                    )}
-                  </Fragment>
-                ))}
+                {cells.map(([heading, contentOf], at) =>
+                  at === 0 ? (
+                    <th key={heading} scope="row">
+                      {contentOf(row)}
+                    </th>
+                  ) : (
+                    <td key={heading} data-label={heading}>
+                      {contentOf(row)}
+                    </td>
+                  ),
+                )}
               </tr>
             ))}
           </tbody>

@@ -1,44 +1,40 @@
-import { type UseQueryOptions, useMutation, useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useMutation } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type ReactNode, useId } from 'react'
+import { type ReactNode, useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
+import { useUser } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
+import { useEdit } from '../ui/edit.ts'
 import { Unread } from '../ui/failure.tsx'
 import { Form, Submit } from '../ui/form.tsx'
 import { Section } from '../ui/section.tsx'
-import { useDraft, useSaving } from './draft.ts'
 import { AccountFields, type AccountValues, type Looks } from './fields.tsx'
 import { Frame } from './frame.tsx'
 import { AccountState, Refused } from './pieces.tsx'
 
-/** An account and its version. */
-interface Versioned<Account> {
-  account: Account
-  etag: string
-}
-
-interface AccountPageProps<Account, Key extends readonly unknown[]> {
-  query(id: number): UseQueryOptions<Versioned<Account>, Error, Versioned<Account>, Key>
+interface AccountPageProps<Account> {
+  useAccount(id: number): UseQueryResult<{ account: Account; etag: string }>
   /** Undefined until it is known. */
   titleOf(account: Account | undefined): string
   children(account: Account, etag: string): ReactNode
 }
 
 /** The page of the account that the address names. */
-export function AccountPage<Account, Key extends readonly unknown[]>(props: AccountPageProps<Account, Key>) {
+export function AccountPage<Account>({ useAccount, titleOf, children }: AccountPageProps<Account>) {
   const { id } = useParams({ strict: false })
-  const query = useQuery(props.query(Number(id)))
+  const query = useAccount(Number(id))
   const { data } = query
   return (
-    <Frame title={props.titleOf(data?.account)}>
+    <Frame title={titleOf(data?.account)}>
       <Unread query={query} />
-      {data && props.children(data.account, data.etag)}
+      {data && children(data.account, data.etag)}
     </Frame>
   )
 }
 
 interface DetailsProps<Name extends string> {
   title: string
+  id: number
   looks: Looks<Name>
   loaded: AccountValues<Name>
   etag: string
@@ -47,17 +43,36 @@ interface DetailsProps<Name extends string> {
 }
 
 /** The fields of an account, which are saved together. */
-export function Details<Name extends string>({ title, looks, loaded, etag, send }: DetailsProps<Name>) {
+export function Details<Name extends string>({ title, id, looks, loaded, etag, send }: DetailsProps<Name>) {
   const titleId = useId()
-  const draft = useDraft(loaded, etag)
-  const saving = useSaving(draft, send)
+  const button = useRef<HTMLButtonElement>(null)
+  const edit = useEdit(`account ${id}`, useUser().id, loaded, etag)
+  const saving = useMutation({
+    mutationFn: (sent: typeof edit) => send(sent.value, sent.etag),
+    onSuccess(next, { value }) {
+      edit.saved(value, next)
+      announce('Changes saved')
+    },
+  })
+  const isClosed = saving.isPending || !edit.isChanged
+  function load() {
+    edit.drop()
+    saving.reset()
+    // The pressed button is gone.
+    button.current?.focus()
+    announce('Current version loaded')
+  }
   return (
-    <Form className="card card-stack" aria-labelledby={titleId} onSubmit={saving.save}>
+    <Form
+      className="card card-stack"
+      aria-labelledby={titleId}
+      onSubmit={() => isClosed || saving.mutate(edit)}
+    >
       <h2 id={titleId}>{title}</h2>
-      <AccountFields looks={looks} values={draft.values} onChange={draft.change} />
-      <Refused failure={saving.error} onLoad={saving.load} />
+      <AccountFields looks={looks} values={edit.value} onChange={edit.change} />
+      <Refused failure={saving.error} onLoad={load} />
       <div className="row">
-        <Submit ref={saving.button} isClosed={saving.isPending || !draft.isChanged}>
+        <Submit ref={button} isClosed={isClosed}>
           {saving.isPending ? 'Saving …' : 'Save'}
         </Submit>
       </div>

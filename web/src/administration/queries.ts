@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
@@ -17,16 +17,16 @@ export const pageSize = 50
 /** A change shows in every view of it. */
 const changed = () => queries.invalidateQueries({ queryKey: [key] })
 
-export const usersQuery = (pageNumber: number) =>
-  queryOptions({
+export const useUsers = (pageNumber: number) =>
+  useQuery({
     queryKey: [key, 'users', pageNumber],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       answerOf(client.GET('/v1/users', { params: { query: { pageNumber, pageSize } }, signal })),
   })
 
-export const userQuery = (id: number) =>
-  queryOptions({
+export const useUserAccount = (id: number) =>
+  useQuery({
     queryKey: [key, 'user', id],
     queryFn: async ({ signal }) => {
       const { data, etag = '*' } = await client.GET('/v1/users/{id}', { params: { path: { id } }, signal })
@@ -42,16 +42,16 @@ export const userSignInsQuery = (id: number) =>
     staleTime: 0,
   })
 
-export const clientsQuery = (pageNumber: number) =>
-  queryOptions({
+export const useServices = (pageNumber: number) =>
+  useQuery({
     queryKey: [key, 'clients', pageNumber],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       answerOf(client.GET('/v1/clients', { params: { query: { pageNumber, pageSize } }, signal })),
   })
 
-export const clientQuery = (id: number) =>
-  queryOptions({
+export const useServiceAccount = (id: number) =>
+  useQuery({
     queryKey: [key, 'client', id],
     queryFn: async ({ signal }) => {
       const { data, etag = '*' } = await client.GET('/v1/clients/{id}', { params: { path: { id } }, signal })

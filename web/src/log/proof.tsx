@@ -42,7 +42,7 @@ function Checkpoint() {
       </Button>
       <div role="status">
         {error && <EndNote failure={error} />}
-        {data && `${data.name} saved. It covers ${eventsInWords(data.size)}.`}
+        {data && `${data.name} has been saved. It covers ${eventsInWords(data.size)}.`}
       </div>
     </div>
   )

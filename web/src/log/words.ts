@@ -27,9 +27,7 @@ function changesOf(data: Data): string {
     data.formerName !== undefined && `was called ${data.formerName}`,
     data.email !== undefined && 'new email',
     data.timeZone !== undefined && `time zone ${data.timeZone ?? 'none'}`,
-    data.displayName !== undefined && data.displayName === null
-      ? 'name removed'
-      : `named ${data.displayName}`,
+    data.displayName !== undefined && `named ${data.displayName ?? 'nothing'}`,
     data.endsAt !== undefined && `ends ${data.endsAt ?? 'never'}`,
     list(data.granted) !== '' && `given ${list(data.granted)}`,
     list(data.revoked) !== '' && `taken ${list(data.revoked)}`,

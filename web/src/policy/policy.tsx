@@ -7,18 +7,20 @@ import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { ofThisPerson, useMay, useUser } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
+import { sendingOf, type UserId } from '../ui/draft.ts'
+import { useEdit } from '../ui/edit.ts'
 import { FailureNote, Unread } from '../ui/failure.tsx'
 import { Form, Submit } from '../ui/form.tsx'
 import { PlusIcon } from '../ui/icons.tsx'
 import { PageHead } from '../ui/page-title.tsx'
 import { PolicyConflict } from './conflict.tsx'
-import { keyFor, usePolicyDraft } from './draft.ts'
 import { PolicyPreview } from './preview.tsx'
 import { type Policy, policyChanged, policyQuery, replacePolicy, type WireRow } from './queries.ts'
 import { PolicyRowFields } from './row.tsx'
 import {
   areSame,
   type DraftRow,
+  draftOf,
   type FromReading,
   fromId,
   readFroms,
@@ -51,9 +53,9 @@ export function PolicyView() {
 
 function PolicyForm({ policy }: { policy: Policy }) {
   const user = useUser()
-  const draft = usePolicyDraft(Number(user.id), policy)
-  const saving = useSaving(draft.drop)
-  const { rows } = draft
+  const draft = useEdit('policy', user.id, draftOf(policy.rows), policy.etag)
+  const saving = useSaving(user.id, draft.drop)
+  const rows = draft.value
   const froms = readFroms(rows)
   const wire = wireRowsOf(rows)
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
@@ -84,7 +86,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
           froms={froms}
           checked={checked}
           isReadOnly={saving.isPending}
-          onChange={draft.change}
+          onChange={(next) => draft.change(next)}
           onLeave={({ key }) => setChecked(new Set([...checked, key]))}
         />
         <Outcome saving={saving} onReplace={replace} onTake={drop} />
@@ -169,7 +171,7 @@ function Rows({ rows, froms, checked, isReadOnly, onChange, onLeave }: RowsProps
 type Saving = ReturnType<typeof useSaving>
 
 /** Retries while the failure is passing. On a conflict the current policy is fetched before it is shown. */
-function useSaving(onSaved: () => void) {
+function useSaving(userId: UserId, onSaved: () => void) {
   const { mutate, ...state } = useMutation({
     mutationFn: (attempt: () => Promise<Policy>) => attempt(),
     retry: (_tries, failure) => isPassing(failure),
@@ -180,13 +182,14 @@ function useSaving(onSaved: () => void) {
       announce('Approval policy saved')
     },
   })
-  const save = (rows: WireRow[], etag: string) => mutate(ofThisPerson(() => sendRows(rows, etag)))
+  const save = (rows: WireRow[], etag: string) => mutate(ofThisPerson(() => sendRows(userId, rows, etag)))
   return { ...state, save }
 }
 
-async function sendRows(rows: WireRow[], etag: string): Promise<Policy> {
+async function sendRows(userId: UserId, rows: WireRow[], etag: string): Promise<Policy> {
   try {
-    return await replacePolicy({ rows, etag, idempotencyKey: keyFor(rows, etag) })
+    const { idempotencyKey } = sendingOf('policy', userId, [rows, etag])
+    return await replacePolicy({ rows, etag, idempotencyKey })
   } catch (failure) {
     if (isConflict(failure)) await policyChanged()
     throw failure

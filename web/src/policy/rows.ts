@@ -16,7 +16,7 @@ export interface DraftRow extends Omit<PolicyRow, 'from'> {
 export function draftOf(rows: readonly PolicyRow[]): DraftRow[] {
   return rows.map(({ from, ...row }, index) => ({
     ...row,
-    key: crypto.randomUUID(),
+    key: String(index),
     text: index === 0 ? '' : typedTotal(from),
   }))
 }

@@ -3,7 +3,13 @@ import { Button } from 'react-aria-components/Button'
 import { announce } from '../../ui/announce.ts'
 import { formatInstant } from '../../ui/format.ts'
 import { Access, AccountPage, Details } from '../page.tsx'
-import { type ClientAccount, changeService, clientQuery, dropOldSecrets, rotateSecret } from '../queries.ts'
+import {
+  type ClientAccount,
+  changeService,
+  dropOldSecrets,
+  rotateSecret,
+  useServiceAccount,
+} from '../queries.ts'
 import { SecretShown } from './add.tsx'
 import { endOfDay, lastDayBefore } from './end-date.ts'
 import { serviceFields } from './fields.ts'
@@ -11,7 +17,7 @@ import { serviceFields } from './fields.ts'
 /** One service client: its fields, roles, secrets and the switch. */
 export function ServiceView() {
   return (
-    <AccountPage query={clientQuery} titleOf={(service) => service?.clientId ?? 'Service'}>
+    <AccountPage useAccount={useServiceAccount} titleOf={(service) => service?.clientId ?? 'Service'}>
       {(service, etag) => (
         <>
           <ServiceDetails key={service.id} service={service} etag={etag} />
@@ -34,6 +40,7 @@ function ServiceDetails({ service: { id, name, endsAtUtc, roles }, etag }: Servi
   return (
     <Details
       title="Service"
+      id={id}
       looks={changeable}
       loaded={{ texts: { name: name ?? '', lastDay: known }, roles }}
       etag={etag}

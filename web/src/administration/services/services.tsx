@@ -5,7 +5,7 @@ import { Name } from '../../ui/name.tsx'
 import { Frame } from '../frame.tsx'
 import { AccountList } from '../list.tsx'
 import { AccountState } from '../pieces.tsx'
-import { type ClientAccount, clientsQuery } from '../queries.ts'
+import { type ClientAccount, useServices } from '../queries.ts'
 
 /** Every service client. */
 export function ServicesView() {
@@ -18,7 +18,7 @@ export function ServicesView() {
     <Frame title="Services" lead="Programs that use the API, each with its own secret." action={add}>
       <AccountList
         caption="Services"
-        query={clientsQuery}
+        usePage={useServices}
         columns={columns}
         empty="There are no services yet."
       />

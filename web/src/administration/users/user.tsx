@@ -8,8 +8,8 @@ import {
   makeLink,
   signOutUser,
   type UserAccount,
-  userQuery,
   userSignInsQuery,
+  useUserAccount,
 } from '../queries.ts'
 import { userFields } from './fields.ts'
 import { LinkShown } from './invite.tsx'
@@ -17,7 +17,7 @@ import { LinkShown } from './invite.tsx'
 /** One user: fields, roles, the switch, a link, and where they are signed in. */
 export function UserView() {
   return (
-    <AccountPage query={userQuery} titleOf={(user) => user?.userName ?? 'User'}>
+    <AccountPage useAccount={useUserAccount} titleOf={(user) => user?.userName ?? 'User'}>
       {(user, etag) => (
         <>
           <UserDetails key={user.id} user={user} etag={etag} />
@@ -38,6 +38,7 @@ function UserDetails({ user: { id, userName, email, timeZone, roles }, etag }: U
   return (
     <Details
       title="Account"
+      id={id}
       looks={userFields}
       loaded={{ texts: { userName, email, timeZone: timeZone ?? '' }, roles }}
       etag={etag}

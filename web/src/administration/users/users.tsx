@@ -4,7 +4,7 @@ import { Name } from '../../ui/name.tsx'
 import { Frame } from '../frame.tsx'
 import { AccountList } from '../list.tsx'
 import { AccountState } from '../pieces.tsx'
-import { type UserAccount, usersQuery } from '../queries.ts'
+import { type UserAccount, useUsers } from '../queries.ts'
 
 /** Everyone who has an account. */
 export function UsersView() {
@@ -15,7 +15,7 @@ export function UsersView() {
   )
   return (
     <Frame title="Users" lead="People who sign in, and the roles that set their permissions." action={invite}>
-      <AccountList caption="Users" query={usersQuery} columns={columns} empty="There are no users yet." />
+      <AccountList caption="Users" usePage={useUsers} columns={columns} empty="There are no users yet." />
     </Frame>
   )
 }

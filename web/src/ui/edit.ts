@@ -1,0 +1,39 @@
+import { readDraft, type UserId, useDraft } from './draft.ts'
+
+interface Own<Value> {
+  value: Value
+  /** What the person saw when they began, and its version. */
+  seen: string
+  etag: string
+}
+
+/**
+ * A draft of something that is loaded with a version. A newer version with the same content, as after a press on the
+ * switch of an account, does not stand in its way.
+ */
+export function useEdit<Value extends object>(
+  place: string,
+  userId: UserId,
+  loaded: Value,
+  loadedEtag: string,
+) {
+  const draft = useDraft<Own<Value>>(place, userId)
+  const text = JSON.stringify(loaded)
+  const own = draft.value && JSON.stringify(draft.value.value) !== text ? draft.value : undefined
+  const etag = own && own.seen !== text ? own.etag : loadedEtag
+  return {
+    value: own?.value ?? loaded,
+    etag,
+    isChanged: own !== undefined,
+    isRestored: draft.isRestored && own !== undefined,
+    /** `upon`: the version that it is to replace. */
+    change: (value: Value, upon = etag) => draft.keep({ value, seen: own?.seen ?? text, etag: upon }),
+    drop: draft.drop,
+    /** Text typed after the request left stays. */
+    saved(sent: Value, next: string) {
+      const now = readDraft<Own<Value>>(place, userId)
+      if (now === undefined || now.value === sent) draft.drop()
+      else draft.keep({ ...now, seen: JSON.stringify(sent), etag: next })
+    },
+  }
+}
