@@ -68,7 +68,7 @@ const views: View[] = [
   {
     name: 'one order',
     async open(person) {
-      const orderView = arrivalOf(person.page, 'order')
+      const orderView = arrivalOf(person.page, 'one')
       await openList(person)
       await orderView
     },
@@ -82,7 +82,7 @@ const views: View[] = [
     async open(person) {
       const { page } = person
       await signIn(person, 'operator')
-      const followingView = arrivalOf(page, 'order')
+      const followingView = arrivalOf(page, 'one')
       await page.goto('/orders/new')
       await followingView
       await page.getByLabel('Customer').fill('Alder & Finch')

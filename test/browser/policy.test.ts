@@ -136,7 +136,7 @@ describe('the approval policy', () => {
     person.expectFault(/412/)
     await button(page, 'Save policy').click()
     await conflict(page).waitFor()
-    await button(page, 'Keep it, and discard mine').click()
+    await button(page, 'Keep it and discard mine').click()
     await eventually(async () => assert.equal(await totals(page).count(), 0))
     assert.equal(await approvals(page).inputValue(), '5')
     assert.equal(await conflict(page).count(), 0)

@@ -218,7 +218,7 @@ const viewerViews: View[] = [
     async reach({ page, expectFault }) {
       expectFault(/broken on purpose/)
       const body = `export function OrderView() { throw new Error('broken on purpose') }`
-      const part = /\/assets\/order-[\w-]{8}\.js$/
+      const part = /\/assets\/one-[\w-]{8}\.js$/
       await page.route(part, (route) => route.fulfill({ contentType: 'text/javascript', body }))
       await page.goto(`/orders/${randomUUID()}`)
       await heading(page, 'This page could not be shown').waitFor()
