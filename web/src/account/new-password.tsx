@@ -37,7 +37,7 @@ export function NewPassword({ value, names, refusal, onChange }: NewPasswordProp
         {told.text}
       </p>
       <Spoken text={refusal ?? (verdict === undefined ? '' : told.text)} />
-      <label className="check">
+      <label className="row nowrap">
         <input type="checkbox" checked={isShown} onChange={({ target }) => setShown(target.checked)} />
         Show password
       </label>

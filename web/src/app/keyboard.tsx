@@ -18,7 +18,7 @@ export function Keyboard() {
   useShortcut('n', mayCreate ? () => void navigate({ to: '/orders/new' }) : undefined)
   return (
     <>
-      <Button className="side-link" onPress={() => setOpen(true)}>
+      <Button className="bare row nowrap gap-3 label soft side-link" onPress={() => setOpen(true)}>
         <KeyboardIcon />
         <span>Keyboard</span>
       </Button>
@@ -37,7 +37,7 @@ export function Keyboard() {
             </div>
           ))}
         </dl>
-        <label className="check">
+        <label className="row nowrap">
           <input type="checkbox" checked={isOn} onChange={({ target }) => turnShortcuts(target.checked)} />
           Use these shortcuts
         </label>

@@ -2,44 +2,22 @@ import type { ReactNode } from 'react'
 import type { Permission } from '../../../client/src/facts.ts'
 import { useSession } from '../auth/session.ts'
 import type { Destination } from '../palette/matching.ts'
-import {
-  LogIcon,
-  OrdersIcon,
-  OverviewIcon,
-  PeopleIcon,
-  PersonIcon,
-  PlusIcon,
-  PolicyIcon,
-} from '../ui/icons.tsx'
+import { LogIcon, OrdersIcon, OverviewIcon, PeopleIcon, PolicyIcon } from '../ui/icons.tsx'
 
-/** A view that the palette leads to from everywhere, and the side as well if it `isLinked`. */
+/** A view that the palette leads to; one with an icon is linked at the side as well. */
 interface Page extends Destination {
-  icon: ReactNode
-  isLinked: boolean
+  icon?: ReactNode
   needs?: Permission
 }
 
 const pages: readonly Page[] = [
-  { to: '/', name: 'Overview', icon: <OverviewIcon />, isLinked: true, key: 'h' },
-  { to: '/orders', name: 'Orders', icon: <OrdersIcon />, isLinked: true, key: 'o' },
-  {
-    to: '/orders/new',
-    name: 'New order',
-    icon: <PlusIcon />,
-    isLinked: false,
-    key: 'n',
-    needs: 'Orders.Create',
-  },
-  {
-    to: '/approval-policy',
-    name: 'Policy',
-    icon: <PolicyIcon />,
-    isLinked: true,
-    needs: 'Policy.Manage',
-  },
-  { to: '/accounts', name: 'Accounts', icon: <PeopleIcon />, isLinked: true, needs: 'Accounts.Manage' },
-  { to: '/log', name: 'Log', icon: <LogIcon />, isLinked: true, needs: 'Log.Read' },
-  { to: '/account', name: 'My account', icon: <PersonIcon />, isLinked: false },
+  { to: '/', name: 'Overview', icon: <OverviewIcon />, key: 'h' },
+  { to: '/orders', name: 'Orders', icon: <OrdersIcon />, key: 'o' },
+  { to: '/orders/new', name: 'New order', key: 'n', needs: 'Orders.Create' },
+  { to: '/approval-policy', name: 'Policy', icon: <PolicyIcon />, needs: 'Policy.Manage' },
+  { to: '/accounts', name: 'Accounts', icon: <PeopleIcon />, needs: 'Accounts.Manage' },
+  { to: '/log', name: 'Log', icon: <LogIcon />, needs: 'Log.Read' },
+  { to: '/account', name: 'My account' },
 ]
 
 /** Those that this person may open. */

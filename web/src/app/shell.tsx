@@ -63,12 +63,12 @@ function Side() {
       </Link>
       <nav className="side-links" aria-label="Main">
         {pages
-          .filter(({ isLinked }) => isLinked)
+          .filter(({ icon }) => icon !== undefined)
           .map(({ to, name, icon }) => (
             <Link
               key={to}
               to={to}
-              className="side-link"
+              className="bare row nowrap gap-3 label soft side-link"
               activeOptions={{ exact: to === '/', includeSearch: false }}
             >
               {icon}
@@ -79,21 +79,24 @@ function Side() {
       <div className="side-foot">
         <Palette pages={pages} />
         <Keyboard />
-        <Button className="side-link" onPress={turnTheme}>
+        <Button className="bare row nowrap gap-3 label soft side-link" onPress={turnTheme}>
           <ThemeIcon />
           <span>{themeNames[theme]}</span>
         </Button>
-        <Button className="side-link" onPress={() => leaving.isPending || leaving.mutate()}>
+        <Button
+          className="bare row nowrap gap-3 label soft side-link"
+          onPress={() => leaving.isPending || leaving.mutate()}
+        >
           <SignOutIcon />
           <span>Sign out</span>
         </Button>
       </div>
-      <Link to="/account" className="person">
+      <Link to="/account" className="row nowrap gap-3 person">
         <span className="visually-hidden">My account:</span>
-        <span className="person-initial" aria-hidden="true">
+        <span className="tag person-initial" aria-hidden="true">
           {[...user.userName][0]}
         </span>
-        <div className="person-name">
+        <div className="label person-name">
           <Name of={user.userName} />
           <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
         </div>

@@ -51,7 +51,7 @@ export function LogFilter({ search, onChange }: FilterProps) {
         />
       </div>
       {subject && (
-        <p className="row nowrap wrap log-subject">
+        <p className="row nowrap wrap box log-subject">
           <span>
             Only <Name of={subjectOfAddress(subject)} />
           </span>

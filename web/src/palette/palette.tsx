@@ -35,13 +35,13 @@ export function Palette({ pages }: { pages: readonly Destination[] }) {
   return (
     <>
       <Button
-        className="side-link"
+        className="bare row nowrap gap-3 label soft side-link"
         aria-keyshortcuts={isMac ? 'Meta+K' : 'Control+K'}
         onPress={() => setOpen(true)}
       >
         <SearchIcon />
         <span>Search …</span>
-        <span className="key palette-key" aria-hidden="true">
+        <span className="key soft end palette-key" aria-hidden="true">
           {isMac ? '⌘ K' : 'Ctrl K'}
         </span>
       </Button>
@@ -87,10 +87,11 @@ function Box({ pages, onRun }: { pages: readonly Destination[]; onRun(entry: Ent
   }
   return (
     <>
-      <div className="palette-box">
+      <div className="row nowrap gap-3 soft palette-box">
         <SearchIcon />
         <input
           type="text"
+          className="bare grow"
           role="combobox"
           aria-label="Search or go to a view, order, page or action"
           aria-expanded={shown.length > 0}

@@ -14,6 +14,11 @@ interface RowProps {
   onRemove(): void
 }
 
+const checks = [
+  ['selfApproval', 'Creator may approve'],
+  ['services', 'Services may approve'],
+] as const
+
 /** The fields of one row. The first row begins at 0 and cannot be removed. */
 export function PolicyRowFields(props: RowProps) {
   const { row, number, isReadOnly, onChange } = props
@@ -35,22 +40,16 @@ export function PolicyRowFields(props: RowProps) {
         </select>
       </div>
       <div className="stack gap-3 policy-checks">
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={row.selfApproval}
-            onChange={(event) => onChange({ ...row, selfApproval: event.target.checked })}
-          />
-          Creator may approve
-        </label>
-        <label className="check">
-          <input
-            type="checkbox"
-            checked={row.services}
-            onChange={(event) => onChange({ ...row, services: event.target.checked })}
-          />
-          Services may approve
-        </label>
+        {checks.map(([name, label]) => (
+          <label key={name} className="row nowrap">
+            <input
+              type="checkbox"
+              checked={row[name]}
+              onChange={({ target }) => onChange({ ...row, [name]: target.checked })}
+            />
+            {label}
+          </label>
+        ))}
       </div>
       {number > 1 && (
         <Button

@@ -110,7 +110,7 @@ function OneProblem({ code, entry }: { code: string; entry: Entry }) {
       <header className="stack gap-3">
         <PageTitle title={entry.title} />
         <p className="row">
-          <code className="problem-code">{code}</code>
+          <code className="tag">{code}</code>
           <span className="soft">
             {entry.status} {statusName(entry.status)}
           </span>
@@ -119,7 +119,7 @@ function OneProblem({ code, entry }: { code: string; entry: Entry }) {
       <section className="stack gap-3" aria-labelledby="problem-remedy">
         <h2 id="problem-remedy">What to do</h2>
         <p>
-          <WithCode text={entry.remedy} />
+          <WithCode text={entry.remedy} className="tag" />
         </p>
       </section>
       <Example code={code} entry={entry} />
@@ -156,31 +156,25 @@ function Neighbours({ code }: { code: string }) {
   const [before, after] = [codes[at - 1], codes[at + 1]]
   return (
     <nav className="row row-between problem-neighbours no-print" aria-label="Neighbouring problems">
-      {before !== undefined && (
-        <Link
-          to="/problems/$code"
-          params={{ code: before }}
-          rel="prev"
-          className="row"
-          aria-label={`Previous: ${before}`}
-        >
-          <ArrowIcon to="left" />
-          <code>{before}</code>
-        </Link>
-      )}
-      {after !== undefined && (
-        <Link
-          to="/problems/$code"
-          params={{ code: after }}
-          rel="next"
-          className="row end"
-          aria-label={`Next: ${after}`}
-        >
-          <code>{after}</code>
-          <ArrowIcon to="right" />
-        </Link>
-      )}
+      {before !== undefined && <Neighbour code={before} to="left" />}
+      {after !== undefined && <Neighbour code={after} to="right" />}
     </nav>
+  )
+}
+
+function Neighbour({ code, to }: { code: string; to: 'left' | 'right' }) {
+  const [rel, label] = to === 'left' ? ['prev', 'Previous'] : ['next', 'Next']
+  return (
+    <Link
+      to="/problems/$code"
+      params={{ code }}
+      rel={rel}
+      className={`row problem-to-${to}`}
+      aria-label={`${label}: ${code}`}
+    >
+      <ArrowIcon to={to} />
+      <code>{code}</code>
+    </Link>
   )
 }
 

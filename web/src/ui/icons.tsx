@@ -16,9 +16,6 @@ export const PolicyIcon = () => (
   <Icon path="M10 3 4 5.2v4.3c0 3.6 2.4 6 6 7.5 3.6-1.5 6-3.9 6-7.5V5.2zM7.4 9.8l1.9 1.9 3.4-3.6" />
 )
 export const LogIcon = () => <Icon path="M5.5 3.5h9v13h-9zM8 7h4M8 10h4M8 13h2.5" />
-export const PersonIcon = () => (
-  <Icon path="M6.8 7a3.2 3.2 0 1 0 6.4 0 3.2 3.2 0 1 0-6.4 0M3.5 16.5c.6-3.2 3-5 6.5-5s5.9 1.8 6.5 5" />
-)
 export const PeopleIcon = () => (
   <Icon path="M4.8 7.2a2.7 2.7 0 1 0 5.4 0 2.7 2.7 0 1 0-5.4 0M2.5 15.5c.4-2.8 2.3-4.3 5-4.3s4.6 1.5 5 4.3M12.5 4.8a2.7 2.7 0 0 1 0 4.8M14 11.5c2 .5 3.2 1.9 3.5 4" />
 )

@@ -31,8 +31,8 @@ export function Pager(props: PagerProps) {
     />
   )
   return (
-    <nav className="pager" aria-label="Pages">
-      <div className="pager-steps">
+    <nav className="row nowrap gap-3 small pager" aria-label="Pages">
+      <div className="row nowrap gap-0 pager-steps">
         {step('first', 1)}
         {step('left', wantedPage - 1)}
         {step('right', wantedPage + 1)}
@@ -42,7 +42,7 @@ export function Pager(props: PagerProps) {
         {rows && `${formatCount(rows.first)}–${formatCount(rows.last)} of ${formatCount(totalCount ?? 0)}`}
       </p>
       {onPageSize && (
-        <label className="pager-size">
+        <label className="row nowrap soft end pager-size">
           <span>Rows per page</span>
           <select
             className="input"

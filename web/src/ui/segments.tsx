@@ -10,7 +10,7 @@ interface SegmentsProps<Value> {
 /** A choice of a few options that are all visible. */
 export function Segments<Value>({ name, legend, options, value, onChoose }: SegmentsProps<Value>) {
   return (
-    <fieldset className="segments">
+    <fieldset className="box segments">
       <legend className="visually-hidden">{legend}</legend>
       {options.map((option) => (
         <label key={option.label} className="segment">

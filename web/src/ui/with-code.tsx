@@ -1,8 +1,14 @@
 import { piecesOf } from './backticks.ts'
 
 /** A sentence of the service; text between backticks is code. */
-export function WithCode({ text }: { text: string }) {
+export function WithCode({ text, className }: { text: string; className?: string }) {
   return piecesOf(text).map(({ at, text: piece, isCode }) =>
-    isCode ? <code key={at}>{piece}</code> : <span key={at}>{piece}</span>,
+    isCode ? (
+      <code key={at} className={className}>
+        {piece}
+      </code>
+    ) : (
+      <span key={at}>{piece}</span>
+    ),
   )
 }

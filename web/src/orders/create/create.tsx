@@ -73,7 +73,12 @@ function NewOrder() {
   })
   return (
     <div className="create">
-      <form className="card stack gap-5 create-card" noValidate onSubmit={submit} aria-label="New order">
+      <form
+        className="card sheet stack gap-5 create-card"
+        noValidate
+        onSubmit={submit}
+        aria-label="New order"
+      >
         {form.isRestored && !isTrying && <Restored onStartOver={startOver} />}
         <CustomerField {...fieldProps('customer')} />
         <TotalField {...fieldProps('total')} reading={form.readings.total} />

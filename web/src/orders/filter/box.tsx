@@ -57,7 +57,7 @@ export function SearchBox(props: SearchBoxProps) {
     }
   }
   return (
-    <search className="search">
+    <search className="row nowrap search">
       <SearchIcon />
       <ColouredInput {...props} list={list} onPress={press} />
       <End isEmpty={text === ''} onClear={clear} />
@@ -86,7 +86,7 @@ function ColouredInput({ text, fault, isSoft, isInvalid, messageId, input, list,
   }
   useLayoutEffect(scrollAlong)
   return (
-    <div className="search-text">
+    <div className="grow search-text">
       <Highlight ref={highlight} text={text} fault={fault} isSoft={isSoft} />
       <input
         ref={input}

@@ -24,7 +24,7 @@ export function Completions({
   }, [active])
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the input keeps the focus
-    <div className="search-popup" onPointerDown={keepFocus} onMouseDown={keepFocus}>
+    <div className="box search-popup" onPointerDown={keepFocus} onMouseDown={keepFocus}>
       {message !== undefined && (
         <p className="soft small" aria-hidden="true">
           <WithCode text={message} />

@@ -87,7 +87,7 @@ export function ListControls({ filter, shownFilter, refusal, onApply, views, chi
           onFocus={startGo}
         />
       </div>
-      <div className="list-strip">
+      <div className="row nowrap list-strip">
         <div id={messageId} className="list-message">
           {trouble && <Message {...trouble} onShow={show} />}
         </div>
@@ -130,7 +130,7 @@ function troubleOf(
 }
 
 function Message({ detail, fault, isSoft, onShow }: Trouble & { onShow(fault: Fault): void }) {
-  const className = isSoft ? 'search-message search-message-soft' : 'search-message'
+  const className = `bare wrap small search-message ${isSoft ? 'search-message-soft' : ''}`
   const words = (
     <>
       <WithCode text={detail} />

@@ -13,7 +13,7 @@ interface DayRangeProps {
 /** The first and the last day, in the browser's date fields. */
 export function DayRange({ name, days, onChoose, onFocus }: DayRangeProps) {
   return (
-    <fieldset className="day-range" onFocus={onFocus}>
+    <fieldset className="row nowrap day-range" onFocus={onFocus}>
       <legend className="visually-hidden">{name}</legend>
       <DateField
         aria-label={`${name} from`}

@@ -37,7 +37,7 @@ export function ColumnsButton({ inAddress, onChoose }: ColumnsButtonProps) {
       <ModalDialog title="Columns" isOpen={isOpen} onOpenChange={setOpen}>
         <div className="stack gap-2">
           {columnNames.map((name) => (
-            <label key={name} className="check">
+            <label key={name} className="row nowrap">
               <input
                 type="checkbox"
                 checked={shown.includes(name)}

@@ -94,7 +94,7 @@ function Heading({ name, sort, onSort }: { name: ColumnName; sort: Sort; onSort(
   if (!isSortKey(name)) {
     return (
       <th scope="col" className={`orders-${name}`}>
-        <span className="orders-sort">{heading}</span>
+        <span className="bare soft orders-sort">{heading}</span>
       </th>
     )
   }
@@ -102,7 +102,7 @@ function Heading({ name, sort, onSort }: { name: ColumnName; sort: Sort; onSort(
   const direction = sort.order === 'Asc' ? 'ascending' : 'descending'
   return (
     <th scope="col" className={`orders-${name}`} aria-sort={isSorted ? direction : undefined}>
-      <button type="button" className="orders-sort" onClick={() => onSort(name)}>
+      <button type="button" className="bare soft orders-sort" onClick={() => onSort(name)}>
         <span>{heading}</span>
         {isSorted && <ArrowIcon to={sort.order === 'Asc' ? 'up' : 'down'} />}
       </button>
@@ -272,7 +272,7 @@ export function OrderTableSkeleton({
           {maySelect && <td className="orders-select" />}
           {shown.map((name) => (
             <th key={name} scope="col" className={`orders-${name}`}>
-              <span className="orders-sort">{columns[name].heading}</span>
+              <span className="bare soft orders-sort">{columns[name].heading}</span>
             </th>
           ))}
         </tr>

@@ -17,7 +17,7 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
   const isPending = order !== undefined && allows(order.status, 'approve')
   const hasApprovals = isPending || (approvals?.given.length ?? 0) > 0
   return (
-    <section className="order-facts" aria-label="Order">
+    <section className="sheet order-facts" aria-label="Order">
       <dl className="stack gap-5">
         <div>
           <dt className="soft">Total</dt>

@@ -19,7 +19,7 @@ interface HistoryProps {
 export function OrderHistory({ order, events, onMore }: HistoryProps) {
   const mayNote = useMay('Orders.Note')
   return (
-    <section className="order-history" aria-labelledby="order-history">
+    <section className="sheet order-history" aria-labelledby="order-history">
       <h2 id="order-history">History</h2>
       <ol>
         {events ? events.map((event) => <Event key={event.id} event={event} />) : <EventsToCome />}

@@ -107,7 +107,7 @@ function Receipt({ jws }: { jws: string }) {
           </a>
         </div>
       </header>
-      <article className="card stack gap-5 receipt" aria-label="Receipt">
+      <article className="card sheet stack gap-5" aria-label="Receipt">
         <Document statement={statement} />
         <Signature statement={statement} keyId={keyId} algorithm={algorithm} jws={jws} />
       </article>

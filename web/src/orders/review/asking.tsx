@@ -30,7 +30,7 @@ export function AskSwitch() {
   const [asks, set] = useAsks()
   if (asks === undefined) return null
   return (
-    <label className="check review-ask soft small no-print">
+    <label className="row nowrap review-ask soft small no-print">
       <input type="checkbox" checked={asks} onChange={({ target }) => set(target.checked)} />
       Confirm each decision
     </label>

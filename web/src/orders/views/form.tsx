@@ -111,7 +111,7 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
   const [answers, setAnswers] = useState(first)
   const mayShare = useMay('Views.Share')
   const tick = (name: 'shared' | 'isReplaced', label: string) => (
-    <label className="check">
+    <label className="row nowrap">
       <input
         type="checkbox"
         checked={answers[name]}

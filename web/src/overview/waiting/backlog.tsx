@@ -17,14 +17,14 @@ export function Backlog({ figures }: { figures: Figures }) {
         {ages.map((age) => (
           <li key={age.name}>
             {age.count === 0 ? (
-              <span className="backlog-age soft">
+              <span className="option backlog-age soft">
                 <Row {...age} most={most} />
               </span>
             ) : (
               <Link
                 to="/orders"
                 search={{ filter: age.filter, orderBy: 'createdAtUtc' }}
-                className="backlog-age"
+                className="option backlog-age"
               >
                 <Row {...age} most={most} />
               </Link>

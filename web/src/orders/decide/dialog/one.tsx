@@ -155,7 +155,7 @@ function Question({ run: { action }, step: { subject, progress } }: { run: Run; 
   const others = action === 'approve' && approvals ? missingOf(approvals) - 1 : 0
   return (
     <>
-      <dl className="decide-order">
+      <dl className="box decide-order">
         <dt className="visually-hidden">Customer</dt>
         <dd className="label wrap">
           <Name of={subject.customer} />

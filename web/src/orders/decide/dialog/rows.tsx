@@ -13,7 +13,7 @@ export function DecisionRows({ action, steps, phase }: Pick<Run, 'action' | 'ste
   const sorted = phase === 'done' ? [...steps].sort((a, b) => Number(isDone(a)) - Number(isDone(b))) : steps
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="decide-rows" aria-label="Orders" tabIndex={0}>
+    <section className="box decide-rows" aria-label="Orders" tabIndex={0}>
       <ul className="lined">
         {sorted.map(({ subject, progress }) => (
           <li key={subject.id}>

@@ -28,7 +28,7 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
       onLeave={back.go}
       description={
         <>
-          <dl className="decide-order">
+          <dl className="box decide-order">
             <dt className="soft small">{isOver ? 'Approved value' : 'Value'}</dt>
             <dd className="large-total">{sum}</dd>
           </dl>
