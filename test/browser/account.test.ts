@@ -46,7 +46,7 @@ const linkPage = async (user: TestUser) => {
 describe('a one-time link', () => {
   const person = browser.stayingPerson({ service })
 
-  it('says so when it was used before, and when it is cut', async () => {
+  it('reports that it was used before, or is incomplete', async () => {
     const user = await newUser(service)
     const { page } = person
     const { token, address } = await linkPage(user)
@@ -63,7 +63,7 @@ describe('a one-time link', () => {
     await signInHeading(page).waitFor()
   })
 
-  it('is looked at anew when another one is opened in the same tab', async () => {
+  it('gives way to another one that is opened in the same tab', async () => {
     const [one, other] = [await newUser(service), await newUser(service)]
     const { page } = person
     const [voided, valid] = [await linkPage(one), await linkPage(one)]
@@ -84,7 +84,7 @@ describe('a one-time link', () => {
     assert.equal(await page.getByLabel('New password').inputValue(), '')
   })
 
-  it('sets the password and signs in, by the keyboard alone; nobody else hears of it, and it is gone from the address', async () => {
+  it('sets the password and signs in by keyboard alone, is sent nowhere else, and leaves the address', async () => {
     const user = await newUser(service)
     const { page } = person
     const { token, address } = await linkPage(user)
@@ -113,7 +113,7 @@ describe('a one-time link', () => {
 describe('my account', () => {
   const person = browser.stayingPerson({ service })
 
-  it('is one step away, and tells who one is and what one may do', async () => {
+  it('is one step away, and shows name, email and permissions', async () => {
     const user = await newUser(service, { roles: ['Viewer'] })
     await signIn(person, user)
     const { page } = person
@@ -127,7 +127,7 @@ describe('my account', () => {
     assert.equal(await about.getByText('Approve and reject orders').count(), 0)
   })
 
-  it('changes the password by the keyboard alone: here one stays, on the other device one is out', async (t) => {
+  it('changes the password by keyboard alone, which signs out every other device', async (t) => {
     const user = await newUser(service)
     const there = await browser.person(t, { service })
     await atAccount(there, user)
@@ -159,7 +159,7 @@ describe('my account', () => {
     await nameCard(there.page, user.userName).waitFor()
   })
 
-  it('leaves another tab signed in whose request came with the cookie of before the change', async () => {
+  it('leaves another tab signed in whose request carried the cookie from before the change', async () => {
     const user = await newUser(service)
     const page = await atAccount(person, user)
     const tab = await page.context().newPage()
@@ -196,7 +196,7 @@ describe('my account', () => {
     await nameCard(page, user.userName).waitFor()
   })
 
-  it('tells a wrong password, and one that the service refuses, where they stand', async () => {
+  it('reports a wrong password and a refused new one next to their fields', async () => {
     const user = await newUser(service)
     const page = await atAccount(person, user)
     person.expectFault(/ 403 .*\/v1\/auth\/password/)
@@ -215,7 +215,7 @@ describe('my account', () => {
     assert.equal(await page.getByLabel('Current password').inputValue(), user.password)
   })
 
-  it('ends one sign-in, after the password was asked for in place and not before, and then all others without asking', async (t) => {
+  it('asks for the password once to end a sign-in, and ends all others without asking again', async (t) => {
     const user = await newUser(service)
     await tokenPair(service, user)
     const page = await atAccount(person, user)
@@ -259,7 +259,7 @@ describe('my account', () => {
 describe('the views of one’s own account', () => {
   const person = browser.stayingPerson({ service })
 
-  it('can be used by everybody', async (t) => {
+  it('are accessible in both themes and widths', async (t) => {
     const user = await newUser(service, { roles: ['Admin'] })
     const app = { 'user-agent': `Stock/${'1.2.3-beta+build.'.repeat(12)}` }
     await service.client().post('/v1/auth/token', user.credentials, app)

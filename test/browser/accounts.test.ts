@@ -72,7 +72,7 @@ describe('accounts', () => {
     await signInHeading(theirs).waitFor()
   })
 
-  it('give, change and take away roles, names and the switch, and say who is the last', async () => {
+  it('change roles, fields and the switch, and protect the last administrator', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts')
     await link(page, 'viewer').click()
@@ -102,7 +102,7 @@ describe('accounts', () => {
     await service.db.write('grantRoles', { account, roles: ['Admin'], stamp })
   })
 
-  it('give a service a secret, another beside it, and an end', async () => {
+  it('give a service a secret, a second one alongside it, and an expiry', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/services')
     await link(page, 'Add service').click()
@@ -135,7 +135,7 @@ describe('accounts', () => {
     await says(page, /Dec 31, 2031|Jan 1, 2032|1 Jan 2032/)
   })
 
-  it('say by a table of checks what roles may do', async () => {
+  it('set the permissions of a role in a table of checkboxes', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/roles')
     await page.getByLabel('New role').fill('Auditor')
@@ -152,7 +152,7 @@ describe('accounts', () => {
     await eventually(async () => assert.equal(await check.count(), 0))
   })
 
-  it('ask for the password in place where it was given long ago, and lose nothing', async () => {
+  it('ask for the password in place when it was given long ago, and lose nothing', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/users/2')
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
@@ -187,7 +187,7 @@ describe('accounts', () => {
   ]) {
     const [first, second, theirs] = ['Asia/Tokyo', 'Asia/Seoul', 'Europe/Paris'] as const
 
-    it(`keep what was typed about a ${kind} when somebody else was first, and show theirs when asked to`, async () => {
+    it(`keep what was typed about a ${kind} when someone else was first, and show theirs on request`, async () => {
       const boss = await newUser(service, { roles: ['Admin'] })
       const { caller } = await newAdministrator(service)
       const { path, at, field } = await addAccount()
@@ -213,7 +213,7 @@ describe('accounts', () => {
       assert.equal((await caller.get(at)).body[field], second)
     })
 
-    it(`keep what was typed about a ${kind} while the switch is pressed, and save it then`, async () => {
+    it(`keep what was typed about a ${kind} while the switch is pressed, and save it afterwards`, async () => {
       const boss = await newUser(service, { roles: ['Admin'] })
       const { caller } = await newAdministrator(service)
       const { path, at, field } = await addAccount()
@@ -263,7 +263,7 @@ describe('accounts', () => {
     await page.unroute('**/v1/users?pageNumber=2*')
   })
 
-  it('are nothing to those who may not manage them', async () => {
+  it('are hidden from people who may not manage them', async () => {
     const page = await visit(person, 'operator', '/accounts')
     await says(page, 'You cannot manage accounts')
     assert.equal(await link(page, 'Accounts').count(), 0)

@@ -58,7 +58,7 @@ async function openQuietPage({ page, origin }: Person): Promise<void> {
 }
 
 describe('a person at a browser', () => {
-  it('is told of a request to another origin', async (t) => {
+  it('sees a request to another origin', async (t) => {
     const other = await serve(t, { '/pixel': { headers: { 'content-type': 'image/gif' }, body: '' } })
     const service = await serve(t, { '/': { body: html(`<img alt="" src="${other.baseUrl}/pixel">`) } })
     const { page, assertClean, origin } = await browser.person(t, { service })
@@ -70,7 +70,7 @@ describe('a person at a browser', () => {
     await page.goto('about:blank')
   })
 
-  it('is told of a violation of the content security policy by page, console and issue', async (t) => {
+  it('sees a violation of the content security policy in page, console and issues', async (t) => {
     const headers = { 'content-security-policy': "default-src 'none'; script-src 'self'; img-src data:" }
     const body = html(`<p>Text</p><script>document.title = 'ran'</script><p style="color: red">Text</p>`)
     const service = await serve(t, { '/': { headers, body } })
@@ -88,7 +88,7 @@ describe('a person at a browser', () => {
     assert.equal(await page.title(), 'A test')
   })
 
-  it('is told of console errors, uncaught errors, failed requests and issues', async (t) => {
+  it('sees console errors, uncaught errors, failed requests and issues', async (t) => {
     const service = await serve(t, {
       '/': {
         body: `<title>Quirks</title><link rel="icon" href="data:,"><script>
@@ -111,7 +111,7 @@ describe('a person at a browser', () => {
     assert.doesNotMatch(String(told), /unheard/)
   })
 
-  it('may expect a fault, which then has to come', async (t) => {
+  it('may expect a fault, which then must occur', async (t) => {
     const service = await serve(t, { '/': { body: html('<p>Text</p>') } })
     const { page, assertClean, expectFault } = await browser.person(t, { service })
     await page.goto('/')
@@ -122,7 +122,7 @@ describe('a person at a browser', () => {
     await assert.rejects(assertClean(), /expected, but nothing matched \/404/)
   })
 
-  it('is told what axe finds', async (t) => {
+  it('sees what axe finds', async (t) => {
     const body = html(`<img src="data:,"><p style="color: #aaa; background: #fff">Pale</p>
       <p><button style="width: 8px; height: 8px; padding: 0" aria-label="One"></button><button
       style="width: 8px; height: 8px; padding: 0" aria-label="Two"></button></p>`)
@@ -164,7 +164,7 @@ describe('the network of a person', () => {
   })
   after(() => service.close())
 
-  it('stops, and comes back; nobody else notices', async (t) => {
+  it('stops and comes back, unnoticed by others', async (t) => {
     const [person, neighbour] = [await browser.person(t, { service }), await browser.person(t, { service })]
     await openQuietPage(person)
     await openQuietPage(neighbour)
@@ -202,7 +202,7 @@ describe('the network of a person', () => {
     assert.ok(performance.now() - started >= 400)
   })
 
-  it('answers with a problem where it was told to, and is as it was afterwards', async (t) => {
+  it('answers with a problem on request, and normally afterwards', async (t) => {
     const person = await browser.person(t, { service })
     const { page, network, expectFault } = person
     await openQuietPage(person)
@@ -250,7 +250,7 @@ describe('the figures of a page', () => {
 })
 
 describe('Chromium', () => {
-  it('is gone when the process that started it is killed', async (t) => {
+  it('ends when the process that started it is killed', async (t) => {
     // Its profile is what it cannot clear away.
     const folder = await mkdtemp(join(tmpdir(), 'countersign-browser-'))
     t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))

@@ -63,7 +63,7 @@ describe('the page of the log', () => {
     await isAt(page, `/orders/${rejected}`)
   })
 
-  it('is filtered by the keyboard alone, and the address says by what', async () => {
+  it('is filtered by keyboard alone, with the filter in the address', async () => {
     const page = await visit(person, 'admin', '/log')
     await events(page).first().waitFor()
     await page.getByLabel('What').focus()
@@ -84,7 +84,7 @@ describe('the page of the log', () => {
     await events(page).nth(20).waitFor()
   })
 
-  it('tells what proves an event, and shows all of its subject', async (t) => {
+  it('shows the proof of an event, and all events of its subject', async (t) => {
     const page = await visit(person, 'admin', '/log?kind=rejected')
     const admin = await service.bearer('admin')
     const { body } = await admin.get('/v1/log?kind=rejected')
@@ -123,7 +123,7 @@ describe('the page of the log', () => {
     })
   })
 
-  it('says why there is no export, and offers it again', async () => {
+  it('says why an export failed, and offers it again', async () => {
     const page = await visit(person, 'admin', '/log')
     person.allowFault(/409/)
     await page.route('**/v1/log', (route) =>
@@ -145,7 +145,7 @@ describe('the page of the log', () => {
     await page.unroute('**/v1/log')
   })
 
-  it('exports while other views are shown, and says how that ended', async () => {
+  it('exports while other views are shown, and announces the end', async () => {
     const page = await visit(person, 'admin', '/log')
     const released = Promise.withResolvers<void>()
     await page.route('**/v1/log', async (route) => {
@@ -166,7 +166,7 @@ describe('the page of the log', () => {
     await page.unroute('**/v1/log')
   })
 
-  it('keeps the page before, and the focus, while the next one cannot be had', async () => {
+  it('keeps the previous page and the focus while the next one cannot be read', async () => {
     const page = await visit(person, 'admin', '/log')
     await events(page).first().waitFor()
     person.expectFault(/ERR_FAILED/)
@@ -182,7 +182,7 @@ describe('the page of the log', () => {
     await page.unroute('**/v1/log?*pageNumber=2*')
   })
 
-  it('is for those alone who may read it', async () => {
+  it('is only for people who may read it', async () => {
     const page = await visit(person, 'viewer', '/log')
     await page.getByText('You cannot read the log').waitFor()
     assert.equal(await page.getByRole('link', { name: 'Log', exact: true }).count(), 0)

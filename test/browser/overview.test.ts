@@ -70,7 +70,7 @@ describe('the overview', () => {
       .waitFor()
   })
 
-  it('names the orders that wait longest, and leads to each and to all of them', async () => {
+  it('lists the oldest waiting orders, and links to each and to all', async () => {
     const page = await atTheOverview(person)
     const oldest = page.getByRole('region', { name: 'Longest waiting' })
     const { orders } = await storedState(service)
@@ -90,7 +90,7 @@ describe('the overview', () => {
   })
 
   for (const timezone of ['Pacific/Pago_Pago', 'Pacific/Kiritimati']) {
-    it(`counts and names days of UTC, and leads from each age to just these orders, in ${timezone}`, async (t) => {
+    it(`counts and names UTC days, and links each age to exactly its orders, in ${timezone}`, async (t) => {
       const person = await browser.person(t, { service, timezone })
       const page = await atTheOverview(person, '/?days=7')
       const chart = page.getByRole('figure', { name: 'Orders per day' })
@@ -123,7 +123,7 @@ describe('the overview', () => {
     })
   }
 
-  it('keeps the span in the address, and adds no step to the way back', async () => {
+  it('keeps the span in the address without a step in the history', async () => {
     const page = await visit(person, 'admin', '/problems')
     await page.getByRole('link', { name: 'Countersign' }).click()
     await figure(page, 'Last 30 days').waitFor()
@@ -150,7 +150,7 @@ describe('the overview', () => {
     const chart = page.getByRole('figure', { name: 'Orders per day' })
 
     await t.test(
-      'draws each day as high as its numbers, and tells the one under the pointer, or nearest to it',
+      'draws each day to scale, and shows the numbers of the day nearest to the pointer',
       async () => {
         const heightsOf = (plot: number) =>
           page.evaluate<
@@ -177,7 +177,7 @@ describe('the overview', () => {
       },
     )
 
-    await t.test('tells each day to the keyboard', async () => {
+    await t.test('reads out each day to the keyboard', async () => {
       const slider = page.getByRole('slider', { name: 'Day' })
       const said = (words: string) => page.locator(`[aria-valuetext="${words}"]`).waitFor()
       await slider.focus()
@@ -219,25 +219,22 @@ describe('the overview', () => {
       await checkAccessibility(page)
     })
 
-    await t.test(
-      'tells each state by a form of its own, by its sign and by its bar, where there are no colours',
-      async () => {
-        await page.getByRole('radio', { name: '30 days' }).click()
-        await figure(page, 'Last 30 days').waitFor()
-        await page.emulateMedia({ forcedColors: 'active' })
-        for (const shown of [`'.key-figure .sign', '::before'`, `'.plot .bar', null`]) {
-          const forms = await page.evaluate<string[]>(
-            `(${looksOf})(${shown}, ['backgroundImage', 'backgroundColor', 'borderStyle'])`,
-          )
-          assert.equal(new Set(forms).size, 4, `${shown}:\n${[...new Set(forms)].join('\n')}`)
-        }
-        await page.emulateMedia({ forcedColors: 'none', media: 'print' })
-        for (const shown of [`'.key-figure .sign', '::before'`, `'.plot .bar', null`]) {
-          const adjusted = await page.evaluate<string[]>(`(${looksOf})(${shown}, ['printColorAdjust'])`)
-          assert.deepEqual([...new Set(adjusted)], ['exact'], 'else they would be left out to save ink')
-        }
-      },
-    )
+    await t.test('distinguishes states by the shape of sign and bar where there are no colours', async () => {
+      await page.getByRole('radio', { name: '30 days' }).click()
+      await figure(page, 'Last 30 days').waitFor()
+      await page.emulateMedia({ forcedColors: 'active' })
+      for (const shown of [`'.key-figure .sign', '::before'`, `'.plot .bar', null`]) {
+        const forms = await page.evaluate<string[]>(
+          `(${looksOf})(${shown}, ['backgroundImage', 'backgroundColor', 'borderStyle'])`,
+        )
+        assert.equal(new Set(forms).size, 4, `${shown}:\n${[...new Set(forms)].join('\n')}`)
+      }
+      await page.emulateMedia({ forcedColors: 'none', media: 'print' })
+      for (const shown of [`'.key-figure .sign', '::before'`, `'.plot .bar', null`]) {
+        const adjusted = await page.evaluate<string[]>(`(${looksOf})(${shown}, ['printColorAdjust'])`)
+        assert.deepEqual([...new Set(adjusted)], ['exact'], 'else they would be left out to save ink')
+      }
+    })
   })
 })
 
@@ -312,7 +309,7 @@ function longDayName(start: number): string {
 describe('the overview without orders', () => {
   const person = browser.stayingPerson({ service: empty })
 
-  it('says so, and leads to the first one', async () => {
+  it('says so, and links to creating the first one', async () => {
     const page = await visit(person, 'operator', '/')
     await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
     assert.equal(await page.getByRole('figure').count(), 0)
@@ -320,13 +317,13 @@ describe('the overview without orders', () => {
     await waitForAddress(person, '/orders/new')
   })
 
-  it('offers nothing to somebody who may only look', async () => {
+  it('offers nothing to someone who may only look', async () => {
     const page = await visit(person, 'viewer', '/')
     await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
     assert.equal(await page.getByRole('link', { name: 'New order' }).count(), 0)
   })
 
-  it('shows no orders to somebody who may not read them, and asks for none', async () => {
+  it('neither shows nor requests orders for someone who may not read them', async () => {
     const role = await addRole(empty, 'Creator', ['Orders.Create'])
     const user = await newUser(empty, { roles: [role] })
     const page = await visit(person, 'viewer', '/')

@@ -50,7 +50,7 @@ const rows = await insertOrders(service, latestFirst(['Acme (Zürich)', 'Acme Lt
 describe('the palette', () => {
   const person = browser.stayingPerson({ service })
 
-  it('goes to a page by a few letters and Enter, and is gone again with Escape, the focus where it was', async () => {
+  it('opens a page with a few letters and Enter; Escape closes it and restores the focus', async () => {
     const page = await visit(person, 'admin', '/orders?filter=acme')
     await showsCustomers(page, ['Acme (Zürich)', 'Acme Ltd'])
     await linkOf(page, 'Acme Ltd').focus()
@@ -84,7 +84,7 @@ describe('the palette', () => {
     await page.emulateMedia({ colorScheme: 'dark' })
     await visit(person, 'viewer', '/')
 
-    await t.test('finds orders by words of the customer, and leads to one and to all of them', async () => {
+    await t.test('finds orders by words of the customer, and links to one and to all', async () => {
       await openPalette(page)
       await page.keyboard.type('acme')
       await palette(page).getByText('All 2 orders that match').waitFor()
@@ -104,7 +104,7 @@ describe('the palette', () => {
       await isAt(page, '/orders?filter=acme')
     })
 
-    await t.test('takes everything that is typed for words, whatever it means in the search', async () => {
+    await t.test('treats all text as words, even operators of the search', async () => {
       await openPalette(page)
       for (const text of ['OR "AND" -x*', '(zürich)', '-x*']) {
         await box(page).fill(text)
@@ -126,7 +126,7 @@ describe('the palette', () => {
       await isAt(page, `/orders/${order?.id}`)
     })
 
-    await t.test('opens a kept view by its name, with its filter, sort and columns', async () => {
+    await t.test('opens a saved view by name, with its filter, sort and columns', async () => {
       await openPalette(page)
       await page.keyboard.type('kunden')
       await palette(page).getByText('Großkunden').waitFor()
@@ -138,7 +138,7 @@ describe('the palette', () => {
     await page.emulateMedia({ colorScheme: 'light' })
   })
 
-  it('asks for orders when the typing pauses, never for less than three letters, and drops what it asked before', async () => {
+  it('requests orders when typing pauses, from three letters on, and drops earlier requests', async () => {
     const page = await visit(person, 'admin', '/')
     await page.getByText('Longest waiting').waitFor()
     await openPalette(page)
@@ -159,7 +159,7 @@ describe('the palette', () => {
     await page.keyboard.press('Escape')
   })
 
-  it('has the actions of the page behind it, with their keys, and does them where the focus was', async () => {
+  it('offers the actions of the page behind it, with their keys, and runs them where the focus was', async () => {
     const page = await visit(person, 'admin', '/orders?filter=acme')
     await showsCustomers(page, ['Acme (Zürich)', 'Acme Ltd'])
     await linkOf(page, 'Acme Ltd').focus()
@@ -183,7 +183,7 @@ describe('the palette', () => {
     assert.ok(!(await namesOf(page)).includes('Select the row'))
   })
 
-  it('opens from a field as well, and by its button where there is no keyboard', async () => {
+  it('opens from a field, too, and with its button where there is no keyboard', async () => {
     await person.page.setViewportSize({ width: 390, height: 700 })
     const page = await visit(person, 'viewer', '/orders')
     await page.getByRole('combobox', { name: 'Search the orders' }).focus()

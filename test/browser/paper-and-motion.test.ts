@@ -11,7 +11,7 @@ const service = await startService({ orders: true, until: { after } })
 const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('link') })
 
 describe('on paper', () => {
-  it('a list is its table, and an order its facts, without what one presses', async (t) => {
+  it('prints a list as its table and an order as its facts, without buttons', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     await signIn(person, 'admin')
@@ -40,8 +40,8 @@ describe('on paper', () => {
   }
 })
 
-describe('for who wants no motion', () => {
-  it('nothing moves: neither a dialog that opens nor what stands for data on its way', async (t) => {
+describe('with reduced motion', () => {
+  it('nothing moves, neither opening dialogs nor placeholders of loading data', async (t) => {
     const person = await browser.person(t, { service, reducedMotion: true })
     const { page, network } = person
     await signIn(person, 'admin')

@@ -66,7 +66,7 @@ async function forbidToApprove(role: string): Promise<void> {
 
 for (const account of ['viewer', 'operator'] as const) {
   describe(`a ${account}`, () => {
-    it('has nothing to select in the list and no key that approves, and of one order neither button nor key', async (t) => {
+    it('finds no checkboxes in the list, and neither button nor key to approve an order', async (t) => {
       await insertOrders(service, latestFirst([`${account} one`, `${account} two`]))
       const page = await visit(await browser.person(t, { service }), account, `/orders?filter=${account}`)
       const sent = approvalsOf(page)
@@ -86,8 +86,8 @@ for (const account of ['viewer', 'operator'] as const) {
   })
 }
 
-describe('a permission that ends', () => {
-  it('while one is asked about an order: it is told, and the button is gone', async (t) => {
+describe('a permission that is taken away', () => {
+  it('during a confirmation removes the button, and says so', async (t) => {
     const { user, role } = await newApprover('ends-asking')
     const id = await newOrder('Acme')
     const { person, page } = await arrive(t, user, `/orders/${id}`)
@@ -110,7 +110,7 @@ describe('a permission that ends', () => {
     assert.deepEqual(await storedOrder(service, id), pending)
   })
 
-  it('while one approves several: the rest is not asked for', async (t) => {
+  it('during several approvals stops the remaining requests', async (t) => {
     const { user, role } = await newApprover('ends-several')
     const names = Array.from({ length: 8 }, (_, index) => `Teal ${index + 1}`)
     const rows = await insertOrders(service, latestFirst(names))

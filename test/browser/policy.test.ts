@@ -43,7 +43,7 @@ describe('the approval policy', () => {
 
   beforeEach(() => putPolicy(admin, firstPolicy))
 
-  it('is changed by the keyboard alone, and tells before what it would have meant', async () => {
+  it('is changed by keyboard alone, after a preview of its effect', async () => {
     const page = await visit(person, 'admin', '/')
     await page.getByRole('link', { name: 'Policy' }).press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Approval policy' }).waitFor()
@@ -87,7 +87,7 @@ describe('the approval policy', () => {
     assert.equal(await button(page, 'Save policy').getAttribute('aria-disabled'), 'true')
   })
 
-  it('says so when the orders cannot be counted, and can be changed all the same', async (t) => {
+  it('reports that orders cannot be counted, and can still be changed', async (t) => {
     const person = await browser.person(t, { service })
     person.expectFault(/400/)
     await signIn(person, 'admin')
@@ -115,7 +115,7 @@ describe('the approval policy', () => {
     assert.deepEqual(await policyNow(), firstPolicy)
   })
 
-  it('keeps what was typed when somebody else was first, and lets the person decide', async () => {
+  it('keeps what was typed when someone else was first, and lets the person decide', async () => {
     const page = await visit(person, 'admin', path)
     await addRow(page, '1000')
     await putPolicy(admin, [policyRow({ approvals: 4 })])
@@ -142,7 +142,7 @@ describe('the approval policy', () => {
     assert.equal(await conflict(page).count(), 0)
   })
 
-  it('keeps what is not saved while the person looks elsewhere, and gives it up when told to', async () => {
+  it('keeps unsaved changes while the person looks elsewhere, and discards them on request', async () => {
     const page = await visit(person, 'admin', path)
     await addRow(page, '1000')
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
@@ -155,7 +155,7 @@ describe('the approval policy', () => {
     assert.deepEqual(await policyNow(), firstPolicy)
   })
 
-  it('is saved once, however often the button is pressed and whatever becomes of the answer', async (t) => {
+  it('is saved once, however often the button is pressed and even if the answer is lost', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'admin', path)
     await addRow(page, '1000')
@@ -175,7 +175,7 @@ describe('the approval policy', () => {
     assert.deepEqual(await policyNow(), mine)
   })
 
-  it('is read, and not changed, by whoever may read orders; the menu has it for those who may change it', async () => {
+  it('can be read by everyone who may read orders; the menu shows it to people who may change it', async () => {
     await putPolicy(admin, [policyRow(), policyRow({ from: 1_000, approvals: 2 })])
     const page = await visit(person, 'operator', path)
     const table = page.getByRole('table', { name: 'Approval policy' }).getByRole('row')

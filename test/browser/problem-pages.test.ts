@@ -27,7 +27,7 @@ async function showsProblem(page: Page, code: string): Promise<void> {
 describe('the page of a problem', () => {
   const person = browser.samePerson({ service })
 
-  it('is where the type of a real one leads, for anybody', async () => {
+  it('is where the type of a real problem leads, even without an account', async () => {
     const viewer = await service.bearer('viewer')
     const { body } = await viewer.post('/v1/orders', { customer: 'Acme', total: 1 })
     assert.equal(body.code, 'permission-denied')
@@ -38,7 +38,7 @@ describe('the page of a problem', () => {
     await page.getByText(`/problems/${body.code}`).waitFor()
   })
 
-  it('says what the service says, and leads on and back, asking the API for nothing', async () => {
+  it('says what the service says, links to its neighbours, and sends the API no requests', async () => {
     const { page } = person
     const requests = listRequests(page)
     await page.goto('/problems')
@@ -56,7 +56,7 @@ describe('the page of a problem', () => {
     assert.deepEqual(requests, [])
   })
 
-  it('suggests what may have been meant by a code that does not exist', async () => {
+  it('suggests existing codes for an unknown one', async () => {
     const { page } = person
     const requests = listRequests(page)
     await page.goto('/problems/order-not-fuond')
@@ -68,7 +68,7 @@ describe('the page of a problem', () => {
     assert.deepEqual(requests, [])
   })
 
-  it('treats a code as text, whatever it is', async () => {
+  it('treats any code as text', async () => {
     const { page } = person
     for (const code of ['__proto__', `<img src=x onerror=alert(1)>${'x'.repeat(500)}`]) {
       await page.goto(`/problems/${encodeURIComponent(code)}`)
@@ -79,7 +79,7 @@ describe('the page of a problem', () => {
 })
 
 describe('the list of problems', sideBySide, () => {
-  it('names every one, finds some by their words, and leads to each', async (t) => {
+  it('lists every problem, filters by words, and links to each', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     const requests = listRequests(page)

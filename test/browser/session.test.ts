@@ -68,7 +68,7 @@ describe('a session', () => {
     await page.waitForLoadState('networkidle')
   }
 
-  it('is refreshed by its use, at most once in five minutes', async (t) => {
+  it('is refreshed by use, at most once in five minutes', async (t) => {
     const requests = listRequests(page)
     for (const [what, act] of [
       ['a key', () => page.keyboard.press('Shift')],
@@ -93,7 +93,7 @@ describe('a session', () => {
     }
   })
 
-  it('that nobody uses is told of two minutes before its end, over the page, and lives on when asked to', async () => {
+  it('that is unused shows a notice two minutes before its end, and can be prolonged', async () => {
     const row = page.getByRole('row').filter({ hasText: 'Protected Pencils' })
     const place = await row.boundingBox()
     assert.ok(place)
@@ -118,7 +118,7 @@ describe('a session', () => {
     await page.getByText('Protected Pencils').waitFor()
   })
 
-  it('shows nothing any more after its end, whether the network is there or not', async () => {
+  it('shows nothing after its end, with or without a network', async () => {
     await endSessions(service, user)
     await person.network('stopped')
     person.expectFault(brokenConnection)
@@ -144,7 +144,7 @@ describe('a session', () => {
     await page.getByText('Protected Pencils').waitFor()
   })
 
-  it('that the service has ended leads to sign-in at the next request, and back to where one was', async () => {
+  it('that the service has ended leads to the sign-in at the next request, and back again', async () => {
     await page.getByRole('button', { name: 'Total' }).click()
     await waitForAddress(person, '/orders?orderBy=total&order=Desc')
     await page.waitForLoadState('networkidle')
@@ -158,7 +158,7 @@ describe('a session', () => {
     await waitForAddress(person, '/orders?orderBy=customer')
   })
 
-  it('whose antiforgery token the service refuses fetches one anew, and what was pressed succeeds', async () => {
+  it('whose antiforgery token is refused fetches a new one, and the action succeeds', async () => {
     await page.getByRole('link', { name: 'New order' }).click()
     await page.getByLabel('Customer').fill('Antiforgery Anvils')
     await page.getByLabel('Total').fill('1')
@@ -172,7 +172,7 @@ describe('a session', () => {
     await backToTheOrders()
   })
 
-  it('whose antiforgery token is refused once more tells it, and does not ask for one again and again', async () => {
+  it('whose antiforgery token is refused twice reports it, and fetches no further one', async () => {
     await page.getByRole('link', { name: 'New order' }).click()
     await page.getByLabel('Customer').fill('Antiforgery Anvils')
     await page.getByLabel('Total').fill('1')
@@ -192,7 +192,7 @@ describe('a session', () => {
     await backToTheOrders()
   })
 
-  it('is not used by what the app asks by itself, which says so: what is tried again, and what is looked at when the window is back', async () => {
+  it('is not prolonged by retries, nor by what is fetched when the window returns', async () => {
     await person.network({ answers: 'overloaded', paths: '/v1/orders' })
     person.expectFault(/ 503 /)
     const asked = listAsked(page)
@@ -211,7 +211,7 @@ describe('a session', () => {
     await eventually(() => assert.deepEqual(asked.toSorted(), both))
   })
 
-  it('is not used by what the app asks by itself, which says so: what is fetched ahead, but not the page that somebody opens', async () => {
+  it('is not prolonged by what is fetched ahead, but by a page that someone opens', async () => {
     const asked = listAsked(page)
     await page.reload()
     await page.getByText('Protected Pencils').waitFor()
@@ -228,7 +228,7 @@ describe('a session', () => {
     await backToTheOrders()
   })
 
-  it('of somebody who has been disabled cannot be begun again', async () => {
+  it('of a disabled user cannot be renewed', async () => {
     await service.db.write('setAccountEnabled', {
       account: user.account,
       enabled: false,
@@ -244,7 +244,7 @@ describe('a session', () => {
 })
 
 describe('a session of a short life', { concurrency: true }, () => {
-  it('is not kept alive by what the app asks by itself, which makes no notice of its end later', async (t) => {
+  it('is not kept alive by requests of the app, and its notice comes no later for them', async (t) => {
     const short = await startService({ env: { SESSION_IDLE_TTL_SECONDS: '16' }, clockRuns: true })
     const operator = await short.bearer('operator')
     for (let order = 0; order < 10; order += 1) await createdId(operator, { customer: `Acme ${order}` })
@@ -267,7 +267,7 @@ describe('a session of a short life', { concurrency: true }, () => {
     assert.ok(performance.now() - startedAt < 20_000)
   })
 
-  it('tells five minutes before that it ends in any case', async (t) => {
+  it('shows a notice five minutes before its absolute end', async (t) => {
     const short = await startService({ env: { SESSION_ABSOLUTE_TTL_SECONDS: '303' }, clockRuns: true })
     const user = await newUser(short)
     const person = await browser.person(t, { service: short })
@@ -284,7 +284,7 @@ describe('a session of a short life', { concurrency: true }, () => {
   })
 })
 
-describe('what is tried again by itself', () => {
+describe('an automatic retry', () => {
   const person = browser.samePerson({ service })
 
   /** Presses in vain, and once more a minute later; the answer is refused for another minute each time. */
@@ -356,7 +356,7 @@ describe('what is tried again by itself', () => {
 describe('an answer that comes late', () => {
   const person = browser.samePerson({ service })
 
-  it('is not what the next person at this tab is shown', async () => {
+  it('is not shown to the next person at this tab', async () => {
     const { page } = person
     const one = await newUser(service, { roles: ['Admin'] })
     const next = await newUser(service, { roles: ['Admin'] })

@@ -45,7 +45,7 @@ describe('signing in', () => {
   const person = browser.stayingPerson({ service })
   beforeEach(() => forget(person))
 
-  it('goes by the keyboard alone', async () => {
+  it('works by keyboard alone', async () => {
     const user = await newUser(service)
     await person.page.goto('/')
     await waitForFocus(person.page.getByLabel('Email'))
@@ -56,7 +56,7 @@ describe('signing in', () => {
     assert.equal(await person.page.title(), 'Overview · Countersign')
   })
 
-  it('tells a wrong password calmly, puts the focus on it and gives nothing away', async () => {
+  it('reports a wrong password, focuses it and gives nothing away', async () => {
     const user = await newUser(service)
     const { page } = person
     await page.goto('/orders')
@@ -77,7 +77,7 @@ describe('signing in', () => {
     await waitForAddress(person, '/orders')
   })
 
-  it('waits after too many tries, counts down, and lets nothing through meanwhile', async (t) => {
+  it('counts down after too many tries, and sends nothing meanwhile', async (t) => {
     const user = await newUser(service)
     await failSignIns(user.email, 11)
     const person = await browser.person(t, { service })
@@ -136,7 +136,7 @@ describe('the way through the sign-in form', () => {
   const person = browser.stayingPerson({ service })
   beforeEach(() => forget(person))
 
-  it('leads back to exactly the address that was asked for, and is not a step of the way back', async () => {
+  it('leads back to exactly the requested address, without a step in the history', async () => {
     const deep = '/orders?filter=customer%3A%22a+%26+b%22+total%3E%3D1.5&pageSize=50&orderBy=total&order=Desc'
     const { page } = person
     await page.goto('/problems')
@@ -150,7 +150,7 @@ describe('the way through the sign-in form', () => {
     await waitForAddress(person, '/problems')
   })
 
-  it('leads home in place of anywhere outside', async () => {
+  it('leads to the overview instead of an outside address', async () => {
     const { page } = person
     const outside = ['//evil.example', '/\\evil.example', '/\t/evil.example', '/.//evil.example']
     await page.goto(`/sign-in?to=${encodeURIComponent('https://evil.example/orders')}`)
@@ -167,7 +167,7 @@ describe('the way through the sign-in form', () => {
 describe('signing out', () => {
   const person = browser.stayingPerson({ service })
 
-  it('leads to the form, and Back shows nothing of before', async (t) => {
+  it('leads to the form, and Back shows nothing from before', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     await keepDrawings(page)
@@ -207,13 +207,13 @@ describe('signing out', () => {
   })
 })
 
-describe('before it is known who is there', () => {
+describe('before the session is known', () => {
   const isThere = 'GET /v1/auth/csrf'
   const asks = ['GET /v1/auth/me', 'GET /v1/auth/me/permissions']
   const splash = ({ page }: Person) => page.locator('main[aria-busy=true]').getByAltText('Countersign')
   const inside = /Orders|Overview|Sign out|Protected Pencils/
 
-  it('nothing of the app is drawn and no order asked for; for nobody it stays so, without a fault', async (t) => {
+  it('draws and requests nothing; without a session it stays so, without a fault', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     await keepDrawings(page)
@@ -227,7 +227,7 @@ describe('before it is known who is there', () => {
     assert.doesNotMatch(await takeDrawings(page), inside)
   })
 
-  it('nothing of the app is drawn and no order asked for; for somebody it follows', async (t) => {
+  it('draws and requests nothing; with a session the app follows', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     await signIn(person, 'viewer')
@@ -243,7 +243,7 @@ describe('before it is known who is there', () => {
     assert.doesNotMatch(await takeDrawings(page), /Sign in/)
   })
 
-  it('the orders are on their way where a session is remembered, and are not drawn before', async (t) => {
+  it('requests the orders early when a session is remembered, and draws them only then', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     const user = await newUser(service)

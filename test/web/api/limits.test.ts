@@ -4,7 +4,7 @@ import { browserClient } from '../../../client/src/browser.ts'
 import { NoAnswerError } from '../../../client/src/problem.ts'
 
 describe('the limit of an answer', () => {
-  it('is for an answer in JSON, and not for a list as a whole, which is read for as long as it takes', async (t) => {
+  it('applies to an answer in JSON, not to a whole list, which may take any time', async (t) => {
     t.mock.method(AbortSignal, 'timeout', () => AbortSignal.abort())
     const client = browserClient({
       baseUrl: 'http://localhost',

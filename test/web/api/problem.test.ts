@@ -21,7 +21,7 @@ describe('the wait before another try', () => {
     assert.deepEqual(waits, [1000, 2000, 4000, 8000, 10_000, 10_000])
   })
 
-  it('is what the service asks for, in seconds, where it asks for one', () => {
+  it('follows Retry-After, in seconds', () => {
     const waits = ['7', '0', '', 'Wed, 21 Oct 2026 07:28:00 GMT'].map((value) =>
       retryDelayMilliseconds(1, refusal(429, 'rate-limited', { 'retry-after': value })),
     )
@@ -49,7 +49,7 @@ describe('a failure', () => {
     })
   }
 
-  it('that is no problem document is no answer of the service', () => {
+  it('without a problem document is no answer of the service', () => {
     for (const body of ['<html>', undefined, null, { code: 'x' }, []]) {
       assert.ok(readFailure(new Response('', { status: 502 }), body) instanceof NoAnswerError)
     }

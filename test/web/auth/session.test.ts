@@ -61,15 +61,15 @@ describe('signing out', () => {
   })
 })
 
-describe('what was fetched for a person', () => {
+describe('data that was fetched for a person', () => {
   aPersonIsThere()
 
-  it('is forgotten when another one is there', async () => {
+  it('is forgotten when another person signs in', async () => {
     await signedIn(2)
     assert.equal(forgotten, 1)
   })
 
-  it('stays when they are asked for again', async () => {
+  it('stays when the same person is loaded again', async () => {
     await signedIn()
     assert.equal(forgotten, 0)
   })
@@ -80,16 +80,16 @@ describe('what was fetched for a person', () => {
   })
 })
 
-describe('what a person began to send', () => {
+describe('a request that a person began', () => {
   aPersonIsThere()
 
-  it('is sent and told of while they are there', async () => {
+  it('is sent and answered while they are there', async () => {
     const send = ofThisPerson(async () => 'sent')
     await signedIn()
     assert.equal(await send(), 'sent')
   })
 
-  it('is not sent when another one is there', async () => {
+  it('is not sent once another person is there', async () => {
     let sent = 0
     const send = ofThisPerson(async () => {
       sent += 1
@@ -99,7 +99,7 @@ describe('what a person began to send', () => {
     assert.equal(sent, 0)
   })
 
-  it('is not told of when it is answered after they are gone', async () => {
+  it('is not reported when its answer comes after they left', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const sending = ofThisPerson(() => promise)()
     endSession('expired')
@@ -111,7 +111,7 @@ describe('what a person began to send', () => {
 describe('a page for the back-forward cache', () => {
   aPersonIsThere()
 
-  it('shows nothing of a session, and asks who is there when it comes back', async () => {
+  it('shows no session, and asks for it when it comes back', async () => {
     happen('pagehide', true)
     assert.deepEqual(currentSession(), { kind: 'loading' })
     assert.equal(forgotten, 1)
@@ -123,7 +123,7 @@ describe('a page for the back-forward cache', () => {
     assert.equal(forgotten, 2)
   })
 
-  it('that is left for good, or shown for the first time, changes nothing', () => {
+  it('changes nothing when it is left for good or shown for the first time', () => {
     asked.length = 0
     happen('pagehide', false)
     happen('pageshow', false)

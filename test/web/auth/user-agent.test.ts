@@ -5,7 +5,7 @@ import { browserOf } from '../../../web/src/auth/user-agent.ts'
 const webKit = 'AppleWebKit/537.36 (KHTML, like Gecko)'
 const appleWebKit = 'AppleWebKit/605.1.15 (KHTML, like Gecko)'
 
-describe('what a user agent calls itself', () => {
+describe('the name of a user agent', () => {
   for (const [userAgent, name] of [
     [
       `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${webKit} Chrome/153.0.0.0 Safari/537.36`,
@@ -33,7 +33,7 @@ describe('what a user agent calls itself', () => {
   }
 
   for (const userAgent of ['', 'curl/8.11.0', 'Linux', 'okhttp/4.12.0', 'Chrome/']) {
-    it(`is left as it is where it names no browser and system: "${userAgent}"`, () =>
+    it(`is unknown without a browser and a system: "${userAgent}"`, () =>
       assert.equal(browserOf(userAgent), undefined))
   }
 })

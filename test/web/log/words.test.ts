@@ -12,7 +12,7 @@ const documented = [...table.matchAll(/^\|[^|]*\|([^|]*)\|/gm)].flatMap(([, cell
 )
 
 describe('the words of the log', () => {
-  it('are there for every kind that docs/auditing.md has', () => {
+  it('exist for every kind in docs/auditing.md', () => {
     assert.ok(documented.length > 30, documented.join())
     assert.deepEqual(
       documented.filter((kind) => wordsOf(kind).label === kind),
@@ -20,11 +20,11 @@ describe('the words of the log', () => {
     )
   })
 
-  it('of a kind that came later are its name', () => {
+  it('for an unknown kind are its name', () => {
     assert.deepEqual(wordsOf('constructor'), { label: 'constructor', verb: 'constructor:' })
   })
 
-  it('name what the event is about', () => {
+  it('name the subject of the event', () => {
     const said = (kind: string, id: string, data = {}) => subjectInWords({ subject: { kind, id }, data })
     const order = said('order', 'x', { customer: 'Zoë', total: '1250.5' })
     assert.equal(order, 'the order for Zoë, 1,250.50')
@@ -36,7 +36,7 @@ describe('the words of the log', () => {
     assert.equal(said('log', '1043'), 'log entry #1,043')
   })
 
-  it('tell what moved', () => {
+  it('say what changed', () => {
     const more = (kind: string, data: Record<string, unknown>) => wordsOf(kind).more?.(data)
     assert.equal(
       more('user-changed', {

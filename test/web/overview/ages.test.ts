@@ -20,8 +20,8 @@ function daysWith(counts: Record<number, number>, length = daysOfAges): Day[] {
   }))
 }
 
-describe('the ages of what waits', () => {
-  it('count each day once, and as older what no day has', () => {
+describe('the ages of waiting orders', () => {
+  it('count each day once, and the rest as older', () => {
     const recent = daysWith({ 0: 1, 1: 10, 2: 20, 3: 100, 7: 200, 8: 1_000, 30: 2_000 })
     const ages = agesOf({ all: tallies(13_331), recent })
     assert.deepEqual(
@@ -36,7 +36,7 @@ describe('the ages of what waits', () => {
     )
   })
 
-  it('are found by their filters, which leave no instant out and name none twice', () => {
+  it('have filters that cover every instant exactly once', () => {
     const ages = agesOf({ all: tallies(0), recent: daysWith({}) })
     assert.deepEqual(
       ages.map(({ filter }) => filter),
@@ -50,7 +50,7 @@ describe('the ages of what waits', () => {
     )
   })
 
-  it('are the same of more days', () => {
+  it('are the same when more days are known', () => {
     const counts = { 5: 3, 30: 4, 31: 5, 150: 6 }
     const of = (length: number) => agesOf({ all: tallies(18), recent: daysWith(counts, length) })
     assert.deepEqual(of(180), of(daysOfAges))

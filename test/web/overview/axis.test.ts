@@ -4,7 +4,7 @@ import { dayNames, isWeekend, marksTo, reachOf } from '../../../web/src/overview
 
 describe('the reach of an axis', () => {
   const usual = [0, 0, 100, 120, 90, 110, 300, 80, 95, 105]
-  it('is the largest value, as long as the others are seen beside it', () => {
+  it('is the largest value while the others remain visible', () => {
     assert.equal(reachOf(usual), 300)
     assert.equal(reachOf([0, 0]), 0)
     assert.equal(reachOf([]), 0)
@@ -12,7 +12,7 @@ describe('the reach of an axis', () => {
     assert.equal(reachOf([...usual, 900]), 900)
   })
 
-  it('leaves out what would make all others flat', () => {
+  it('ignores values that would make all others flat', () => {
     assert.equal(reachOf([...usual, 99_999_999]), 300)
     assert.equal(reachOf([1, 99]), 1)
     assert.equal(reachOf([100, 99_999_999, 0, 90, 80, 100, 70]), 100)
@@ -41,7 +41,7 @@ describe('an axis', () => {
     })
   }
 
-  it('reaches what it measures, with few round steps and none too many, whatever it is', () => {
+  it('reaches any largest value in few round steps', () => {
     for (let index = 1; index < 3000; index += 7) {
       // From 0.0001 to a sum of a million of the largest totals.
       const largest = 10 ** ((index / 3000) * 22 - 4)
@@ -57,7 +57,7 @@ describe('an axis', () => {
     }
   })
 
-  it('of whole numbers has only such marks', () => {
+  it('has whole marks for whole numbers', () => {
     for (let largest = 1; largest < 1000; largest += 1) {
       const marks = marksTo(largest, 4, true)
       assert.ok(
@@ -82,17 +82,17 @@ describe('the names of days', () => {
     return dayNames(dates).map(({ index, kind }) => `${kind} ${dates[index]?.slice(5)}`)
   }
 
-  it('are weekdays of a week, and today', () => {
+  it('are weekdays for a week, and today', () => {
     const weekdays = ['11-16', '11-17', '11-18', '11-19', '11-20', '11-21'].map((date) => `weekday ${date}`)
     assert.deepEqual(named(7), [...weekdays, 'today 11-22'])
   })
 
-  it('are Mondays of a month, the nearest to today always, none so near that they would touch', () => {
+  it('are Mondays for a month, none so close to today that they would touch', () => {
     assert.deepEqual(named(30), ['day 11-09', 'minor 11-02', 'day 10-26', 'today 11-22'])
     assert.deepEqual(named(29), ['day 11-09', 'minor 11-02', 'day 10-26', 'today 11-22'])
   })
 
-  it('are every second Monday of a quarter', () => {
+  it('are every second Monday for a quarter', () => {
     assert.deepEqual(named(90), [
       'day 11-02',
       'minor 10-19',

@@ -54,14 +54,14 @@ describe('the figures', () => {
     assert.equal(readFigures(answerOf([9, 1, 2, 3, 4]), 2).countBefore, 3)
   })
 
-  it('do not compare with a span in which the first order of all was made', () => {
+  it('do not compare with a span in which the first order was created', () => {
     assert.equal(readFigures(answerOf([0, 2, 3, 4]), 2).countBefore, undefined)
     assert.equal(readFigures(answerOf([0, 0, 0, 0]), 2).countBefore, undefined)
   })
 })
 
 describe('the change against the span before', () => {
-  it('is a difference of few orders, and a share of many', () => {
+  it('is a difference for few orders, and a percentage for many', () => {
     assert.deepEqual(changeOf(12, 9), { direction: 'up', words: '3 more' })
     assert.deepEqual(changeOf(150, 100), { direction: 'up', words: '50% more' })
   })
@@ -71,7 +71,7 @@ describe('the change against the span before', () => {
     assert.deepEqual(changeOf(150, 200), { direction: 'down', words: '25% fewer so far' })
   })
 
-  it('is told when there is none', () => {
+  it('says when there is none', () => {
     assert.deepEqual(changeOf(5, 5), { direction: 'none', words: 'unchanged' })
     assert.deepEqual(changeOf(0, 0), { direction: 'none', words: 'unchanged' })
   })
@@ -97,7 +97,7 @@ describe('shares', () => {
     assert.equal(formatShare(99, 100), '99%')
   })
 
-  it('are never nothing of something, nor all of it while some is left', () => {
+  it('never round to nothing or to everything', () => {
     assert.equal(formatShare(1, 1000), '<1%')
     assert.equal(formatShare(999, 1000), '>99%')
     assert.equal(formatShare(0, 1000), '0%')
@@ -117,11 +117,11 @@ describe('the words of the overview', () => {
     assert.deepEqual([0, 1, 2, 1204].map(formatOrders), ['0 orders', '1 order', '2 orders', '1,204 orders'])
   })
 
-  it('are exact as long as that is short', () => {
+  it('are exact while short', () => {
     assert.deepEqual([0, 9999, 10_000, 1_234_567].map(formatFigure), ['0', '9,999', '10K', '1.23M'])
   })
 
-  it('say for how long', () => {
+  it('say how long', () => {
     const lengths = [-5, 0, 59_999, 60_000, 7_199_999, 7_200_000, 86_400_000, 88.9 * 86_400_000]
     assert.deepEqual(lengths.map(durationWords), [
       'less than a minute',
@@ -135,7 +135,7 @@ describe('the words of the overview', () => {
     ])
   })
 
-  it('say what there is to do', () => {
+  it('say what is waiting', () => {
     const now = Date.parse('2026-11-22T10:00:00Z')
     const since = '2026-11-19T09:00:00.000Z'
     const say = (count: number) => waitingWords({ count, since: count > 0 ? since : undefined, now })

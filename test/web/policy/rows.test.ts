@@ -19,7 +19,7 @@ const row = (text: string, given: Partial<DraftRow> = {}): DraftRow => ({
 const first = row('')
 
 describe('the rows of the policy form', () => {
-  it('are written as the person writes totals, and read back as they were', () => {
+  it('use the notation of the person, and can be read back', () => {
     const policy = [0, 0.0001, 1_250.5, 99_999_999_999.9999].map((from) => ({ from, ...rule }))
     const drafts = draftOf(policy)
     assert.deepEqual(
@@ -46,7 +46,7 @@ describe('the rows of the policy form', () => {
     )
   })
 
-  it('are not sent while a total is none, or one of two alike', () => {
+  it('are not sent while a total is invalid or repeated', () => {
     for (const text of ['', 'x', '-1', '0', '1.00001', '100000000000', '5', '5,00', '5.00']) {
       const rows = [first, row('5'), row(text)]
       const faults = readFroms(rows).map((reading) => reading.ok)
@@ -54,12 +54,12 @@ describe('the rows of the policy form', () => {
     }
   })
 
-  it('begin with more eyes when one is added, and with people only', () => {
+  it('ask for one more approval, by people only, when one is added', () => {
     assert.partialDeepStrictEqual(rowAfter([first]), { approvals: 2, selfApproval: false, services: false })
     assert.equal(rowAfter([row('', { approvals: 5 })]).approvals, 5)
   })
 
-  it('are the same only with all that they say', () => {
+  it('are equal only if every field is', () => {
     const wire = wireRowsOf([first, row('5')]) ?? []
     const policy = [
       { from: 0, ...rule },

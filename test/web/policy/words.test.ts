@@ -5,14 +5,14 @@ import { fromInWords, outcomeInWords, ruleInWords } from '../../../web/src/polic
 const needing = (...approvals: number[]) => approvals.map((count) => ({ approvals: count }))
 
 describe('the policy in words', () => {
-  it('names each row by its total, and the first as what is left', () => {
+  it('names each row by its total, and the first as the rest', () => {
     assert.equal(fromInWords({ from: 0 }, false), 'All other orders')
     assert.equal(fromInWords({ from: 0 }, true), 'All orders')
     assert.equal(fromInWords({ from: '10000' }, false), 'From 10,000.00')
     assert.equal(fromInWords({ from: '99999999999.9999' }, false), 'From 99,999,999,999.9999')
   })
 
-  it('says how many, and whose', () => {
+  it('says how many approvals, and from whom', () => {
     const row = { approvals: 1, selfApproval: true, services: true }
     assert.equal(ruleInWords(row), 'one approval; the creator and services may approve')
     const strict = { approvals: 5, selfApproval: false, services: false }

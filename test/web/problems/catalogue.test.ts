@@ -9,7 +9,7 @@ const problems = Object.entries(catalogue)
 const codes = Object.keys(catalogue)
 
 describe('the pages of the problems', () => {
-  it('name the status of every problem', () => {
+  it('show the status of every problem', () => {
     for (const [code, { status }] of problems) assert.notEqual(statusName(status), '', code)
   })
 
@@ -24,13 +24,13 @@ describe('the pages of the problems', () => {
     }
   })
 
-  it('print that answer as it is', () => {
+  it('print that answer unchanged', () => {
     const { body } = exampleOf('validation-failed', catalogue['validation-failed'], 'http://localhost')
     const printed = linesOf(body).map(({ indent, name, rest }) => indent + name + rest)
     assert.equal(printed.join('\n'), body)
   })
 
-  it('set code apart, and lose nothing of the remedy', () => {
+  it('mark code, and lose nothing of the remedy', () => {
     assert.deepEqual(piecesOf('Wait `Retry-After` seconds.'), [
       { at: 0, text: 'Wait ', isCode: false },
       { at: 1, text: 'Retry-After', isCode: true },
@@ -42,7 +42,7 @@ describe('the pages of the problems', () => {
     }
   })
 
-  it('find by code, status and words, all of them', () => {
+  it('find by code, status and words, which must all match', () => {
     const found = (search: string) =>
       problems.filter(([code, entry]) => matches(code, entry, search)).map(([code]) => code)
     assert.equal(found('').length, codes.length)
@@ -51,7 +51,7 @@ describe('the pages of the problems', () => {
     assert.deepEqual(found('nothing like it'), [])
   })
 
-  it('lead from a mistyped code to what may have been meant', () => {
+  it('suggest codes for a mistyped one', () => {
     assert.equal(nearestCodes('order-notfound', codes)[0], 'order-not-found')
     assert.equal(nearestCodes('Validation_Failed', codes)[0], 'validation-failed')
     assert.equal(nearestCodes('csrf', codes)[0], 'csrf-token-missing')

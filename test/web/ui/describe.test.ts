@@ -14,8 +14,8 @@ function refusal(status: number, code: ProblemCode) {
   return readFailure(new Response('', { status }), { ...problem, status, code })
 }
 
-describe('a person is told', () => {
-  it('that what passes by itself is tried again, and why', () => {
+describe('the words for a failure', () => {
+  it('say that a passing failure is retried, and why', () => {
     const none = new NoAnswerError('none')
     assert.deepEqual(
       [titleAndDetail(none), titleAndDetail(none, false), titleAndDetail(refusal(503, 'overloaded'))],
@@ -31,7 +31,7 @@ describe('a person is told', () => {
     )
   })
 
-  it('to try again what is not tried again by itself', () => {
+  it('ask to try again what is not retried', () => {
     assert.deepEqual(
       [new NoAnswerError('none'), refusal(503, 'overloaded'), refusal(409, 'order-not-pending')].map(
         endInWords,
@@ -44,23 +44,23 @@ describe('a person is told', () => {
     )
   })
 
-  it('whom to ask about a failure of the service, and by which number', () => {
+  it('give the request ID for the administrator', () => {
     assert.equal(
       titleAndDetail(refusal(500, 'internal-error')),
       'Its title. Give your administrator this request ID: r-7',
     )
   })
 
-  it('what the service says of any other refusal', () => {
+  it('repeat what the service says about any other refusal', () => {
     assert.equal(titleAndDetail(refusal(409, 'order-not-pending')), 'Its title. Its detail.')
   })
 
-  it('that somebody else was faster, in words of their own', () => {
+  it('say that someone else was faster', () => {
     const failures = [refusal(412, 'precondition-failed'), refusal(409, 'concurrency-conflict')]
     for (const failure of failures) assert.match(titleAndDetail(failure), /^Someone else has changed this\. /)
   })
 
-  it('what is wrong with what they wrote', () => {
+  it('name the field at fault', () => {
     const problem = {
       type: '',
       title: 'Invalid',
@@ -78,7 +78,7 @@ describe('a person is told', () => {
     assert.equal(titleAndDetail(failure), 'Invalid. The reason must not be blank.')
   })
 
-  it('to load the page again after a fault of the app itself', () => {
+  it('ask for a reload after a fault of the app', () => {
     assert.match(titleAndDetail(new TypeError('x')), /^Something went wrong\. Reload the page\./)
   })
 })
