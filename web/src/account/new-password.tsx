@@ -15,7 +15,7 @@ interface NewPasswordProps {
 export function NewPassword({ value, names, refusal, onChange }: NewPasswordProps) {
   const [isShown, setShown] = useState(false)
   const verdict = useVerdict(value, names)
-  const told = refusal === undefined ? wordsFor(value, verdict) : { text: refusal, isBad: true }
+  const message = refusal === undefined ? wordsFor(value, verdict) : { text: refusal, isBad: true }
   return (
     <div className="field">
       <label htmlFor="new-password">New password</label>
@@ -33,10 +33,10 @@ export function NewPassword({ value, names, refusal, onChange }: NewPasswordProp
         aria-describedby="new-password-verdict"
         onChange={({ target }) => onChange(target.value)}
       />
-      <p id="new-password-verdict" className={told.isBad ? 'field-error' : 'field-hint'}>
-        {told.text}
+      <p id="new-password-verdict" className={message.isBad ? 'field-error' : 'field-hint'}>
+        {message.text}
       </p>
-      <Spoken text={refusal ?? (verdict === undefined ? '' : told.text)} />
+      <Spoken text={refusal ?? (verdict === undefined ? '' : message.text)} />
       <label className="row nowrap">
         <input type="checkbox" checked={isShown} onChange={({ target }) => setShown(target.checked)} />
         Show password

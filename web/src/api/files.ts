@@ -11,7 +11,7 @@ export async function fetchFile(
   begin: (signal: AbortSignal) => Promise<Response>,
   type: string,
   run: AbortController,
-  told: (lines: number) => void,
+  onLines: (lines: number) => void,
 ): Promise<Blob> {
   let timer = setTimeout(fallSilent, silenceMilliseconds)
   function fallSilent() {
@@ -21,7 +21,7 @@ export async function fetchFile(
     transform(chunk, controller) {
       clearTimeout(timer)
       timer = setTimeout(fallSilent, silenceMilliseconds)
-      told(linesIn(chunk))
+      onLines(linesIn(chunk))
       controller.enqueue(chunk)
     },
   })

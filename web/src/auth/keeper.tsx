@@ -11,10 +11,11 @@ const minute = 60_000
 const longestWait = 2 ** 31 - 1
 
 /** How early a notice appears: two minutes (idle) or five (end), or a quarter of a shorter life. */
-const idleNotice = ({ idleEndsAt, toldAt }: SessionLife) => Math.min(2 * minute, (idleEndsAt - toldAt) / 4)
+const idleNotice = ({ idleEndsAt, heardAt }: SessionLife) => Math.min(2 * minute, (idleEndsAt - heardAt) / 4)
 const endNotice = 5 * minute
 /** How old the known end may get while the person works: 5 minutes, or a sixth of a shorter life. */
-const refreshAfter = ({ idleEndsAt, toldAt }: SessionLife) => Math.min(5 * minute, (idleEndsAt - toldAt) / 6)
+const refreshAfter = ({ idleEndsAt, heardAt }: SessionLife) =>
+  Math.min(5 * minute, (idleEndsAt - heardAt) / 6)
 
 /** Keeps the session alive only while the person works, and shows when it is about to end. */
 export function SessionKeeper() {
@@ -74,7 +75,7 @@ function useRefreshOnActivity(life: SessionLife | undefined): void {
   useEffect(() => {
     // Nothing prolongs a session beyond its absolute end.
     if (life === undefined || life.idleEndsAt >= life.endsAt) return undefined
-    let waitsUntil = life.toldAt + refreshAfter(life)
+    let waitsUntil = life.heardAt + refreshAfter(life)
     const act = () => {
       if (Date.now() < waitsUntil) return
       // A success runs this effect again; after a failure it may try again later.

@@ -26,10 +26,10 @@ export function recordLife(answer: Response): void {
   const ahead = Number.isNaN(serverNow) ? 0 : now - serverNow
   // The Date header has whole seconds, so a small difference means nothing.
   const correction = Math.abs(ahead) < 2_000 ? 0 : ahead
-  const told = { idleEndsAt: idle + correction, endsAt: end + correction, toldAt: now }
+  const life = { idleEndsAt: idle + correction, endsAt: end + correction, heardAt: now }
   // An answer that did not count as use changes nothing.
-  if (Math.abs(told.idleEndsAt - (sessionLife.get()?.idleEndsAt ?? 0)) < 2_000) return
-  sessionLife.set(told)
-  inBrowser.write(endSetting, String(Math.min(told.idleEndsAt, told.endsAt)))
-  tellOtherTabs({ kind: 'life', life: told })
+  if (Math.abs(life.idleEndsAt - (sessionLife.get()?.idleEndsAt ?? 0)) < 2_000) return
+  sessionLife.set(life)
+  inBrowser.write(endSetting, String(Math.min(life.idleEndsAt, life.endsAt)))
+  tellOtherTabs({ kind: 'life', life: life })
 }

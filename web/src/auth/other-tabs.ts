@@ -7,7 +7,7 @@ export interface SessionLife {
   idleEndsAt: number
   endsAt: number
   /** When the answer came. */
-  toldAt: number
+  heardAt: number
 }
 
 type Message =
@@ -42,6 +42,6 @@ export function listenToOtherTabs(handlers: Handlers): void {
 
 function isLife(value: unknown): value is SessionLife {
   if (typeof value !== 'object' || value === null) return false
-  const { idleEndsAt, endsAt, toldAt } = value as Record<string, unknown>
-  return [idleEndsAt, endsAt, toldAt].every(Number.isFinite)
+  const { idleEndsAt, endsAt, heardAt } = value as Record<string, unknown>
+  return [idleEndsAt, endsAt, heardAt].every(Number.isFinite)
 }

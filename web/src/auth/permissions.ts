@@ -16,7 +16,7 @@ const known = Object.keys(permissionWords) as Permission[]
 
 /** In the order above. A permission that this version does not know keeps its name. */
 export function inWords(permissions: readonly string[]): string[] {
-  const told = known.filter((permission) => permissions.includes(permission))
+  const held = known.filter((permission) => permissions.includes(permission))
   const unknown = permissions.filter((permission) => !(permission in permissionWords))
-  return [...told.map((permission) => permissionWords[permission]), ...unknown]
+  return [...held.map((permission) => permissionWords[permission]), ...unknown]
 }

@@ -34,7 +34,7 @@ const session = observable<Session>({ kind: 'loading' })
 const forgetters = new Set<() => void>()
 let person = 0
 /** Counts those changes: what was begun for one person is never shown to the next. */
-export const changesOfHands = () => person
+export const currentPerson = () => person
 
 /** Fails instead of sending, or answering, once the person who began it here is gone. */
 export function ofThisPerson<Result>(attempt: () => Promise<Result>): () => Promise<Result> {
@@ -207,8 +207,8 @@ listenToOtherTabs({
   refused: () => {
     if (session.get().kind === 'signed-in') void loadSession('expired')
   },
-  life: ({ life: told }) => {
-    if (session.get().kind === 'signed-in') sessionLife.set(told)
+  life: ({ life }) => {
+    if (session.get().kind === 'signed-in') sessionLife.set(life)
   },
 })
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { changesOfHands } from '../../auth/session.ts'
+import { currentPerson } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { dropDraft } from '../../ui/draft.ts'
 import { pause } from '../../ui/pause.ts'
@@ -29,7 +29,7 @@ const announced = new Set<string>()
 
 /** Called for each answer, even after `stop` or when its view has gone: every order is announced. */
 export function arrive(order: Sending, id: string): void {
-  if (order.hands !== changesOfHands()) return
+  if (order.person !== currentPerson()) return
   if (!announced.has(order.idempotencyKey)) announce(`${orderInWords(createdNow(order, id))} created`)
   announced.add(order.idempotencyKey)
   if (!isStillThere(order)) return

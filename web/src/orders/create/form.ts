@@ -1,4 +1,4 @@
-import { changesOfHands } from '../../auth/session.ts'
+import { currentPerson } from '../../auth/session.ts'
 import { isStillDraft, keepDraft, type Sent, sendingOf, type Texts, type UserId } from '../../ui/draft.ts'
 import { typedTotal } from '../../ui/format.ts'
 import type { Order } from '../order.ts'
@@ -25,7 +25,7 @@ export function draftLike(userId: UserId, { customer, total }: Pick<Order, 'cust
 /** An order to be sent, what it was made of, and who sends it. */
 export interface Sending extends NewOrder {
   draft: Draft
-  hands: number
+  person: number
   sent: Sent
 }
 
@@ -35,7 +35,7 @@ export function prepareSending(
   values: Omit<NewOrder, 'idempotencyKey'>,
 ): Sending {
   const sent = sendingOf(place, userId, values)
-  return { ...values, idempotencyKey: sent.idempotencyKey, draft, hands: changesOfHands(), sent }
+  return { ...values, idempotencyKey: sent.idempotencyKey, draft, person: currentPerson(), sent }
 }
 
 export const isStillThere = ({ sent, draft }: Sending) => isStillDraft(place, sent, draft)

@@ -2,13 +2,7 @@ import { useEffect } from 'react'
 import { orderTransitions } from '../../../../client/src/facts.ts'
 import { fetchAntiforgeryToken } from '../../api/client.ts'
 import { problemOf } from '../../api/problem.ts'
-import {
-  beforeSignOut,
-  changesOfHands,
-  currentSession,
-  onForget,
-  refreshSession,
-} from '../../auth/session.ts'
+import { beforeSignOut, currentPerson, currentSession, onForget, refreshSession } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { orderInWords } from '../identity.ts'
 import { ordersChanged } from '../queries.ts'
@@ -82,11 +76,11 @@ async function send(
 ): Promise<Progress | undefined> {
   const session = currentSession()
   if (session.kind !== 'signed-in') return undefined
-  const hands = changesOfHands()
+  const person = currentPerson()
   const request = { ...decision, mayHaveHappened: mayHaveHappened(state) }
   const service = serviceFor(action, session.user.userName)
   const progress = await decideOne(request, service, signal, report)
-  if (hands !== changesOfHands()) return undefined
+  if (person !== currentPerson()) return undefined
   void ordersChanged(decision.id)
   if (progress.kind === 'decided') deselect([decision.id])
   else mark(decision.id, undefined)

@@ -2,7 +2,7 @@ import type { FetchQueryOptions, QueryKey } from '@tanstack/react-query'
 import { orderStates } from '../../../../client/src/facts.ts'
 import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
-import { changesOfHands, refreshSession } from '../../auth/session.ts'
+import { currentPerson, refreshSession } from '../../auth/session.ts'
 import { dropDraft } from '../../ui/draft.ts'
 import { pause } from '../../ui/pause.ts'
 import { missingOf } from '../approvals.ts'
@@ -19,9 +19,9 @@ import { isSettled } from './words.ts'
  * nothing.
  */
 export async function settle(decisions: Decisions, action: ActionName): Promise<boolean> {
-  const hands = changesOfHands()
+  const person = currentPerson()
   await decisions.start()
-  if (hands !== changesOfHands()) return false
+  if (person !== currentPerson()) return false
   const { steps } = decisions.snapshot.get()
   const settled = steps.filter(({ progress }) => isSettled(progress, action))
   deselect(settled.map(({ subject }) => subject.id))
@@ -36,7 +36,7 @@ export async function settle(decisions: Decisions, action: ActionName): Promise<
 export const placeOf = (action: ActionName, id: string) => `${action} ${id}`
 
 export function serviceFor(action: ActionName, userName: string): Service {
-  const hands = changesOfHands()
+  const person = currentPerson()
   const readAgain = async <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) => {
     // A request under way may have left before the change.
     await queries.cancelQueries({ queryKey: query.queryKey })
@@ -50,7 +50,7 @@ export function serviceFor(action: ActionName, userName: string): Service {
     },
     async missing(id) {
       const missing = action === 'approve' ? missingOf(await readAgain(approvalsQuery(id))) : 0
-      if (missing === 0 && hands === changesOfHands()) showDecided(id, action, userName)
+      if (missing === 0 && person === currentPerson()) showDecided(id, action, userName)
       return missing
     },
     read: (id) => readAgain(orderQuery(id)),
