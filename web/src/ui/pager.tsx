@@ -31,7 +31,7 @@ export function Pager(props: PagerProps) {
     />
   )
   return (
-    <nav className="row nowrap gap-3 small pager" aria-label="Pages">
+    <nav className="row nowrap gap-3 pager" aria-label="Pages">
       <div className="row nowrap gap-0 pager-steps">
         {step('first', 1)}
         {step('left', wantedPage - 1)}

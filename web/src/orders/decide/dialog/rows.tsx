@@ -16,7 +16,7 @@ export function DecisionRows({ action, steps, phase }: Pick<Run, 'action' | 'ste
     <section className="box decide-rows" aria-label="Orders" tabIndex={0}>
       <ul className="lined">
         {sorted.map(({ subject, progress }) => (
-          <li key={subject.id}>
+          <li key={subject.id} className="row">
             <span className="clip">
               <Name of={subject.customer} />
             </span>
