@@ -1,10 +1,11 @@
 import './create.css'
 import { Link, useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router'
-import { type FormEvent, useCallback, useEffect, useLayoutEffect, useState } from 'react'
+import { useEffect, useLayoutEffect, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { useMay, useUser } from '../../auth/session.ts'
 import { dropDraft, focusOn, refusalsOf, useForm } from '../../ui/draft.ts'
-import { PageTitle } from '../../ui/page-title.tsx'
+import { Form, Submit } from '../../ui/form.tsx'
+import { PageHead, PageTitle } from '../../ui/page-title.tsx'
 import { type Attempt, useCreation } from './attempt.ts'
 import { CustomerField, TotalField } from './field.tsx'
 import { type Draft, type FieldName, fieldNames, fields, place, prepareSending } from './form.ts'
@@ -15,9 +16,7 @@ export function CreateOrderView() {
   if (!useMay('Orders.Create')) return <NotAllowed />
   return (
     <>
-      <div className="page-head">
-        <PageTitle title="New order" />
-      </div>
+      <PageHead title="New order" />
       <NewOrder />
     </>
   )
@@ -42,7 +41,11 @@ function NotAllowed() {
 function NewOrder() {
   const user = useUser()
   const form = useForm(place, user.id, fields)
-  const { attempt, start, stop, forget } = useCreation(useLead())
+  const navigate = useNavigate()
+  // Back does not return to a form that is done.
+  const { attempt, start, stop, forget } = useCreation(
+    (id) => void navigate({ to: '/orders/$id', params: { id }, replace: true }),
+  )
   const [sent, setSent] = useState<Draft>()
   const faults = faultsOf(attempt)
   const isTrying = attempt.kind === 'trying' || attempt.kind === 'created'
@@ -50,8 +53,7 @@ function NewOrder() {
   useLayoutEffect(() => void focusOn('customer'), [])
   useFocusAfterFailure(attempt)
 
-  function submit(event: FormEvent) {
-    event.preventDefault()
+  function submit() {
     if (isTrying) return
     const values = form.submit()
     if (values === undefined) return
@@ -73,7 +75,7 @@ function NewOrder() {
   })
   return (
     <div className="create">
-      <form
+      <Form
         className="card sheet stack gap-5 create-card"
         noValidate
         onSubmit={submit}
@@ -84,7 +86,7 @@ function NewOrder() {
         <TotalField {...fieldProps('total')} reading={form.readings.total} />
         <AttemptNote attempt={attempt} hasFieldFaults={faults !== undefined} onStop={stop} />
         <Actions isTrying={isTrying} />
-      </form>
+      </Form>
       <OrderPreview
         customer={form.texts.customer.trim()}
         total={form.readings.total}
@@ -115,23 +117,13 @@ function Actions({ isTrying }: { isTrying: boolean }) {
   }
   return (
     <div className="row create-actions">
-      {/* Not disabled: it would lose the focus. */}
-      <button id="create-submit" className="button button-primary" type="submit" aria-disabled={isTrying}>
+      <Submit id="create-submit" isClosed={isTrying}>
         {isTrying ? 'Creating …' : 'Create order'}
-      </button>
+      </Submit>
       <Button className="button button-quiet" onPress={cancel} isDisabled={isTrying}>
         Cancel
       </Button>
     </div>
-  )
-}
-
-/** Back does not return to a form that is done. */
-function useLead() {
-  const navigate = useNavigate()
-  return useCallback(
-    (id: string) => void navigate({ to: '/orders/$id', params: { id }, replace: true }),
-    [navigate],
   )
 }
 

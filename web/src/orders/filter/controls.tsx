@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useRef, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { announce } from '../../ui/announce.ts'
 import { Segments } from '../../ui/segments.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
@@ -33,10 +33,7 @@ export function ListControls({ filter, shownFilter, refusal, onApply, views, chi
   const input = useRef<HTMLInputElement>(null)
   const [hasFocus, setFocus] = useState(false)
   const { text, type, decide, startGo } = useSearchText(filter, onApply)
-  useShortcut(
-    '/',
-    useCallback(() => selectAll(input.current), []),
-  )
+  useShortcut('/', () => selectAll(input.current))
   const trouble = troubleOf(text, filter, refusal, hasFocus)
 
   function show({ position, length }: Fault) {

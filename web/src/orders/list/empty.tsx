@@ -2,6 +2,7 @@ import { useMay } from '../../auth/session.ts'
 import { formatCount } from '../../ui/format.ts'
 import { withStatus } from '../filter/restrictions.ts'
 import { NewOrder } from '../new-order.tsx'
+import type { Page } from './state.ts'
 
 /** There are no orders at all. */
 export function NoOrders() {
@@ -40,22 +41,13 @@ export function NothingFound({ filter, onSearch }: { filter: string; onSearch(fi
 }
 
 /** The list has become shorter, or the link was wrong. */
-export function PastTheEnd({
-  pageNumber,
-  totalPages,
-  onPage,
-}: {
-  pageNumber: number
-  totalPages: number
-  onPage(pageNumber: number): void
-}) {
+export function PastTheEnd({ page, onPage }: { page: Page; onPage(pageNumber: number): void }) {
+  const last = page.totalPages
   return (
     <div className="empty">
-      <h2>There is no page {formatCount(pageNumber)}</h2>
-      <p className="soft">
-        {totalPages === 1 ? 'There is only one.' : `The last page is ${formatCount(totalPages)}.`}
-      </p>
-      <button type="button" className="button button-primary" onClick={() => onPage(totalPages)}>
+      <h2>There is no page {formatCount(page.pageNumber)}</h2>
+      <p className="soft">{last === 1 ? 'There is only one.' : `The last page is ${formatCount(last)}.`}</p>
+      <button type="button" className="button button-primary" onClick={() => onPage(last)}>
         Go to the last page
       </button>
     </div>

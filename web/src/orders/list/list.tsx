@@ -32,38 +32,38 @@ import { captionOf, countWords } from './words.ts'
 
 type Change = ReturnType<typeof useListSearch>['change']
 
+interface List extends ReturnType<typeof useShownOrders> {
+  search: ListSearch
+  change: Change
+  approving: Approving
+}
+
 /** The table of orders. All that it shows is in its address. */
 export function OrderListView() {
   const { search, change } = useListSearch()
-  const orders = useShownOrders(search)
-  const isUnreadable = useIsUnreadable(orders.failure)
   const approving = useApproving()
+  const list: List = { ...useShownOrders(search), search, change, approving }
+  const { shown } = list
+  const isUnreadable = useIsUnreadable(list.failure)
   return (
     <div className="list">
       <header className="row row-between page-head">
         <PageTitle title="Orders" />
         {!isUnreadable && (
           <div className="row">
-            <BeginReview search={orders.shown?.search ?? search} orders={orders.shown?.page.items ?? []} />
+            <BeginReview search={shown?.search ?? search} orders={shown?.page.items ?? []} />
             <NewOrder />
           </div>
         )}
       </header>
-      {isUnreadable ? <WithoutReading /> : <Listing {...{ search, orders, change, approving }} />}
+      {isUnreadable ? <WithoutReading /> : <Listing {...list} />}
       {approving.dialog}
     </div>
   )
 }
 
-interface ListingProps {
-  search: ListSearch
-  orders: ReturnType<typeof useShownOrders>
-  change: Change
-  approving: Approving
-}
-
-function Listing({ search, orders, change, approving }: ListingProps) {
-  const { shown, isStale, failure, retry } = orders
+function Listing(list: List) {
+  const { search, change, shown, isStale, failure, retry } = list
   const refusal = refusalOf(failure, search.filter ?? '')
   const count = shown && countWords(shown.totalCount, shown.search.filter)
   const isSlow = useIsLong(isStale && !failure)
@@ -93,29 +93,20 @@ function Listing({ search, orders, change, approving }: ListingProps) {
       </ListControls>
       <Spoken text={isSlow ? 'Still searching' : (reason ?? (isStale ? undefined : count))} />
       {failure != null && !refusal && <FailureNote failure={failure} onRetry={retry} />}
-      <Result {...{ search, shown, isStale, failure, change, approving }} />
+      <Result {...list} />
     </>
   )
 }
 
-interface ResultProps {
-  search: ListSearch
-  shown: Shown | undefined
-  isStale: boolean
-  failure: unknown
-  change: Change
-  approving: Approving
-}
-
-function Result({ shown, failure, ...others }: ResultProps) {
-  const { search, change } = others
+function Result(list: List) {
+  const { search, change, shown, failure } = list
   /** The button that was pressed disappears with its surroundings: the focus then goes to the first row. */
   const wantsFocus = useRef(false)
   const showOther = (next: (search: ListSearch) => ListSearch) => {
     wantsFocus.current = true
     change(next)
   }
-  if (shown !== undefined) return <Orders {...{ ...others, shown, showOther, wantsFocus }} />
+  if (shown !== undefined) return <Orders {...list} {...{ shown, showOther, wantsFocus }} />
   const isRefused = refusalOf(failure, search.filter ?? '') !== undefined
   if (failure != null && !isRefused && !isPassing(failure)) return null
   return (
@@ -133,14 +124,10 @@ function FirstOrders({ inAddress }: { inAddress: string | undefined }) {
   return <OrderTableSkeleton maySelect={useMay('Orders.Approve')} shown={useColumns(inAddress)} />
 }
 
-interface OrdersProps {
-  search: ListSearch
+interface OrdersProps extends List {
   shown: Shown
-  isStale: boolean
-  change: Change
   /** As `change`, for a button that disappears when it is pressed. */
   showOther: Change
-  approving: Approving
   wantsFocus: RefObject<boolean>
 }
 
@@ -171,13 +158,7 @@ function Orders(props: OrdersProps) {
 
 function NoRows({ shown: { page, search, totalCount }, showOther }: OrdersProps) {
   if (totalCount > 0) {
-    return (
-      <PastTheEnd
-        pageNumber={page.pageNumber}
-        totalPages={page.totalPages}
-        onPage={(number) => showOther((before) => onPage(before, number))}
-      />
-    )
+    return <PastTheEnd page={page} onPage={(number) => showOther((before) => onPage(before, number))} />
   }
   if (!search.filter) return <NoOrders />
   return (

@@ -1,4 +1,4 @@
-import { type RefObject, useCallback } from 'react'
+import type { RefObject } from 'react'
 import { announce } from '../../ui/announce.ts'
 import { useShortcut } from '../../ui/shortcuts.ts'
 
@@ -33,14 +33,8 @@ function move(table: HTMLTableElement | null, step: 1 | -1): void {
 
 /** j and k move between rows, x selects the row that has the focus. */
 export function useRowKeys(table: RefObject<HTMLTableElement | null>, onToggle: (id: string) => void): void {
-  useShortcut(
-    'j',
-    useCallback(() => move(table.current, 1), [table]),
-  )
-  useShortcut(
-    'k',
-    useCallback(() => move(table.current, -1), [table]),
-  )
+  useShortcut('j', () => move(table.current, 1))
+  useShortcut('k', () => move(table.current, -1))
   useShortcut('x', () => {
     const row = document.activeElement?.closest<HTMLElement>('tr[data-id]')
     if (!row?.dataset.id || !table.current?.querySelector('thead input')) return

@@ -12,7 +12,7 @@ import { listQuery } from '../address/queries.ts'
 import { orderQuery } from '../queries.ts'
 import { focusRow } from './rows.ts'
 
-type Page = components['schemas']['PaginatedListOfOrderSummary']
+export type Page = components['schemas']['PaginatedListOfOrderSummary']
 
 /** A page of orders, and what was asked for to get it. */
 export interface Shown {

@@ -114,11 +114,7 @@ function SelectAll({
   orders,
   chosen,
   onChoose,
-}: {
-  orders: readonly OrderSummary[]
-  chosen: Chosen
-  onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
-}) {
+}: Pick<TableProps, 'orders' | 'onChoose'> & { chosen: Chosen }) {
   const box = useRef<HTMLInputElement>(null)
   const selectable = orders.filter(({ status }) => allows(status, 'approve'))
   const count = selectable.filter(({ id }) => chosen.has(id)).length
@@ -144,16 +140,13 @@ function SelectAll({
 
 const leastDragPixels = 4
 
-/** Listens for all its rows, so that a hundred rows need no listener each. */
-function Body({
-  children,
-  onToggle,
-  onOpen,
-  onIntent,
-}: Pick<TableProps, 'onOpen' | 'onIntent'> & {
+interface BodyProps extends Pick<TableProps, 'onOpen' | 'onIntent'> {
   children: ReactNode
   onToggle(id: string, isRange: boolean): void
-}) {
+}
+
+/** Listens for all its rows, so that a hundred rows need no listener each. */
+function Body({ children, onToggle, onOpen, onIntent }: BodyProps) {
   const pressedAt = useRef<Point>(undefined)
   const tell = ({ target }: { target: EventTarget }) => {
     const id = rowIdOf(target)
@@ -257,13 +250,7 @@ function nothing(): void {
 }
 
 /** The table while it loads. */
-export function OrderTableSkeleton({
-  maySelect,
-  shown,
-}: {
-  maySelect: boolean
-  shown: readonly ColumnName[]
-}) {
+export function OrderTableSkeleton({ maySelect, shown }: Pick<RowProps, 'maySelect' | 'shown'>) {
   return (
     <table className={tableClass(shown)} aria-busy="true">
       <caption className="visually-hidden">Orders, loading</caption>

@@ -1,11 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { isPassing, mayHaveHappened, retryDelayMilliseconds } from '../../api/problem.ts'
 import { ofThisPerson, useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { describeFailure } from '../../ui/describe.ts'
 import { readDraft, sendingOf } from '../../ui/draft.ts'
+import { Form, Submit } from '../../ui/form.tsx'
 import { Note } from '../../ui/note.tsx'
 import { Field } from '../field.tsx'
 import { useText } from '../free-text.ts'
@@ -51,13 +52,12 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
   const sending = useSending(id, close)
   const failure = sending.failureReason ?? sending.error
 
-  function send(event: FormEvent) {
-    event.preventDefault()
+  function send() {
     const text = submit()
     if (text !== undefined) sending.send(text)
   }
   return (
-    <form className="order-note stack gap-3 no-print" noValidate onSubmit={send} aria-label="Note">
+    <Form className="order-note stack gap-3 no-print" noValidate onSubmit={send} aria-label="Note">
       <Field
         {...field}
         label="Note"
@@ -67,14 +67,14 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
       />
       <div role="status">{failure != null && <NoteFailure failure={failure} />}</div>
       <div className="row">
-        <button className="button button-small" type="submit" aria-disabled={sending.isPending}>
+        <Submit className="button button-small" isClosed={sending.isPending}>
           {sending.isPending ? 'Adding …' : 'Add note'}
-        </button>
+        </Submit>
         <Button className="button button-quiet button-small" onPress={close} isDisabled={sending.isPending}>
           Cancel
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 

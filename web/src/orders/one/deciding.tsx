@@ -1,10 +1,12 @@
-import { type ReactNode, type RefObject, useCallback, useEffect, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useState } from 'react'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import type { Subject } from '../decide/decisions.ts'
 import { DecisionDialog } from '../decide/dialog/dialog.tsx'
 import { usePossible } from '../decide/possible.ts'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
 import type { ActionName } from '../states.ts'
+
+type View = RefObject<HTMLElement | null>
 
 export interface Deciding {
   /** What this person may do to the order as it is now. */
@@ -13,17 +15,18 @@ export interface Deciding {
   dialog: ReactNode
 }
 
-/** The dialog that decides about the version on the screen, and the ways to open it. */
+/** Decides about the version on the screen, by the dialog. */
 export function useDeciding(
-  view: RefObject<HTMLElement | null>,
+  view: View,
   shown: VersionedOrder | undefined,
   events: readonly OrderEvent[],
 ): Deciding {
-  const [asked, setAsked] = useState<{ action: ActionName; subject: Subject }>()
   const possible = usePossible(shown, events)
+  const { ask, dialog } = useDecisionDialog(view, () =>
+    later(() => view.current?.querySelector('h1')?.focus()),
+  )
   const open = (action: ActionName) => {
-    if (shown && possible.includes(action))
-      setAsked({ action, subject: { ...shown.order, etag: shown.etag } })
+    if (shown && possible.includes(action)) ask(action, { ...shown.order, etag: shown.etag })
   }
   useShortcut('a', possible.includes('approve') ? () => open('approve') : undefined)
   useShortcut('r', possible.includes('reject') ? () => open('reject') : undefined)
@@ -32,20 +35,30 @@ export function useDeciding(
     if (mayAny) return () => focusIfLost(view.current)
     return undefined
   }, [mayAny, view])
-  const close = useCallback(
-    ({ decided }: { decided: string[] }) => {
-      setAsked(undefined)
-      // The button that had the focus may be gone.
-      setTimeout(() => {
-        if (decided.length > 0) view.current?.querySelector('h1')?.focus()
-        else focusIfLost(view.current)
-      }, 50)
-    },
-    [view],
-  )
-  const dialog = asked && <DecisionDialog action={asked.action} subjects={[asked.subject]} onClose={close} />
   return { possible, open, dialog }
 }
+
+/** The dialog about one order. It returns the focus; `onDecided` may put it elsewhere. */
+export function useDecisionDialog(view: View, onDecided: (action: ActionName, id: string) => void) {
+  const [asked, setAsked] = useState<{ action: ActionName; subject: Subject }>()
+  return {
+    ask: (action: ActionName, subject: Subject) => setAsked({ action, subject }),
+    dialog: asked && (
+      <DecisionDialog
+        action={asked.action}
+        subjects={[asked.subject]}
+        onClose={({ decided: [id] }) => {
+          setAsked(undefined)
+          later(() => focusIfLost(view.current))
+          if (id !== undefined) onDecided(asked.action, id)
+        }}
+      />
+    ),
+  }
+}
+
+/** The button that had the focus may be gone by then. */
+export const later = (act: () => void) => setTimeout(act, 50)
 
 /** On the heading, if the focused button is gone. Others may have removed it, too. */
 export function focusIfLost(view: HTMLElement | null): void {

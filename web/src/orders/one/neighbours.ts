@@ -1,5 +1,4 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useCallback } from 'react'
 import { queries } from '../../api/queries.ts'
 import { announce } from '../../ui/announce.ts'
 import { describeFailure } from '../../ui/describe.ts'
@@ -13,37 +12,28 @@ import { listQuery } from '../address/queries.ts'
 /** The order that was reached last, in which list, and the page of that list which has it. */
 let reached: { id: string; list: string; page: ListSearch } | undefined
 
-/** j and k lead from an order to its neighbours in the list that one came from, as that list was shown. */
+/** j and k lead from an order to its neighbours in the list that led here, as that list was shown. */
 export function useNeighbourKeys(id: string): void {
   const navigate = useNavigate()
-  const go = useCallback(
-    async (step: 1 | -1) => {
-      const { search } = lastList()
-      if (search === undefined) return announce('j and k work only when the order was opened from the list.')
-      const list = JSON.stringify(search)
-      const from = reached?.id === id && reached.list === list ? reached.page : search
-      try {
-        const next = await neighbourOf(id, from, step)
-        if (next === undefined)
-          return announce(`This is the ${step === 1 ? 'last' : 'first'} order in the list.`)
-        reached = { ...next, list }
-        focusOnReturn(next.id)
-        // The list stays the entry before this one.
-        await navigate({ to: '/orders/$id', params: { id: next.id }, replace: true })
-      } catch (failure) {
-        announce(`The list could not be read. ${describeFailure(failure).title}.`)
-      }
-    },
-    [id, navigate],
-  )
-  useShortcut(
-    'j',
-    useCallback(() => void go(1), [go]),
-  )
-  useShortcut(
-    'k',
-    useCallback(() => void go(-1), [go]),
-  )
+  async function go(step: 1 | -1) {
+    const { search } = lastList()
+    if (search === undefined) return announce('j and k work only when the order was opened from the list.')
+    const list = JSON.stringify(search)
+    const from = reached?.id === id && reached.list === list ? reached.page : search
+    try {
+      const next = await neighbourOf(id, from, step)
+      if (next === undefined)
+        return announce(`This is the ${step === 1 ? 'last' : 'first'} order in the list.`)
+      reached = { ...next, list }
+      focusOnReturn(next.id)
+      // The list stays the entry before this one.
+      await navigate({ to: '/orders/$id', params: { id: next.id }, replace: true })
+    } catch (failure) {
+      announce(`The list could not be read. ${describeFailure(failure).title}.`)
+    }
+  }
+  useShortcut('j', () => void go(1))
+  useShortcut('k', () => void go(-1))
 }
 
 async function neighbourOf(id: string, search: ListSearch, step: 1 | -1) {
@@ -59,5 +49,5 @@ async function neighbourOf(id: string, search: ListSearch, step: 1 | -1) {
   return other && { id: other.id, page: there }
 }
 
-/** As it was shown, however old: its order does not change under the hands. */
+/** As it was shown, however old: its order must not change while the person goes through it. */
 const readPage = (search: ListSearch) => queries.ensureQueryData({ ...listQuery(search), retry: false })

@@ -5,11 +5,9 @@ import { announce } from '../../ui/announce.ts'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import { actions } from '../decide/actions.ts'
 import { mark } from '../decide/course.ts'
-import type { Subject } from '../decide/decisions.ts'
-import { DecisionDialog } from '../decide/dialog/dialog.tsx'
 import { usePossible } from '../decide/possible.ts'
 import { hold } from '../decide/sending.ts'
-import { type Deciding, focusIfLost } from '../one/deciding.tsx'
+import { type Deciding, focusIfLost, later, useDecisionDialog } from '../one/deciding.tsx'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
 import { approvalsQuery } from '../queries.ts'
 import type { ActionName } from '../states.ts'
@@ -17,19 +15,21 @@ import { AskDialog, useAsks } from './asking.tsx'
 import { Reason } from './reason.tsx'
 
 interface Reviewing extends Deciding {
-  /** The field for the reason, while a rejection waits for it. */
+  /** The field for the reason, while a decision waits for it. */
   reason: ReactNode
 }
 
-type Asked =
-  /** Whether to ask from now on. */
-  | { kind: 'asking'; action: ActionName }
-  | { kind: 'reason' }
-  /** The dialog of the order's page. */
-  | { kind: 'dialog'; action: ActionName; subject: Subject }
+/** `asking`: whether to confirm from now on. */
+interface Asked {
+  kind: 'asking' | 'reason'
+  action: ActionName
+}
 
 /** A key pressed within this time after the order appeared was meant for the one before. */
 const lookMilliseconds = 250
+
+/** What has no key always asks. */
+const isQuick = (action: ActionName) => actions[action].key !== undefined
 
 /**
  * Decides about the version on the screen, and goes on. Without confirmation that takes one key, and the
@@ -47,6 +47,10 @@ export function useReviewing(
   const possible = usePossible(shown, events)
   const isKnown = shown && queries.getQueryData(approvalsQuery(shown.order.id).queryKey) !== undefined
   const subject = shown && { ...shown.order, etag: shown.etag }
+  const { ask, dialog } = useDecisionDialog(view, (action, id) => {
+    mark(id, action)
+    onDecided()
+  })
 
   function decide(action: ActionName, reason?: string) {
     if (!subject) return
@@ -55,15 +59,16 @@ export function useReviewing(
     onDecided()
   }
   function begin(action: ActionName, isAsked: boolean) {
+    setAsked(undefined)
     if (!subject) return
-    if (isAsked || action === 'withdraw') setAsked({ kind: 'dialog', action, subject })
-    else if (actions[action].reason) setAsked({ kind: 'reason' })
+    if (isAsked || !isQuick(action)) ask(action, subject)
+    else if (actions[action].reason) setAsked({ kind: 'reason', action })
     else decide(action)
   }
   function open(action: ActionName) {
     if (!isKnown) announce('The order is still loading.')
     else if (!possible.includes(action)) announce(`You cannot ${action} this order. Press j to go on.`)
-    else if (asks === undefined && action !== 'withdraw') setAsked({ kind: 'asking', action })
+    else if (asks === undefined && isQuick(action)) setAsked({ kind: 'asking', action })
     else begin(action, asks ?? true)
   }
   const [shownAt] = useState(() => performance.now())
@@ -77,14 +82,18 @@ export function useReviewing(
 
   function close() {
     setAsked(undefined)
-    // The button that had the focus may be gone.
-    setTimeout(() => focusIfLost(view.current), 50)
+    later(() => focusIfLost(view.current))
   }
   return {
     possible,
     open,
-    reason: asked?.kind === 'reason' && subject && possible.includes('reject') && (
-      <Reason order={subject} onGiven={(reason) => decide('reject', reason)} onCancel={close} />
+    reason: asked?.kind === 'reason' && subject && possible.includes(asked.action) && (
+      <Reason
+        action={asked.action}
+        order={subject}
+        onGiven={(reason) => decide(asked.action, reason)}
+        onCancel={close}
+      />
     ),
     dialog: (
       <>
@@ -98,18 +107,7 @@ export function useReviewing(
             onCancel={close}
           />
         )}
-        {asked?.kind === 'dialog' && (
-          <DecisionDialog
-            action={asked.action}
-            subjects={[asked.subject]}
-            onClose={({ decided: [decided] }) => {
-              close()
-              if (decided === undefined) return
-              mark(decided, asked.action)
-              onDecided()
-            }}
-          />
-        )}
+        {dialog}
       </>
     ),
   }

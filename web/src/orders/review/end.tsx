@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router'
-import { useCallback } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { formatOrders } from '../../ui/format.ts'
 import { Key } from '../../ui/key.tsx'
@@ -20,7 +19,7 @@ interface EndProps {
 export function ReviewEnd({ course, question, place: { count, previous }, go }: EndProps) {
   const skipped = skippedOf(course).slice(0, mostSelected)
   const list = searchOf(question)
-  const back = useCallback(() => previous !== undefined && go(previous), [previous, go])
+  const back = () => previous !== undefined && go(previous)
   useShortcut('k', back)
   return (
     <article className="order">

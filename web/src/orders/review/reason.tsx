@@ -1,19 +1,22 @@
 import type { KeyboardEvent } from 'react'
 import { Button } from 'react-aria-components/Button'
+import { actions } from '../decide/actions.ts'
 import { placeOf } from '../decide/service.ts'
 import { Field } from '../field.tsx'
 import { useText } from '../free-text.ts'
 import type { Identity } from '../identity.ts'
+import type { ActionName } from '../states.ts'
 
 interface ReasonProps {
+  action: ActionName
   order: Identity
   onGiven(reason: string): void
   onCancel(): void
 }
 
-/** Why the order is rejected. Enter rejects it, Shift and Enter begins a new line, Escape cancels. */
-export function Reason({ order, onGiven, onCancel }: ReasonProps) {
-  const { field, submit } = useText(placeOf('reject', order.id), 'reason', 'Enter a reason.')
+/** Why the person decides so. Enter decides, Shift and Enter begins a new line, Escape cancels. */
+export function Reason({ action, order, onGiven, onCancel }: ReasonProps) {
+  const { field, submit } = useText(placeOf(action, order.id), 'reason', 'Enter a reason.')
   function give() {
     const reason = submit()
     if (reason !== undefined) onGiven(reason)
@@ -32,7 +35,7 @@ export function Reason({ order, onGiven, onCancel }: ReasonProps) {
       <Field
         {...field}
         label="Reason"
-        hint="Anyone who can see the order can read it. Press Enter to reject, or Shift and Enter for a new line."
+        hint={`Anyone who can see the order can read it. Press Enter to ${action}, or Shift and Enter for a new line.`}
         isReadOnly={false}
         isRequired
       />
@@ -41,7 +44,7 @@ export function Reason({ order, onGiven, onCancel }: ReasonProps) {
           Cancel
         </Button>
         <Button className="button button-primary" onPress={give}>
-          Reject
+          {actions[action].name}
         </Button>
       </div>
     </div>

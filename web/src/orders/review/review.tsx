@@ -1,7 +1,7 @@
 import './review.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../../api/problem.ts'
 import { prefetch, queries } from '../../api/queries.ts'
@@ -9,7 +9,7 @@ import { useMay, useUser } from '../../auth/session.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { Key } from '../../ui/key.tsx'
-import { PageTitle } from '../../ui/page-title.tsx'
+import { PageHead } from '../../ui/page-title.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import { BackToList } from '../address/back.tsx'
 import { end, parseReviewSearch, type Question, searchOf } from '../address/question.ts'
@@ -37,9 +37,7 @@ export function ReviewView() {
   return (
     <article className="order" aria-busy={failure === null && !isUnreadable}>
       <BackToList known={searchOf(question)} />
-      <header className="page-head">
-        <PageTitle title="Review" />
-      </header>
+      <PageHead title="Review" />
       {isUnreadable ? <WithoutReading /> : failure !== null && <NoCourse failure={failure} course={course} />}
     </article>
   )
@@ -61,10 +59,7 @@ function NoCourse({ failure, course }: { failure: unknown; course: { refetch(): 
 /** The whole review is one entry of the history: the browser's Back leads to the list. */
 function useGo(): (at: string) => void {
   const navigate = useNavigate({ from: '/orders/review' })
-  return useCallback(
-    (at) => void navigate({ search: (before) => ({ ...before, at }), replace: true }),
-    [navigate],
-  )
+  return (at) => void navigate({ search: (before) => ({ ...before, at }), replace: true })
 }
 
 interface ReviewedProps {
@@ -91,8 +86,7 @@ interface ReviewedOrderProps {
 function ReviewedOrder({ id, question, place, go }: ReviewedOrderProps) {
   const whole = useWholeOrder(id)
   const view = useRef<HTMLElement>(null)
-  const onDecided = useCallback(() => go(place.next), [go, place.next])
-  const reviewing = useReviewing(view, whole.order.data, whole.events ?? [], onDecided)
+  const reviewing = useReviewing(view, whole.order.data, whole.events ?? [], () => go(place.next))
   usePrefetched(whole.isPending ? end : place.next)
   return (
     <>
@@ -118,11 +112,11 @@ interface PlaceBarProps {
 
 function PlaceBar({ id, place, mayDecide, go }: PlaceBarProps) {
   const { number, count, previous, next } = place
-  const skip = useCallback(() => {
+  function skip() {
     if (mayDecide) mark(id, 'skipped')
     go(next)
-  }, [id, mayDecide, next, go])
-  const back = useCallback(() => previous !== undefined && go(previous), [previous, go])
+  }
+  const back = () => previous !== undefined && go(previous)
   useShortcut('j', skip)
   useShortcut('k', back)
   return (

@@ -1,10 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Dialog'
 import { useMay } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { EndNote, FailureNote } from '../../ui/failure.tsx'
+import { Form, Submit } from '../../ui/form.tsx'
 import { type ListSearch, sortOf } from '../address/address.ts'
 import { columnsOf } from '../address/columns.ts'
 import { columns, sortedWords } from '../fields.ts'
@@ -26,7 +27,7 @@ export function NewView({ search, onDone }: PlaceProps) {
     },
   })
   return (
-    <Form
+    <ViewForm
       title="Save this list"
       first={{ name: '', shared: false, isReplaced: true }}
       about={<WhatIsKept search={search} />}
@@ -68,7 +69,7 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
   })
   const [isSure, setSure] = useState(false)
   return (
-    <Form
+    <ViewForm
       title="Change the view"
       first={{ name: view.name, shared: view.shared, isReplaced: false }}
       replacing={<WhatIsKept search={search} />}
@@ -83,7 +84,7 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
       >
         {isSure ? 'Really delete?' : 'Delete'}
       </Button>
-    </Form>
+    </ViewForm>
   )
 }
 
@@ -107,7 +108,7 @@ interface FormProps {
   children?: ReactNode
 }
 
-function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack, children }: FormProps) {
+function ViewForm({ title, first, about, replacing, isBusy, failure, onSave, onBack, children }: FormProps) {
   const [answers, setAnswers] = useState(first)
   const mayShare = useMay('Views.Share')
   const tick = (name: 'shared' | 'isReplaced', label: string) => (
@@ -120,12 +121,8 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
       {label}
     </label>
   )
-  function save(event: FormEvent) {
-    event.preventDefault()
-    if (!isBusy) onSave(answers)
-  }
   return (
-    <form className="stack" onSubmit={save}>
+    <Form className="stack" onSubmit={() => isBusy || onSave(answers)}>
       <Heading slot="title" level={2}>
         {title}
       </Heading>
@@ -153,11 +150,9 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
         <Button className="button" onPress={onBack}>
           Back
         </Button>
-        <button type="submit" className="button button-primary" aria-disabled={isBusy}>
-          {isBusy ? 'Saving …' : 'Save'}
-        </button>
+        <Submit isClosed={isBusy}>{isBusy ? 'Saving …' : 'Save'}</Submit>
       </div>
-    </form>
+    </Form>
   )
 }
 
