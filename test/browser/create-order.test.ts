@@ -48,7 +48,7 @@ async function fill(page: Page, values: { customer: string; total: string }): Pr
 describe('creating an order', () => {
   const person = browser.stayingPerson({ service })
 
-  it('goes by the keyboard alone, from anywhere, and leads to the order', async (t) => {
+  it('works by the keyboard alone, from anywhere, and leads to the order', async (t) => {
     const person = await browser.person(t, { service, timezone: 'Asia/Tokyo' })
     const page = await visit(person, 'operator', '/orders')
     await page.keyboard.press('n')
@@ -71,7 +71,7 @@ describe('creating an order', () => {
     await page.getByRole('rowheader', { name: 'Keyboard Kites' }).waitFor()
   })
 
-  it('takes decimals as a German writes them, shows them as the app does, and says what could be meant otherwise', async (t) => {
+  it('takes German decimals, shows them in its own notation, and says what else they could mean', async (t) => {
     const page = await atTheForm(await browser.person(t, { service, locale: 'de-DE' }))
     await fill(page, { customer: 'Komma KG', total: '1.234' })
     await page.getByText('Means 1,234.00, not 1.234').first().waitFor()
@@ -80,7 +80,7 @@ describe('creating an order', () => {
     await page.getByText('1,234.00', { exact: true }).waitFor()
   })
 
-  it('shows the rule that is broken at its field, and sends nothing', async () => {
+  it('shows a broken rule at its field, and sends nothing', async () => {
     const page = await atTheForm(person)
     const requests = listRequests(page)
     await create(page).click()
@@ -100,7 +100,7 @@ describe('creating an order', () => {
     await heading(page, 'Orders').waitFor()
   })
 
-  it('shows what the service finds wrong at the fields, until they are changed', async () => {
+  it('shows what the service rejects at the fields, until they are changed', async () => {
     const page = await atTheForm(person)
     await page.route('**/v1/orders', (route) => route.continue({ postData: '{"customer":" ","total":-1}' }))
     await fill(page, { customer: 'Refused Rugs', total: '5' })
@@ -127,11 +127,11 @@ async function assertFault(field: ReturnType<Page['getByLabel']>, words: string)
 }
 
 /** Each test mends the network that it breaks. */
-describe('one order and no more is made', () => {
+describe('exactly one order is created', () => {
   const person = browser.stayingPerson({ service })
   const posts = (requests: string[]) => requests.filter((request) => request === 'POST /v1/orders').length
 
-  it('by a double click, and by Enter again and again, on a slow service', async () => {
+  it('by a double click and repeated Enter, on a slow service', async () => {
     const page = await atTheForm(person)
     await fill(page, { customer: 'Double Doors', total: '7' })
     await person.network({ slowBySeconds: 3 })
@@ -146,7 +146,7 @@ describe('one order and no more is made', () => {
     await person.network('normal')
   })
 
-  it('when the answer is lost, and it is tried again by itself', async () => {
+  it('when the answer is lost and the app tries again', async () => {
     const page = await atTheForm(person)
     await fill(page, { customer: 'Lost Letters', total: '7' })
     await loseTheAnswer(person, 'Lost Letters')
@@ -157,7 +157,7 @@ describe('one order and no more is made', () => {
     assert.equal((await storedOrders('Lost Letters')).length, 1)
   })
 
-  it('when the answer is lost, and the person stops and presses again', async () => {
+  it('when the answer is lost and the person stops and presses again', async () => {
     const page = await atTheForm(person)
     await fill(page, { customer: 'Stopped Stamps', total: '7' })
     await loseTheAnswer(person, 'Stopped Stamps')
@@ -190,7 +190,7 @@ async function loseTheAnswer(person: Person, name: string): Promise<void> {
 describe('what a person entered', () => {
   const person = browser.stayingPerson({ service })
 
-  it('survives the end of the session, and is one order in the end', async () => {
+  it('survives the end of the session, and becomes one order', async () => {
     const user = await newUser(service)
     const page = await visit(person, user, '/orders/new')
     await fill(page, { customer: 'Draft Drums', total: '42.5' })
@@ -208,7 +208,7 @@ describe('what a person entered', () => {
     assert.equal((await storedOrders('Draft Drums')).length, 1)
   })
 
-  it('is still there after a look elsewhere, and goes when it is cancelled', async () => {
+  it('is still there after a look elsewhere, and is dropped on Cancel', async () => {
     const page = await atTheForm(person)
     await fill(page, { customer: 'Look Lamps', total: '1' })
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Orders' }).click()

@@ -71,7 +71,7 @@ describe('the export of the list', () => {
     await dialog(page).getByRole('button', { name: form }).click()
   }
 
-  it('saves what the list shows as CSV, all pages of it in its order, for a spreadsheet', async (t) => {
+  it('saves the list as CSV, all its pages in order, for a spreadsheet', async (t) => {
     const page = await atTheList()
     await page.keyboard.press('e')
     await dialog(page).getByText('2,344 orders that match the search, by customer, A to Z').waitFor()
@@ -106,7 +106,7 @@ describe('the export of the list', () => {
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 
-  it('says how far it is, and goes on while other views are shown', async (t) => {
+  it('shows its progress, and goes on while other views are open', async (t) => {
     const goOn = holdPortions(t)
     const page = await atTheList()
     await page.emulateMedia({ colorScheme: 'dark' })
@@ -126,7 +126,7 @@ describe('the export of the list', () => {
     await page.emulateMedia({ colorScheme: 'light' })
   })
 
-  it('is stopped without a trace, here and at the service', async (t) => {
+  it('stops without a trace, here and at the service', async (t) => {
     holdPortions(t)
     const page = await atTheList()
     await begin(page, 'CSV')
@@ -139,7 +139,7 @@ describe('the export of the list', () => {
     await focuses(page, 'Export')
   })
 
-  it('says why the service refuses it, and what breaks off is no file', async (t) => {
+  it('says why the service refuses it, and saves no file when interrupted', async (t) => {
     const goOn = holdPortions(t)
     const page = await atTheList()
     const second = await page.context().newPage()

@@ -41,8 +41,8 @@ function assertInSight(mark: Mark): void {
 }
 
 /**
- * Where the marked letters are (to the pixel), and which; and where the letters are that the service means, measured
- * in the font of the box.
+ * Where the marked letters are (to the pixel), and which; and where the letters are that the service means,
+ * measured in the font of the box.
  */
 const marked = (page: Page, from: number, to: number) =>
   page.evaluate<Mark>(`(() => {
@@ -74,10 +74,10 @@ const selection = (page: Page) =>
     return [selectionStart, selectionEnd]
   })()`)
 
-describe('a search that is typed by half', () => {
+describe('a half-typed search', () => {
   const person = browser.stayingPerson({ service })
 
-  it('leaves the orders that were found, until it is complete or Enter is pressed', async () => {
+  it('leaves the orders on the screen until it is complete or Enter is pressed', async () => {
     const page = await visit(person, 'viewer', '/orders')
     await searchBox(page).pressSequentially('heron')
     await showsCustomers(page, ['Heron Mills', 'Heron Yard'])
@@ -95,7 +95,7 @@ describe('a search that is typed by half', () => {
     await page.getByRole('heading', { name: 'No orders match' }).waitFor()
   })
 
-  it('is explained also where the suggestions lie over the words below the box', async () => {
+  it('is explained even where the suggestions cover the words below the box', async () => {
     const page = await visit(person, 'viewer', '/orders')
     person.expectFault(/ 400 /)
     await searchBox(page).pressSequentially('total>')
@@ -168,7 +168,7 @@ describe('a search with a fault', () => {
     assert.equal(await page.locator('.search-fault').count(), 0)
   })
 
-  it('that an address brings along is shown the same way, with a way out', async () => {
+  it('in an address is shown the same way, with a way out', async () => {
     person.expectFault(/ 400 /)
     const { page } = person
     await signIn(person, 'viewer')

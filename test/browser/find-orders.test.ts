@@ -128,7 +128,7 @@ describe('a search', () => {
     await other.getByRole('navigation', { name: 'Pages' }).getByText('26–50 of 56').waitFor()
   })
 
-  it('goes back and forward through searches, orders of sorting and pages', async () => {
+  it('goes back and forward through searches, sort orders and pages', async () => {
     const page = await visit(person, 'admin', '/orders?filter=heron')
     const heron = ['Heron Ltd', 'Heron Yard', 'Heron Bros', 'Heron Mills']
     await eventually(async () => assert.equal((await customersOf(page)).length, 4))
@@ -154,7 +154,7 @@ describe('a search', () => {
     await showsCustomers(page, sparrows(11, 35).reverse())
   })
 
-  it('makes one entry in the history for one go of typing', async () => {
+  it('makes one history entry while the person types on', async () => {
     const page = await visit(person, 'admin', '/orders')
     const before = await historyLength(page)
     await searchBox(page).focus()
@@ -211,7 +211,7 @@ describe('completion', () => {
     assert.equal(await searchBox(page).getAttribute('aria-expanded'), 'false')
   })
 
-  it('leads there by the mouse, and leaves the focus in the box', async () => {
+  it('works by mouse, and leaves the focus in the box', async () => {
     person.allowFault(unfinished)
     const page = await visit(person, 'admin', '/orders')
     await searchBox(page).click()
@@ -246,7 +246,7 @@ describe('completion', () => {
 describe('the statuses next to the box', () => {
   const person = browser.stayingPerson({ service })
 
-  it('are part of the search, and leave the rest of it as it is', async () => {
+  it('are part of the search, and leave the rest of it unchanged', async () => {
     const page = await visit(person, 'admin', '/orders?filter=heron')
     const status = (name: string) => page.getByRole('radio', { name })
     assert.ok(await status('All').isChecked())
@@ -263,7 +263,7 @@ describe('the statuses next to the box', () => {
     assert.equal(await focusedName(page), 'All')
   })
 
-  it('are one press each, and only what is pending can be selected', async () => {
+  it('take one press each, and only pending orders can be selected', async () => {
     const page = await visit(person, 'admin', '/orders?filter=plover')
     for (const name of ['Pending', 'Approved', 'Rejected', 'Withdrawn']) {
       await page.locator('label').filter({ hasText: name }).click()
@@ -279,7 +279,7 @@ describe('the statuses next to the box', () => {
     )
   })
 
-  it('change nothing of a search that says something else about the status', async () => {
+  it('change nothing in a search that restricts the status in another way', async () => {
     const page = await visit(person, 'admin', '/orders?filter=heron+(status%3DPending+OR+total%3D1)')
     await eventually(async () => assert.equal((await customersOf(page)).length, 2))
     assert.equal(await page.getByRole('radio', { checked: true }).count(), 0)
@@ -290,7 +290,7 @@ describe('the statuses next to the box', () => {
   })
 })
 
-describe('what stands around the list', () => {
+describe('what is around the list', () => {
   const person = browser.stayingPerson({ service })
 
   it('fits into every window, with the statuses in one row and room for whole dates', async () => {
@@ -313,7 +313,7 @@ describe('a day', () => {
   const person = browser.stayingPerson({ service, timezone: 'Pacific/Auckland' })
   before(() => person.page.clock.setSystemTime('2026-02-22T12:30:00Z'))
 
-  it('is the day that the rows show: at half past one in the night "today" finds what is of today', async () => {
+  it('is the day that the rows show: at half past one at night "today" finds the orders of today', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=kiwi')
     await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
     const [, after] = await page.getByRole('row').allInnerTexts()
@@ -351,7 +351,7 @@ describe('a day', () => {
     assert.equal(await from.inputValue(), '2026-02-23')
   })
 
-  it('is not chosen over what a search says otherwise of dates', async () => {
+  it('cannot be chosen where a search restricts dates in another way', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=kiwi+(createdAtUtc%3C2026-02-01+OR+total%3E0)')
     await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
     await page.getByLabel('Created from').fill('2026-02-01')
@@ -364,7 +364,7 @@ describe('a day', () => {
 describe('a search without orders', () => {
   const person = browser.stayingPerson({ service })
 
-  it('that matches nothing says so and offers the ways out', async () => {
+  it('that matches nothing says so and offers wider searches', async () => {
     const page = await visit(person, 'admin', '/orders?filter=finch+status%3DApproved')
     await page.getByRole('heading', { name: 'No orders match' }).waitFor()
     await page.getByRole('button', { name: 'Search all statuses' }).click()

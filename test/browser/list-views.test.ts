@@ -31,7 +31,7 @@ const pendingFirst = '/orders?filter=status%3DPending&orderBy=customer&order=Des
 describe('views of the list', () => {
   const person = browser.stayingPerson({ service })
 
-  it('are kept, found again, opened, changed and deleted, by the keyboard alone', async () => {
+  it('are saved, found, opened, changed and deleted, by the keyboard alone', async () => {
     const page = await visit(person, 'operator', pendingFirst)
     await showsCustomers(page, ['Basil', 'Acme'])
     await page.keyboard.press('l')
@@ -79,7 +79,7 @@ describe('views of the list', () => {
     await dialog(page).getByText('under a name').waitFor()
   })
 
-  it('say why they cannot be kept, and lose nothing that was typed', async () => {
+  it('say why they cannot be saved, and lose nothing that was typed', async () => {
     const viewer = await service.bearer('viewer')
     await keptView(viewer, { name: 'Taken' })
     const page = await visit(person, 'viewer', '/orders')
@@ -112,7 +112,7 @@ describe('views of the list', () => {
     await eventually(async () => assert.deepEqual(await headings(page), ['Customer', 'Approvals missing']))
   })
 
-  it('tell who was first when two change one', async () => {
+  it('say so when two people change one', async () => {
     const admin = await service.bearer('admin')
     const id = await keptView(admin, { name: 'Contested' })
     const page = await visit(person, 'admin', '/orders')
@@ -132,7 +132,7 @@ describe('views of the list', () => {
     await admin.send('DELETE', `/v1/views/${id}`)
   })
 
-  it('a hundred are found by a part of their name', async () => {
+  it('can be searched by a part of their name when there are many', async () => {
     const user = await newUser(service, { roles: ['Viewer'] })
     const caller = service.client()
     const { body } = await caller.post('/v1/auth/token', user.credentials)
@@ -159,7 +159,7 @@ describe('columns of the list', () => {
   const cellsOf = (page: Page, customer: string) =>
     page.getByRole('row').filter({ hasText: customer }).getByRole('cell').allInnerTexts()
 
-  it('are chosen, kept in this browser, shown as at first again, and those of the address where it names some', async () => {
+  it('are chosen, kept in this browser and reset; an address that names some has precedence', async () => {
     const page = await visit(person, 'viewer', '/orders')
     await eventually(async () => assert.deepEqual(await headings(page), usual))
     await choose(page, ['Created by', 'Approved by', 'Approvals missing', 'Updated', 'Number'])
@@ -265,7 +265,7 @@ const views: View[] = [
 ]
 
 describe('the views and columns of the list', () => {
-  it('can be read by all, in both themes and widths', async (t) => {
+  it('are accessible, in both themes and widths', async (t) => {
     const own = await startService({ clockRuns: true })
     await insertOrders(
       own,

@@ -105,7 +105,7 @@ describe('the keyboard in the table of orders', () => {
     await isAt(page, '/orders/new')
   })
 
-  it('has no such keys when they are turned off, also after a reload, until they are on again', async (t) => {
+  it('has no such keys while they are off, even after a reload', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders?filter=owl')
     const use = async (on: boolean) => {
@@ -137,7 +137,7 @@ describe('the keyboard in the table of orders', () => {
   })
 
   // What is left of windows of 1280 by 1024 and 1280 by 800 at 400 % and 200 %; and one without zoom.
-  it('never has its focus behind what lies over the rows', async (t) => {
+  it('never hides the focus behind what lies over the rows', async (t) => {
     const page = await visit(person, 'admin', '/orders?filter=sparrow')
     const first = page.getByRole('checkbox', { name: /^Select Sparrow/ }).first()
     await first.click()
@@ -160,7 +160,7 @@ describe('the keyboard in the table of orders', () => {
     }
   })
 
-  it('reaches everything with Tab in the order of the eye', async () => {
+  it('reaches everything with Tab in visual order', async () => {
     const page = await visit(person, 'admin', '/orders?filter=owl')
     await showsCustomers(page, owls)
     const stops: string[] = []
@@ -218,7 +218,7 @@ describe('j and k on the page of an order', () => {
     await shows(customer)
   }
 
-  it('lead through the list that it was opened from, also when they have come to it in another one', async () => {
+  it('lead through the list that it was opened from, even if they reached it in another one', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=sparrow')
     await open(page, 'Sparrow 25')
     await page.keyboard.press('j')

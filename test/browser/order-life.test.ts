@@ -62,7 +62,7 @@ const announced = (page: Page, words: RegExp) => page.getByRole('status').getByT
 describe('a rejection', () => {
   const person = browser.stayingPerson({ service })
 
-  it('asks for a reason, which stands in the history as it was written', async () => {
+  it('asks for a reason, which the history shows as it was written', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').waitFor()
     assert.equal(await button(page, 'Withdraw …').count(), 0)
@@ -127,7 +127,7 @@ describe('a rejection', () => {
 describe('a reason', () => {
   const person = browser.stayingPerson({ service })
 
-  it('may be changed after a stop that is sure to have changed nothing', async (t) => {
+  it('can be changed after a stop that certainly changed nothing', async (t) => {
     const person = await browser.person(t, { service })
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').click()
@@ -233,7 +233,7 @@ describe('a note', () => {
 describe('an order that needs two', () => {
   const person = browser.stayingPerson({ service })
 
-  it('is approved by two persons, each of whom sees how many are missing', async () => {
+  it('is approved by two people, each of whom sees how many are missing', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
     await page.getByText('0 of 2').waitFor()
     await page.getByText('Needs 2 approvals, one of them yours.').waitFor()
@@ -291,7 +291,7 @@ describe('an order that needs two', () => {
     await button(page, 'Withdraw …').waitFor()
   })
 
-  it('is refused in words where the list could not know it', async () => {
+  it('is refused in words where the list could not know', async () => {
     const customer = 'Own Kingfisher'
     await createdId(await service.bearer('admin'), { customer, total: forOthers })
     const page = await visit(person, 'admin', '/orders?filter=kingfisher')
@@ -326,7 +326,7 @@ describe('an order that needs two', () => {
 describe('the history', () => {
   const person = browser.stayingPerson({ service })
 
-  it('has each event with its place in the log, once that is known', async () => {
+  it('has each event with its number in the log, once that is known', async () => {
     const { page, id } = await atOrder(person)
     const admin = await service.bearer('admin')
     await service.db.write('sealEvents', { limit: 1_000 })
@@ -345,7 +345,7 @@ describe('the history', () => {
     }
   })
 
-  it('goes on where it is longer than a page', async () => {
+  it('continues beyond a page', async () => {
     const { page, id } = await atOrder(person)
     const operator = await service.bearer('operator')
     for (let number = 1; number <= 101; number += 1) {
@@ -360,10 +360,10 @@ describe('the history', () => {
   })
 })
 
-describe('a new order like another', () => {
+describe('a duplicate', () => {
   const person = browser.stayingPerson({ service })
 
-  it('begins with its customer and total, and leaves the other as it is', async () => {
+  it('begins with the customer and total of its order, which stays unchanged', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Duplicate').click()
     await waitForAddress(person, '/orders/new')

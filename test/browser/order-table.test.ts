@@ -107,7 +107,7 @@ describe('the pages', () => {
   const person = browser.stayingPerson({ service })
   const step = (page: Page, name: string) => page.getByRole('button', { name: `${name} page` })
 
-  it('are stepped through, first, previous, next and last, with the focus on the step', async () => {
+  it('are reached by first, previous, next and last, and the button keeps the focus', async () => {
     const page = await visit(person, 'admin', '/orders?filter=sparrow')
     await showsCustomers(page, sparrows(1, 25))
     assert.equal(await step(page, 'First').getAttribute('aria-disabled'), 'true')
@@ -131,7 +131,7 @@ describe('the pages', () => {
     await isAt(page, '/orders?filter=sparrow&pageNumber=6')
   })
 
-  it('stay on the screen, marked busy, until the next one is there; two presses go two pages', async () => {
+  it('stay on the screen, marked busy, until the next one is there; two presses skip a page', async () => {
     const page = await visit(person, 'admin', '/orders?filter=sparrow')
     // No page of before is kept.
     await page.reload()
@@ -205,7 +205,7 @@ describe('a row', () => {
     assert.ok(Math.abs(ofHeading - ofDigits) <= 1, `${ofHeading} and ${ofDigits}`)
   })
 
-  it('is told from its twin wherever one decides about it', async () => {
+  it('is distinguished from its twin wherever it is decided', async () => {
     const page = await visit(person, 'admin', '/orders?filter=twin')
     await showsCustomers(page, ['Twin', 'Twin'])
     const [first = '', second = ''] = (await idsOf(page)).map((id) => id.slice(0, 13))
@@ -240,7 +240,7 @@ describe('a row', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
   })
 
-  it('opens on a press anywhere, and has the focus again on the way back', async () => {
+  it('opens on a press anywhere, and has the focus on return', async () => {
     const page = await visit(person, 'admin', '/orders?filter=owl')
     await page
       .getByRole('row')

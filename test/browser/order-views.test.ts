@@ -161,7 +161,7 @@ const views: View[] = [
 ]
 
 describe('in both themes and widths', () => {
-  it('all that one can do with an order is accessible, fits, and keeps to itself', async (t) => {
+  it('everything that can be done with an order is accessible and fits', async (t) => {
     const person = await browser.person(t, { service })
     await lookAt(t, person, views)
   })

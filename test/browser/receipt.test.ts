@@ -34,14 +34,14 @@ const fact = (page: Page, name: string) =>
 const jwsOf = async (page: Page) => (await page.locator('.receipt-jws').textContent()) ?? ''
 
 describe('the receipt of an approved order', sideBySide, () => {
-  it('is a page, a file and a paper', async (t) => {
+  it('is a page, a file and a printed document', async (t) => {
     const { id, second } = await approvedByTwo()
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', `/orders/${id}`)
     await page.getByRole('link', { name: 'Receipt' }).click()
     await page.getByRole('article', { name: 'Receipt' }).waitFor()
 
-    await t.test('says what was approved, by whom and when, and where the log has it', async () => {
+    await t.test('says what was approved, by whom and when, with its place in the log', async () => {
       await waitForAddress(person, `/orders/${id}/receipt`)
       await page.getByRole('heading', { name: 'This order is approved' }).waitFor()
       await fact(page, 'Customer').getByText('Müller & Söhne').waitFor()
@@ -75,7 +75,7 @@ describe('the receipt of an approved order', sideBySide, () => {
       await assert.rejects(jwtVerify(changed, keys, { typ: 'countersign-receipt+jwt' }))
     })
 
-    await t.test('is a document on paper, without what one presses', async () => {
+    await t.test('is a printed document, without buttons', async () => {
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
       for (const name of ['Save as a file', 'Order']) {
         assert.equal(await page.getByRole('link', { name, exact: true }).isVisible(), false, name)
@@ -89,7 +89,7 @@ describe('the receipt of an approved order', sideBySide, () => {
     })
   })
 
-  it('comes by itself when its approval is sealed', async (t) => {
+  it('appears by itself when its approval is sealed', async (t) => {
     const { id } = await approvedByTwo()
     const person = await browser.person(t, { service })
     person.expectFault(/ 503 .*\/receipt\)/)
@@ -107,7 +107,7 @@ describe('the receipt of an approved order', sideBySide, () => {
 })
 
 describe('without a receipt', sideBySide, () => {
-  it('says so of an order that is not approved, and leads back to it', async (t) => {
+  it('says so for an order that is not approved, and leads back to it', async (t) => {
     const id = await createdId(await service.bearer('operator'), { customer: 'Pending still' })
     const person = await browser.person(t, { service })
     person.expectFault(/ 409 .*\/receipt\)/)
@@ -118,7 +118,7 @@ describe('without a receipt', sideBySide, () => {
     assert.equal(await page.getByRole('link', { name: 'Receipt' }).count(), 0)
   })
 
-  it('says so of an order that does not exist', async (t) => {
+  it('says so for an order that does not exist', async (t) => {
     const person = await browser.person(t, { service })
     person.expectFault(/ 404 .*\/receipt\)/)
     const page = await visit(person, 'admin', '/orders/no-id-at-all/receipt')

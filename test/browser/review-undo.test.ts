@@ -86,7 +86,7 @@ describe('undoing a decision', sideBySide, () => {
       assert.equal(sent[0]?.headers['if-match'], '"1"')
     })
 
-    it('end with u or Ctrl and Z, the last decision first; one then looks at its order again', async () => {
+    it('end with u or Ctrl and Z, the last decision first, and the review returns to its order', async () => {
       const scene = await inReview(person)
       const { page } = scene
       await scene.approve(1)
@@ -128,7 +128,7 @@ describe('undoing a decision', sideBySide, () => {
       await becomes(scene, [2, 0, 0])
     })
 
-    it('are there on every page, and the order offers nothing meanwhile', async () => {
+    it('show on every page, and the order offers nothing meanwhile', async () => {
       const scene = await inReview(person)
       const { page, ids } = scene
       await scene.approve(1)
@@ -199,7 +199,7 @@ describe('undoing a decision', sideBySide, () => {
   describe('a decision, at the second page of a browser', inTurn, () => {
     const person = browser.samePerson({ service })
 
-    it('is sent when one goes to another site', async () => {
+    it('is sent when the person goes to another site', async () => {
       await inReview(person)
       await person.page.goto('about:blank')
       // It is there before anything is decided: the page that goes could not wait for it.

@@ -166,7 +166,7 @@ describe('a review', () => {
     await page.getByText(new RegExp(`^Approved by ${someone.userName}, `)).waitFor()
   })
 
-  it('begins at the row in focus, and asks each time who wants that', async () => {
+  it('begins at the focused row, and confirms each decision if the person wants that', async () => {
     const scene = await aboutToReview(numbered(3))
     const { page, press } = scene
     await press('j')
@@ -194,7 +194,7 @@ describe('a review', () => {
     await isStored(scene, 'Customer 03', 1)
   })
 
-  it('decides one order with one key, however long that is held down or however soon it is pressed again', async () => {
+  it('decides one order with one key, however long it is held or however soon it is pressed again', async () => {
     const scene = await aboutToReview(numbered(4))
     const { page, press } = scene
     await press('v')
@@ -233,7 +233,7 @@ describe('a review', () => {
     await page.getByText('2 selected', { exact: true }).waitFor()
   })
 
-  it('finds what is new when one looks for more, and says when there is nothing', async () => {
+  it('finds new orders on request, and says when there are none', async () => {
     const { page, ids, press, total } = await aboutToReview(['Acme'])
     await press('v')
     await shows(page, 'Acme', '1 of 1')
@@ -263,7 +263,7 @@ describe('a review', () => {
     await page.getByRole('button', { name: /^Approve/ }).waitFor()
   })
 
-  it('has no more than ten thousand orders, and says so', async () => {
+  it('takes at most ten thousand orders, and says so', async () => {
     await insertOrders(service, latestFirst(Array.from({ length: 10_001 }, () => 'Sparrow')))
     person.expectFault(/ 400 .*paginated=false/)
     const page = await visit(person, 'admin', '/orders/review?filter=sparrow')
@@ -271,7 +271,7 @@ describe('a review', () => {
     await checkAccessibility(page)
   })
 
-  it('has its keys on the page of an order too: j and k lead to the neighbours in its list, over the ends of pages, and back to the last one', async () => {
+  it('lends its keys to the page of an order: j and k lead to its neighbours in the list, across pages', async () => {
     await insertOrders(service, latestFirst(numbered(27), { created_by: 'wren' }))
     const page = await visit(person, 'viewer', '/orders?filter=createdBy%3Dwren')
     await linkOf(page, 'Customer 25').click()

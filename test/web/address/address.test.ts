@@ -20,7 +20,7 @@ const stated = (search: object) =>
 const read = (address: Record<string, unknown>) => stated(parseListSearch(address))
 
 describe('the address of the list', () => {
-  it('holds no defaults, and one form of each view', () => {
+  it('holds no defaults, so each view has one address', () => {
     assert.deepEqual(read({}), {})
     assert.deepEqual(read({ filter: '', pageNumber: '1', pageSize: '25' }), {})
     assert.deepEqual(read({ orderBy: 'createdAtUtc', order: 'Desc' }), {})
@@ -30,7 +30,7 @@ describe('the address of the list', () => {
     assert.deepEqual(read({ filter: ' acme ' }), { filter: 'acme' })
   })
 
-  it('takes what makes no sense for absent', () => {
+  it('ignores what makes no sense', () => {
     const nonsense = { filter: 1, pageNumber: '-3', pageSize: '26', orderBy: 'id; drop', order: 'up' }
     assert.deepEqual(read(nonsense), {})
     for (const pageNumber of ['0', '1.5', '2147483648', 'Infinity', '', 'two']) {
@@ -38,7 +38,7 @@ describe('the address of the list', () => {
     }
   })
 
-  it('keeps everything that is no default', () => {
+  it('keeps everything but defaults', () => {
     const search = { filter: 'total>5', pageNumber: 3, pageSize: 50, orderBy: 'total', order: 'Desc' }
     assert.deepEqual(read({ ...search, pageNumber: '3', pageSize: '50' }), search)
   })
@@ -70,7 +70,7 @@ describe('the address of the list', () => {
 })
 
 describe('sorting', () => {
-  it('begins in the natural direction and then turns round', () => {
+  it('begins in the natural direction, then reverses', () => {
     assert.deepEqual(sortedBy({}, 'customer'), { orderBy: 'customer' })
     assert.deepEqual(sortedBy({ orderBy: 'customer' }, 'customer'), { orderBy: 'customer', order: 'Desc' })
     assert.deepEqual(sortedBy({}, 'total'), { orderBy: 'total', order: 'Desc' })
@@ -84,7 +84,7 @@ describe('sorting', () => {
     assert.deepEqual(sortedBy(before, 'status'), { filter: 'a', pageSize: 100, orderBy: 'status' })
   })
 
-  it('is what the API says where the address says nothing', () => {
+  it('defaults as the API does', () => {
     assert.deepEqual(sortOf({}), { orderBy: 'createdAtUtc', order: 'Desc' })
     assert.deepEqual(sortOf({ orderBy: 'createdAtUtc' }), { orderBy: 'createdAtUtc', order: 'Asc' })
   })

@@ -81,7 +81,7 @@ describe('what the service found in the fields', () => {
   })
 })
 
-it('an order like another begins with its values, in place of what was typed', () => {
+it('a duplicate begins with the values of its order, in place of what was typed', () => {
   keepDraft(place, 1, draft)
   draftLike(1, { customer: 'Müller', total: 99_999_999_999.9999 })
   const { customer, total } = read()

@@ -79,7 +79,7 @@ describe('readTotal reads', () => {
     })
   }
 
-  it('what it says itself that it understood', () => {
+  it('what it wrote itself', () => {
     const property = fc.property(amount, fc.constantFrom(...locales), (value, locale) => {
       const notation = notationOf(locale)
       const reading = readTotal(notation.write(decimalOf(value)), notation)
@@ -90,7 +90,7 @@ describe('readTotal reads', () => {
     fc.assert(property, { numRuns: 500 })
   })
 
-  it('exactly, where a double would not do', () => {
+  it('exactly, where a double could not', () => {
     const reading = readTotal('99,999,999,999.9999', en)
     assert.deepEqual(reading, { ok: true, wire: '99999999999.9999', meaning: '99,999,999,999.9999' })
     assert.equal(wireOf('0,0001', de), '0.0001')
@@ -136,7 +136,7 @@ describe('readTotal reads', () => {
 })
 
 describe('readTotal says what it understood', () => {
-  it('and what it did not, where people of another notation read another number', () => {
+  it('and what people of another notation would read instead', () => {
     const asGroups = { ok: true, wire: '1234', meaning: '1.234,00', otherwise: '1,234' }
     assert.deepEqual(readTotal('1.234', de), asGroups)
     const asDecimal = { ok: true, wire: '1.234', meaning: '1.234', otherwise: '1,234.00' }
@@ -203,7 +203,7 @@ describe('readTotal refuses', () => {
   }
 })
 
-describe('readTotal, whatever it is given,', () => {
+describe('readTotal, for any text,', () => {
   const character = fc.constantFrom(
     ...'0123456789',
     ...".,  ’'٬٫",
@@ -258,7 +258,7 @@ describe('readTotal, whatever it is given,', () => {
     }
   })
 
-  it('takes long texts in its stride', () => {
+  it('is fast with long texts', () => {
     const before = process.cpuUsage()
     for (const unit of ['1', ' ', '1,', '٣', '0']) faultOf(unit.repeat(100_000), en)
     assert.ok(process.cpuUsage(before).user < 2_000_000)

@@ -31,12 +31,12 @@ describe('choosing orders', () => {
 })
 
 describe('the figures of a row', () => {
-  it('have room for four decimals, on every page the same', () => {
+  it('have room for four decimals on every page', () => {
     const lacking = [1, 1.5, 1.25, 1.125, 0.0001, 99999999999.9999].map(lackingDigits)
     assert.deepEqual(lacking, ['00', '00', '00', '0', '', ''])
   })
 
-  it('are formatted once, and not remembered without end', () => {
+  it('are formatted once, and forgotten at some point', () => {
     let count = 0
     const format = remembered((value: number) => {
       count += 1

@@ -116,7 +116,7 @@ describe('prepareDecisions counts', () => {
     assert.equal(summary, '2 approved. 1 has your approval but needs more.')
   })
 
-  it('nothing where that cannot be read: what was approved stays so', async () => {
+  it('nothing where that cannot be read: the order stays approved', async () => {
     const missing = () => Promise.reject(refusal('internal-error', 500))
     const { seen, progress } = await run(1, { missing })
     assert.deepEqual(progress, [{ kind: 'decided', missing: undefined }])
@@ -256,7 +256,7 @@ describe('prepareDecisions stops', () => {
     return { first: progress[0]?.kind, last: progress.at(-1)?.kind, sent: seen.sent.length }
   }
 
-  it('leaves the rest untouched, and waits for what was sent', async () => {
+  it('leaves the rest untouched, and waits for answers to what was sent', async () => {
     const { first, last, sent } = await stoppedAfter(new NoAnswerError('no answer'))
     assert.ok(sent < 10)
     assert.equal(first, 'unclear')

@@ -152,7 +152,7 @@ describe('complete, after a field', () => {
     assert.deepEqual(hints('amou|').slice(0, 1), ['Total of the order is at least'])
   })
 
-  it('puts them at the caret, or in the place of the operator or the words there', () => {
+  it('puts them at the caret, or in place of the operator or words there', () => {
     assert.equal(chosen('total|', '>='), 'total>=|')
     assert.equal(chosen('total |', '>='), 'total >=|')
     assert.equal(chosen('total at|', '>='), 'total >=|')
@@ -160,7 +160,7 @@ describe('complete, after a field', () => {
     assert.equal(chosen('a updatedAtUtc |', '-updatedAtUtc:*'), 'a -updatedAtUtc:*|')
   })
 
-  it('knows a value and an unknown name from a field', () => {
+  it('distinguishes a field from a value and from an unknown name', () => {
     assert.equal(labelsAt('createdBy=status|'), '')
     assert.ok(labelsAt('createdBy=status |').startsWith('AND OR NOT'))
     assert.equal(labelsAt('foo !|'), '')
@@ -263,7 +263,7 @@ describe('complete, for any text and caret', () => {
     )
   })
 
-  it('takes a caret that is outside of the text, or none', () => {
+  it('takes a caret outside the text, or none', () => {
     for (const caret of [-1, 4, 1.5, Number.NaN, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]) {
       const completions = complete('sta', caret, context)
       assert.ok(completions.every(({ from, to }) => 0 <= from && from <= to && to <= 3))
@@ -285,7 +285,7 @@ describe('complete, for any text and caret', () => {
     )
   })
 
-  it('keeps a filter that the server accepts one, at its end', () => {
+  it('keeps a filter valid at its end', () => {
     fc.assert(
       fc.property(acceptedFilter, fc.nat({ max: 7 }), fc.nat({ max: 7 }), (filter, first, second) => {
         const begun = takeAt(`${filter} `, first, context)
@@ -296,7 +296,7 @@ describe('complete, for any text and caret', () => {
     )
   })
 
-  it('takes time in proportion to the length', () => {
+  it('takes time linear in the length', () => {
     const repeated = [
       'a ',
       '"',

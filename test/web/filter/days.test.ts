@@ -64,7 +64,7 @@ describe('a day in the search box', () => {
     }
   })
 
-  it('does so around every change of the clocks', () => {
+  it('does so around every clock change', () => {
     for (const zone of oddZones) {
       inZone(zone)
       for (const change of changesOf(zone)) {
@@ -159,7 +159,7 @@ describe('a day in the search box', () => {
     )
   })
 
-  it('is what a fault of the service points to, however it was sent', () => {
+  it('is where a fault of the service points, although it was sent as instants', () => {
     inZone('Pacific/Auckland')
     for (const typed of [
       'a createdAtUtc=2026-11-23 total=abc',
@@ -177,7 +177,7 @@ describe('a day in the search box', () => {
     assert.deepEqual(askedOf(typed).typedPart({ position: 0, length: 1 }), { position: 0, length: 1 })
   })
 
-  it('leaves a part of any text within that text', () => {
+  it('keeps a part within its text, for any text', () => {
     fc.assert(
       fc.property(anyText, fc.nat({ max: 99 }), fc.nat({ max: 99 }), (text, position, length) => {
         const typed = `createdAtUtc=2026-11-23 ${text}`
@@ -201,7 +201,7 @@ describe('days with names', () => {
     return complete(text, text.length, context).map(({ label, hint }) => `${label} ${hint}`)
   }
 
-  it('are those of the person, with weeks from Monday, and a day is named once', () => {
+  it('are those of the person, with weeks from Monday; no day is listed twice', () => {
     assert.deepEqual(namesAt('2026-11-22T12:30:00Z', 'Pacific/Auckland'), [
       '2026-11-23 today, start of this week',
       '2026-11-22 yesterday',
@@ -246,7 +246,7 @@ describe('the range of days', () => {
     it(`in "${text}" is "${from}" to "${to}"`, () => assert.deepEqual(requiredDays(text), { from, to }))
   }
 
-  it('is put in the place of the one before, and taken out again', () => {
+  it('replaces the one before, and can be removed again', () => {
     const days = { from: '2026-11-01', to: '2026-11-05' }
     assert.equal(withDays('acme', days), 'acme createdAtUtc>=2026-11-01 createdAtUtc<=2026-11-05')
     assert.equal(
@@ -262,7 +262,7 @@ describe('the range of days', () => {
     assert.equal(withDays('"a', days), null)
   })
 
-  it('is read again as it was set', () => {
+  it('reads back as it was set', () => {
     const date = fc.integer({ min: 0, max: 40_000 }).map((day) => dayBeside('1970-01-01', day))
     const edge = fc.oneof(date, fc.constant(''))
     fc.assert(

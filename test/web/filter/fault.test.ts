@@ -9,7 +9,7 @@ function refused(members: object): ProblemError {
 }
 
 describe('why a search is refused', () => {
-  it('is known to the letter for what cannot be understood, and not said twice', () => {
+  it('has an exact place where the text cannot be parsed, and is not said twice', () => {
     const error = { code: 'syntax', detail: 'Not closed.', position: 5, length: 0, expected: [')', 'closed'] }
     assert.deepEqual(refusalOf(refused({ code: 'invalid-filter', errors: [error] }), 'a (b('), {
       detail: 'Not closed.',
@@ -17,7 +17,7 @@ describe('why a search is refused', () => {
     })
   })
 
-  it('has words where there is no place', () => {
+  it('is in words where there is no place', () => {
     assert.match(refusalOf(refused({ code: 'filter-too-expensive' }), '')?.detail ?? '', /Narrow it/)
     assert.match(refusalOf(refused({ code: 'uri-too-long' }), '')?.detail ?? '', /Shorten it/)
     const errors = [{ parameter: 'pageNumber', code: 'range', detail: 'is too large.' }]
@@ -27,7 +27,7 @@ describe('why a search is refused', () => {
     )
   })
 
-  it('is nothing that is not the fault of the search', () => {
+  it('is undefined where the search is not the cause', () => {
     assert.equal(refusalOf(refused({ code: 'internal-error', status: 500 }), ''), undefined)
     assert.equal(refusalOf(new Error('no answer'), ''), undefined)
     assert.equal(refusalOf(null, ''), undefined)
@@ -42,15 +42,15 @@ describe('the length of a search', () => {
     assert.match(fault?.detail ?? '', /2 too many/)
   })
 
-  it('is that of the instants that stand for days', () => {
+  it('counts the instants that replace days', () => {
     const typed = `createdAtUtc=2026-11-23 ${'a'.repeat(930)}`
     assert.match(lengthFault(typed)?.detail ?? '', /too many/)
     assert.equal(lengthFault(typed.replace('=', '>=').slice(0, 900)), undefined)
   })
 })
 
-describe('a search that is still typed', () => {
-  it('is wrong at its end only', () => {
+describe('a search that is still being typed', () => {
+  it('is unfinished only if the fault is at its end', () => {
     const fault = { detail: '', expected: [] }
     assert.equal(isUnfinished({ ...fault, position: 7, length: 0 }, 'total>= '), true)
     assert.equal(isUnfinished({ ...fault, position: 0, length: 4 }, '"abc'), true)

@@ -30,7 +30,7 @@ describe('quoteValue', () => {
     it(`writes ${value || 'the empty text'} as ${text}`, () => assert.equal(quoteValue(value), text))
   }
 
-  it('writes any text that the language can say as one value that means it', () => {
+  it('writes any text that the language can express as one value that means it', () => {
     const value = fc
       .oneof(
         fc.string({ unit: 'grapheme', maxLength: 12 }),
@@ -145,7 +145,7 @@ describe('withStatus', () => {
     })
   }
 
-  it('leaves alone what is no filter', () => {
+  it('does not edit what is no filter', () => {
     const faulty = [
       '"a',
       'a=',
@@ -203,7 +203,7 @@ describe('withStatus', () => {
     )
   })
 
-  it('edits what has its status in the outermost AND only, and nothing else', () => {
+  it('edits only a text whose status is in the outermost AND', () => {
     fc.assert(
       fc.property(acceptedFilter, (text) => {
         const inner = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
@@ -215,7 +215,7 @@ describe('withStatus', () => {
     )
   })
 
-  it('never makes a fault of what is none', () => {
+  it('never makes a valid filter invalid', () => {
     fc.assert(
       fc.property(anyText, fc.constantFrom('Pending' as const, null), (text, value) => {
         const edited = withStatus(text, value)

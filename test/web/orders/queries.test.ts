@@ -22,7 +22,7 @@ describe('the version of an order that was read', () => {
     ['weakened by a proxy, which the service allows for', 'W/"7"', 'W/"7"'],
     ['taken off by a proxy', '', undefined],
   ] as const) {
-    it(`${name} is the one that an approval is of`, async () => {
+    it(`${name} is the one that an approval names`, async () => {
       tag = given
       const read = await queries.fetchQuery({ ...orderQuery('1'), staleTime: 0 })
       assert.equal(read.etag, etag)
@@ -40,7 +40,7 @@ describe('a request', () => {
     return answerWith(request.method === 'GET' ? 200 : 204, { id: '2' })
   })
 
-  it('about a decision goes on when its page goes, and none that only reads does', async () => {
+  it('about a decision goes on when its page goes, and one that only reads does not', async () => {
     const decision = { id: '2', idempotencyKey: 'key' }
     await approveOrder(decision)
     await rejectOrder({ ...decision, reason: 'Twice.' })
@@ -66,7 +66,7 @@ describe('how many orders a search finds', () => {
     return answerWith(200, { items: [], totalCount: 3 })
   })
 
-  it('is asked by the days of the person, as the list is', async () => {
+  it('is asked with the days of the person, like the list', async () => {
     inZone('Asia/Tokyo')
     const typed = '(customer:Acme createdAtUtc=2026-03-05) createdAtUtc>="2026-03-05T01:00:00.000Z"'
     assert.equal(await queries.fetchQuery(countQuery(typed)), 3)

@@ -35,7 +35,7 @@ function shelf(storage: () => Storage): Shelf {
     names(beginning) {
       const stored = attempt(() => Object.keys(storage())) ?? []
       const own = stored.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length))
-      return [...own, ...refused.keys()].filter((name) => name.startsWith(beginning))
+      return [...new Set([...own, ...refused.keys()])].filter((name) => name.startsWith(beginning))
     },
   }
 }

@@ -4,7 +4,7 @@ import { isPassing } from '../../api/problem.ts'
 import { useMay } from '../../auth/session.ts'
 import { withoutBackticks } from '../../ui/backticks.ts'
 import { FailureNote } from '../../ui/failure.tsx'
-import { PageTitle } from '../../ui/page-title.tsx'
+import { PageHead } from '../../ui/page-title.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { onPage, withPageSize } from '../../ui/paging.ts'
 import { Spoken } from '../../ui/spoken.tsx'
@@ -47,15 +47,14 @@ export function OrderListView() {
   const isUnreadable = useIsUnreadable(list.failure)
   return (
     <div className="list">
-      <header className="row row-between page-head">
-        <PageTitle title="Orders" />
+      <PageHead title="Orders">
         {!isUnreadable && (
           <div className="row">
             <BeginReview search={shown?.search ?? search} orders={shown?.page.items ?? []} />
             <NewOrder />
           </div>
         )}
-      </header>
+      </PageHead>
       {isUnreadable ? <WithoutReading /> : <Listing {...list} />}
       {approving.dialog}
     </div>

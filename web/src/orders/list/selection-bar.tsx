@@ -1,4 +1,4 @@
-import { type ReactNode, type Ref, type RefObject, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useRef, useState } from 'react'
 import { announce } from '../../ui/announce.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
@@ -71,58 +71,39 @@ export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
     else if (!allows(order.status, 'approve')) announce('Only pending orders can be approved.')
     else approving.ask(new Map([[order.id, order]]))
   })
+  const count = chosen.size
+  const countElsewhere = count - countHere
   return (
     <div role="status">
-      {chosen.size > 0 && (
-        <Bar
-          chosen={chosen}
-          countElsewhere={chosen.size - countHere}
-          approveButton={approving.button}
-          onApprove={ask}
-          onClear={() => {
-            focusNear(null, [...chosen.keys()])
-            onClear()
-          }}
-        />
+      {count > 0 && (
+        <div className="row selection">
+          <CheckIcon />
+          <p>
+            <strong>{formatCount(count)} selected</strong>,{' '}
+            {formatTotal(sumOfTotals(Array.from(chosen.values(), ({ total }) => total)))}
+            {countElsewhere > 0 && <span>, {formatCount(countElsewhere)} of them on other pages</span>}
+          </p>
+          <button
+            ref={approving.button}
+            type="button"
+            className="button button-primary"
+            aria-keyshortcuts="a"
+            onClick={ask}
+          >
+            {count > mostAtOnce ? `Approve the first ${mostAtOnce} …` : 'Approve …'}
+          </button>
+          <button
+            type="button"
+            className="button"
+            onClick={() => {
+              focusNear(null, [...chosen.keys()])
+              onClear()
+            }}
+          >
+            Clear
+          </button>
+        </div>
       )}
-    </div>
-  )
-}
-
-function Bar({
-  chosen,
-  countElsewhere,
-  approveButton,
-  onApprove,
-  onClear,
-}: {
-  chosen: Chosen
-  countElsewhere: number
-  approveButton: Ref<HTMLButtonElement>
-  onApprove(): void
-  onClear(): void
-}) {
-  const count = chosen.size
-  const sum = sumOfTotals(Array.from(chosen.values(), ({ total }) => total))
-  return (
-    <div className="row selection">
-      <CheckIcon />
-      <p>
-        <strong>{formatCount(count)} selected</strong>, {formatTotal(sum)}
-        {countElsewhere > 0 && <span>, {formatCount(countElsewhere)} of them on other pages</span>}
-      </p>
-      <button
-        ref={approveButton}
-        type="button"
-        className="button button-primary"
-        aria-keyshortcuts="a"
-        onClick={onApprove}
-      >
-        {count > mostAtOnce ? `Approve the first ${mostAtOnce} …` : 'Approve …'}
-      </button>
-      <button type="button" className="button" onClick={onClear}>
-        Clear
-      </button>
     </div>
   )
 }

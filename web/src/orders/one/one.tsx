@@ -9,7 +9,7 @@ import { FailureNote } from '../../ui/failure.tsx'
 import { formatExactInstant, viewerTimeZone } from '../../ui/format.ts'
 import { useNow } from '../../ui/moment.tsx'
 import { Name } from '../../ui/name.tsx'
-import { PageTitle } from '../../ui/page-title.tsx'
+import { PageHead, PageTitle } from '../../ui/page-title.tsx'
 import { BackToList } from '../address/back.tsx'
 import { orderAsTitle } from '../identity.ts'
 import type { Order, OrderApprovals, OrderEvent, OrderSummary } from '../order.ts'
@@ -74,7 +74,14 @@ interface BodyProps {
 /** All of the order that can be read, or why that is nothing. */
 export function OrderBody({ id, whole, deciding, place }: BodyProps) {
   const { order, approvals, history, events, failure, isUnreadable } = whole
-  if (isUnreadable) return <UnreadableOrder />
+  if (isUnreadable) {
+    return (
+      <>
+        <PageHead title="Order" />
+        <WithoutReading />
+      </>
+    )
+  }
   if (problemOf(failure, 'order-not-found')) return <NoSuchOrder />
   const retry = () => void queries.refetchQueries({ queryKey: ['orders'], type: 'active' })
   return (
@@ -128,17 +135,6 @@ function OrderSheet({ id, order, approvals, events, onMore, deciding, place }: S
         <OrderHistory order={order} events={events} onMore={onMore} />
       </div>
       <PrintFoot />
-    </>
-  )
-}
-
-function UnreadableOrder() {
-  return (
-    <>
-      <header className="row row-between page-head order-head">
-        <PageTitle title="Order" />
-      </header>
-      <WithoutReading />
     </>
   )
 }

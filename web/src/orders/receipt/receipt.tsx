@@ -11,7 +11,7 @@ import { ArrowIcon } from '../../ui/icons.tsx'
 import mark from '../../ui/mark.svg'
 import { Name } from '../../ui/name.tsx'
 import { Note } from '../../ui/note.tsx'
-import { PageTitle } from '../../ui/page-title.tsx'
+import { PageHead, PageTitle } from '../../ui/page-title.tsx'
 import { shortNumber } from '../identity.ts'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { receiptQuery } from './queries.ts'
@@ -32,26 +32,16 @@ export function ReceiptView() {
         </Link>
       </nav>
       {isUnreadable ? (
-        <Without>
+        <>
+          <PageHead title="Receipt" />
           <WithoutReading />
-        </Without>
+        </>
       ) : query.data ? (
         <Receipt jws={query.data.receipt} />
       ) : (
         <NoReceipt id={id} failure={failure} onRetry={() => void query.refetch()} />
       )}
     </div>
-  )
-}
-
-function Without({ children }: { children: ReactNode }) {
-  return (
-    <>
-      <header>
-        <PageTitle title="Receipt" />
-      </header>
-      {children}
-    </>
   )
 }
 
@@ -71,7 +61,8 @@ function NoReceipt({ id, failure, onRetry }: { id: string; failure: unknown; onR
     )
   }
   return (
-    <Without>
+    <>
+      <PageHead title="Receipt" />
       {problemOf(failure, 'receipt-not-ready') ? (
         <Note
           kind="waiting"
@@ -83,7 +74,7 @@ function NoReceipt({ id, failure, onRetry }: { id: string; failure: unknown; onR
         failure != null && <FailureNote failure={failure} onRetry={onRetry} />
       )}
       <span className="card skeleton" style={{ height: 420 }} />
-    </Without>
+    </>
   )
 }
 
