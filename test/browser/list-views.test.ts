@@ -86,7 +86,7 @@ describe('views of the list', () => {
     person.expectFault(/ 409 .*\/v1\/views\//)
     await button(page, 'Views').click()
     await button(page, 'Save this list as a view').click()
-    assert.equal(await page.getByLabel(/everybody/).count(), 0)
+    assert.equal(await page.getByLabel(/everyone/).count(), 0)
     await page.getByLabel('Name').fill('TAKEN')
     await page.keyboard.press('Enter')
     await dialog(page).getByText('Another view has this name').waitFor()
@@ -100,7 +100,7 @@ describe('views of the list', () => {
     await button(page, 'Views').click()
     await button(page, 'Save this list as a view').click()
     await page.getByLabel('Name').fill('For all')
-    await page.getByLabel(/everybody/).check()
+    await page.getByLabel(/everyone/).check()
     await page.keyboard.press('Enter')
     await dialog(page).getByRole('link', { name: 'For all' }).waitFor()
     await visit(person, 'viewer', '/orders')
@@ -233,7 +233,7 @@ const views: View[] = [
   {
     name: 'views-three',
     async reach({ page }) {
-      await page.getByLabel(/everybody/).check()
+      await page.getByLabel(/everyone/).check()
       await button(page, 'Save').click()
       await dialog(page).getByRole('link').waitFor()
       await page.evaluate('document.activeElement.blur()')
