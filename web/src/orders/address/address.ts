@@ -65,23 +65,16 @@ function sortParameters({ orderBy, order }: Sort): Pick<ListSearch, 'orderBy' | 
 /** After a press on the heading: its natural direction, then the other one; from the first page on. */
 export function sortedBy(search: ListSearch, key: SortKey): ListSearch {
   const { orderBy, order } = sortOf(search)
+  const { pageNumber: _, orderBy: __, order: ___, ...others } = search
   const opposite = order === 'Asc' ? 'Desc' : 'Asc'
-  const { filter, pageSize, columns } = search
   return {
-    ...(filter && { filter }),
-    ...(pageSize && { pageSize }),
-    ...(columns && { columns }),
+    ...others,
     ...sortParameters({ orderBy: key, order: orderBy === key ? opposite : firstDirection(key) }),
   }
 }
 
 /** Another search, from the first page on. */
-export function filteredBy({ orderBy, order, pageSize, columns }: ListSearch, filter: string): ListSearch {
-  return {
-    ...(filter !== '' && { filter }),
-    ...(pageSize && { pageSize }),
-    ...(orderBy && { orderBy }),
-    ...(order && { order }),
-    ...(columns && { columns }),
-  }
+export function filteredBy(search: ListSearch, filter: string): ListSearch {
+  const { pageNumber: _, filter: __, ...others } = search
+  return { ...others, ...(filter !== '' && { filter }) }
 }

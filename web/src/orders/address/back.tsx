@@ -43,7 +43,7 @@ export function useOwnEntries(): void {
   }, [id])
 }
 
-/** The list that this tab showed this person before. Older browsers do not tell: then there is none. */
+/** The list that this tab showed this person before. Older browsers do not know it. */
 export function lastList(): { search?: ListSearch; isPrevious: boolean } {
   const session = currentSession()
   if (session.kind !== 'signed-in') return { isPrevious: false }

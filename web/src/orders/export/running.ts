@@ -49,13 +49,13 @@ export function exporter() {
       const run = new AbortController()
       running = run
       let count = -linesBefore
-      const told = (lines: number) => {
+      const arrived = (lines: number) => {
         count += lines
         if (running === run) exporting.set({ kind: 'running', count: Math.max(count, 0), of })
       }
-      told(0)
+      arrived(0)
       try {
-        const file = await fetchFile(begin, type, run, told)
+        const file = await fetchFile(begin, type, run, arrived)
         if (running !== run) return false
         saveFile(file, name)
         announce(`Saved ${name} with ${inWords(count)}.`)

@@ -3,14 +3,9 @@ import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from 'rea
 import { CloseIcon, SearchIcon } from '../../ui/icons.tsx'
 import { useCompletions } from './completing.ts'
 import { Completions, completionId, completionsId } from './completions.tsx'
-import type { Fault } from './fault.ts'
-import { Highlight } from './highlight.tsx'
+import { Highlight, type HighlightProps } from './highlight.tsx'
 
-interface SearchBoxProps {
-  text: string
-  fault: Fault | undefined
-  /** It may become right when more is typed. */
-  isSoft: boolean
+interface SearchBoxProps extends HighlightProps {
   isInvalid: boolean
   messageId: string
   /** The same, for the list of completions, which covers it. */

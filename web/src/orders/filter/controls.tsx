@@ -152,18 +152,16 @@ function Message({ detail, fault, isSoft, onShow }: Trouble & { onShow(fault: Fa
   )
 }
 
-const statuses = [{ label: 'All', value: null }, ...stateNames.map((name) => ({ label: name, value: name }))]
-
-/** One press for each status. It changes only that part of the search text. */
-function StatusFilter({
-  text,
-  shownFilter,
-  onChoose,
-}: {
+interface StatusFilterProps {
   text: string
   shownFilter: string
   onChoose(status: StateName | null): void
-}) {
+}
+
+const statuses = [{ label: 'All', value: null }, ...stateNames.map((name) => ({ label: name, value: name }))]
+
+/** One press for each status. It changes only that part of the search text. */
+function StatusFilter({ text, shownFilter, onChoose }: StatusFilterProps) {
   // Half a search says nothing about the status: the orders on the screen do.
   const basis = withStatus(text, null) === null ? shownFilter : text
   const current = requiredStatus(basis)

@@ -1,18 +1,16 @@
 import type { Ref } from 'react'
 import { type Fault, piecesOf } from './fault.ts'
 
-/** The coloured text behind the transparent text of the input. Screen readers use the input. */
-export function Highlight({
-  text,
-  fault,
-  isSoft,
-  ref,
-}: {
+export interface HighlightProps {
   text: string
   fault: Fault | undefined
+  /** It may become right when more is typed. */
   isSoft: boolean
-  ref: Ref<HTMLDivElement>
-}) {
+  ref?: Ref<HTMLDivElement>
+}
+
+/** The coloured text behind the transparent text of the input. Screen readers use the input. */
+export function Highlight({ text, fault, isSoft, ref }: HighlightProps) {
   const faulty = isSoft ? 'search-fault search-fault-soft' : 'search-fault'
   return (
     <div ref={ref} className="search-highlight" aria-hidden="true" dir="auto">

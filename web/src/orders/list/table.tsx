@@ -148,7 +148,7 @@ interface BodyProps extends Pick<TableProps, 'onOpen' | 'onIntent'> {
 /** Listens for all its rows, so that a hundred rows need no listener each. */
 function Body({ children, onToggle, onOpen, onIntent }: BodyProps) {
   const pressedAt = useRef<Point>(undefined)
-  const tell = ({ target }: { target: EventTarget }) => {
+  const intend = ({ target }: { target: EventTarget }) => {
     const id = rowIdOf(target)
     if (id !== undefined) onIntent(id)
   }
@@ -173,8 +173,8 @@ function Body({ children, onToggle, onOpen, onIntent }: BodyProps) {
       }}
       onChange={change}
       onKeyDown={(event: KeyboardEvent) => moveFromRow(event)}
-      onPointerMove={(event) => isMoved(event) && tell(event)}
-      onFocus={tell}
+      onPointerMove={(event) => isMoved(event) && intend(event)}
+      onFocus={intend}
     >
       {children}
     </tbody>

@@ -12,7 +12,7 @@ import { Name } from '../../ui/name.tsx'
 import { PageHead, PageTitle } from '../../ui/page-title.tsx'
 import { BackToList } from '../address/back.tsx'
 import { orderAsTitle } from '../identity.ts'
-import type { Order, OrderApprovals, OrderEvent, OrderSummary } from '../order.ts'
+import type { OrderSummary } from '../order.ts'
 import { approvalsQuery, historyQuery, orderQuery } from '../queries.ts'
 import { Status } from '../status.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
@@ -72,8 +72,8 @@ interface BodyProps {
 }
 
 /** All of the order that can be read, or why that is nothing. */
-export function OrderBody({ id, whole, deciding, place }: BodyProps) {
-  const { order, approvals, history, events, failure, isUnreadable } = whole
+export function OrderBody(props: BodyProps) {
+  const { failure, isUnreadable } = props.whole
   if (isUnreadable) {
     return (
       <>
@@ -87,33 +87,18 @@ export function OrderBody({ id, whole, deciding, place }: BodyProps) {
   return (
     <>
       {failure !== null && <FailureNote failure={failure} onRetry={retry} />}
-      <OrderSheet
-        id={id}
-        order={order.data?.order}
-        approvals={approvals.data}
-        events={events}
-        onMore={history.hasNextPage ? () => void history.fetchNextPage() : undefined}
-        deciding={deciding}
-        place={place}
-      />
+      <OrderSheet {...props} />
     </>
   )
 }
 
-interface SheetProps {
-  id: string
-  order: Order | undefined
-  approvals: OrderApprovals | undefined
-  events: readonly OrderEvent[] | undefined
-  onMore: (() => void) | undefined
-  deciding: Deciding
-  place: string | undefined
-}
-
-function OrderSheet({ id, order, approvals, events, onMore, deciding, place }: SheetProps) {
+function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place }: BodyProps) {
+  const order = whole.order.data?.order
+  const approvals = whole.approvals.data
   // A row of the list is enough to begin with.
   const [row] = useState(() => rowOf(id))
   const known: OrderSummary | undefined = order ?? row
+  const onMore = history.hasNextPage ? () => void history.fetchNextPage() : undefined
   return (
     <>
       <header className="row row-between page-head order-head">

@@ -79,7 +79,8 @@ function NoReceipt({ id, failure, onRetry }: { id: string; failure: unknown; onR
 }
 
 function Receipt({ jws }: { jws: string }) {
-  const { statement, keyId, algorithm } = readStatement(jws)
+  const read = readStatement(jws)
+  const { statement } = read
   const { id } = statement.order
   return (
     <>
@@ -100,7 +101,7 @@ function Receipt({ jws }: { jws: string }) {
       </header>
       <article className="card sheet stack gap-5" aria-label="Receipt">
         <Document statement={statement} />
-        <Signature statement={statement} keyId={keyId} algorithm={algorithm} jws={jws} />
+        <Signature {...read} jws={jws} />
       </article>
       <HowToCheck issuer={statement.iss} />
     </>
@@ -175,12 +176,7 @@ function Instant({ at }: { at: string }) {
   return <time dateTime={at}>{formatExactInstant(at)}</time>
 }
 
-interface SignatureProps {
-  statement: Statement
-  keyId: string
-  algorithm: string
-  jws: string
-}
+type SignatureProps = ReturnType<typeof readStatement> & { jws: string }
 
 function Signature({ statement: { iat }, keyId, algorithm, jws }: SignatureProps) {
   return (
