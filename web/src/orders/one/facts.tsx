@@ -4,7 +4,7 @@ import { formatTotal } from '../../ui/format.ts'
 import { CopyIcon } from '../../ui/icons.tsx'
 import type { OrderApprovals, OrderSummary } from '../order.ts'
 import { allows } from '../states.ts'
-import { Approvals } from './approvals.tsx'
+import { Approvals } from './given-approvals.tsx'
 
 interface FactsProps {
   order: OrderSummary | undefined
