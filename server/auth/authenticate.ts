@@ -18,8 +18,8 @@ import { findSession, findStandingSession, type StandingSession } from './creden
 import type { AccessTokens, VerifiedToken } from './credentials/tokens/tokens.ts'
 
 /**
- * What the credentials of a request are worth. If a request has both kinds, the bearer decides: the cookie is ignored, even
- * if the bearer is invalid (section 4 of the contract).
+ * What the credentials of a request are worth. If a request has both kinds, the bearer decides: the cookie is
+ * ignored, even if the bearer is invalid (section 4 of the contract).
  */
 export type Credential =
   | { outcome: 'valid'; principal: Principal }
@@ -51,8 +51,8 @@ export class Authenticator {
   }
 
   /**
-   * What the caller of an admitted request may do now; undefined if its session or token has ended. For long answers:
-   * checking is no use of the session, and its ids may have changed meanwhile.
+   * What the caller of an admitted request may do now; undefined if its session or token has ended. For long
+   * answers: checking is no use of the session, and its ids may have changed meanwhile.
    */
   async permissionsNow(request: FastifyRequest): Promise<Principal['permissions'] | undefined> {
     const session = request.principal?.session
@@ -200,8 +200,8 @@ function presentedSessionId(request: FastifyRequest): string | undefined {
 }
 
 /**
- * The client and its secret by HTTP Basic, each form-encoded (RFC 6749 §2.3.1). Both are empty if they cannot be read, and
- * no client has an empty id. Undefined without Basic.
+ * The client and its secret by HTTP Basic, each form-encoded (RFC 6749 §2.3.1). Both are empty if they cannot
+ * be read, and no client has an empty id. Undefined without Basic.
  */
 export function basicCredentials(
   request: FastifyRequest,

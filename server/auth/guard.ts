@@ -22,9 +22,9 @@ export interface GuardParts {
 }
 
 /**
- * Admits a request to its handler, by the checks of section 6 of the contract in their order: address limit 429,
- * credential 401, caller limit 429, antiforgery 403, permission 403, recent sign-in 403. The service does not start if a
- * route declares no access.
+ * Admits a request to its handler, by the checks of section 6 of the contract in their order: address limit
+ * 429, credential 401, caller limit 429, antiforgery 403, permission 403, recent sign-in 403. The service
+ * does not start if a route declares no access.
  */
 export function registerGuard(app: App, parts: GuardParts): void {
   app.addHook('onRoute', ({ config, method, url }) => {

@@ -35,10 +35,11 @@ export interface AuthParts {
 }
 
 /**
- * Signs in the user with this email and password. `issue` makes the credential, if the account has not changed since the
- * password was checked. Throws `invalid-credentials`, with the same text and after the same work for every cause (ASVS 5.0
- * 6.3.8), or `too-many-attempts` during a wait. The log records both outcomes (ASVS 5.0 16.3.1). It names an account by its
- * id, never by the email, because people type passwords into that field.
+ * Signs in the user with this email and password. `issue` makes the credential, if the account has not
+ * changed since the password was checked. Throws `invalid-credentials`, with the same text and after the same
+ * work for every cause (ASVS 5.0
+ * 6.3.8), or `too-many-attempts` during a wait. The log records both outcomes (ASVS 5.0 16.3.1). It names an
+ * account by its id, never by the email, because people type passwords into that field.
  */
 export async function signIn<T>(
   parts: AuthParts,
@@ -65,8 +66,9 @@ export async function signIn<T>(
 }
 
 /**
- * The caller, after giving the password again. A wrong one counts as a failed sign-in and waits like one. It is 403
- * `wrong-password`, because the credential of the request is good, and a client would drop it after a 401.
+ * The caller, after giving the password again. A wrong one counts as a failed sign-in and waits like one. It
+ * is 403 `wrong-password`, because the credential of the request is good, and a client would drop it after a
+ * 401.
  */
 export async function confirmPassword(
   parts: AuthParts,

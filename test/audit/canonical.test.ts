@@ -119,7 +119,8 @@ describe('canonical JSON', () => {
         const canonical = canonicalJson(value)
         assert.deepEqual(JSON.parse(canonical), JSON.parse(JSON.stringify(value)))
         assert.equal(canonicalJson(reversed(JSON.parse(canonical))), canonical)
-        // Read back, the names of each object are in the order of their UTF-16 code units, written big-endian.
+        // Read back, the names of each object are in the order of their UTF-16 code units, written
+        // big-endian.
         for (const names of namesIn(canonical)) {
           const units = names.map((name) => Buffer.from(name, 'utf16le').swap16())
           assert.deepEqual(units, units.toSorted(Buffer.compare))
@@ -138,7 +139,10 @@ function reversed(value: unknown): unknown {
   return Object.fromEntries(turned.reverse())
 }
 
-/** The names of the members of each object in the order in which they are written: JSON.parse sorts some of them. */
+/**
+ * The names of the members of each object in the order in which they are written: JSON.parse sorts some of
+ * them.
+ */
 function namesIn(json: string): string[][] {
   const found: string[][] = []
   const open: string[][] = []

@@ -256,7 +256,10 @@ describe('listLog', () => {
     })
   })
 
-  /** An export of which nothing is read before `rest`; `rest` is how many bytes came, or the code of the error. */
+  /**
+   * An export of which nothing is read before `rest`; `rest` is how many bytes came, or the code of the
+   * error.
+   */
   async function beginExport(headers: Record<string, string>) {
     const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
       get(`${service.baseUrl}/v1/log`, { headers: { ...headers, ...jsonl }, agent: false }, resolve).on(

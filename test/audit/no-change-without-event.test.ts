@@ -16,8 +16,9 @@ import { mergeTally, removeExpired } from '../support/upkeep.ts'
 import { keptView } from '../support/views.ts'
 
 /**
- * Tables that hold no decisions: credentials and how they are used, keys, the log itself, leases, what follows from the
- * orders, and views, which are a way to look at orders. A change of any other table, new ones included, leaves an event.
+ * Tables that hold no decisions: credentials and how they are used, keys, the log itself, leases, what
+ * follows from the orders, and views, which are a way to look at orders. A change of any other table, new
+ * ones included, leaves an event.
  */
 const undecided =
   /^(?:session|refresh_|client_uses|one_time_links$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_head|order_tally|orders_search|views$|leases$|schema_migrations|sqlite_|order_numbers)/
@@ -37,7 +38,10 @@ const several = ['addOrders', 'seedDemo']
  */
 const changesLogAlone = ['addNote', 'eraseText', 'makeLink', 'endSignIn']
 
-/** Each write, by name, with whether it changed anything that is decided on, and the kinds of the events that it left. */
+/**
+ * Each write, by name, with whether it changed anything that is decided on, and the kinds of the events that
+ * it left.
+ */
 interface Written {
   name: string
   changed: boolean

@@ -10,7 +10,10 @@ import { passwordOf, startService } from '../support/service.ts'
 const browser = openBrowser()
 const service = await startService({ orders: true, clockRuns: true, until: { after } })
 
-/** Without motion: what shows that a view is at work would be drawn 60 times a second, by each person who waits. */
+/**
+ * Without motion: what shows that a view is at work would be drawn 60 times a second, by each person who
+ * waits.
+ */
 const arrive = (t: TestContext) => browser.person(t, { service, reducedMotion: true })
 
 /** A view with something that one asks of the service in it. */

@@ -238,7 +238,10 @@ describe('the overview', () => {
   })
 })
 
-/** One for each total: pending ones of the first milliseconds of the day, the others of its last (not of today). */
+/**
+ * One for each total: pending ones of the first milliseconds of the day, the others of its last (not of
+ * today).
+ */
 function ordersOf(
   daysAgo: number,
   totals: { pending: number[]; approved: number[]; rejected?: number[]; withdrawn?: number[] },

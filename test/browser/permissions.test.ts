@@ -95,7 +95,8 @@ describe('a permission that is taken away', () => {
     await titled(page, 'Approve this order?')
     await forbidToApprove(role)
     person.expectFault(/ 403 .*\/approve\)/)
-    // The dialog is closed before the new permissions are there: the button has the focus once more, and goes with it.
+    // The dialog is closed before the new permissions are there: the button has the focus once more, and goes
+    // with it.
     await person.network({ slowBySeconds: 0.5 })
     await inDialog(page, 'Approve').click()
     await titled(page, 'The order was not approved')

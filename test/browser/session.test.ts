@@ -48,7 +48,10 @@ describe('a session', () => {
   let page: Page
   let user: TestUser
 
-  /** The clock of the page goes on as the tests say (and by itself); all but the last end at the list, signed in. */
+  /**
+   * The clock of the page goes on as the tests say (and by itself); all but the last end at the list, signed
+   * in.
+   */
   before(async () => {
     page = person.page
     user = await newUser(service, { roles: ['Viewer'] })

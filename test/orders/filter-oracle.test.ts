@@ -274,7 +274,9 @@ function clauseOfDepth(depth: number): fc.Arbitrary<Clause> {
   )
 }
 
-/** Mistakes planted into the compiler were found within a hundred restrictions, or not within four thousand. */
+/**
+ * Mistakes planted into the compiler were found within a hundred restrictions, or not within four thousand.
+ */
 describe('the rows found are those that the oracle finds', () => {
   const sortedIds = (clause: Clause) =>
     rows

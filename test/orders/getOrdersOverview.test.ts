@@ -22,7 +22,9 @@ const nothingDecided = { approved: nothing, rejected: nothing, withdrawn: nothin
 const dateOf = (instant: number) => new Date(instant).toISOString().slice(0, 10)
 const startOf = (instant: number) => Math.floor(instant / day) * day
 
-/** Waits out a midnight that is about to come, so that today is the same day for the test and for the service. */
+/**
+ * Waits out a midnight that is about to come, so that today is the same day for the test and for the service.
+ */
 function awayFromMidnight(service: Service): void {
   if (startOf(service.now() + 60_000) !== startOf(service.now())) service.advance(60_000)
 }

@@ -4,7 +4,9 @@ import * as fc from 'fast-check'
 import { insertOrders, onlyOrders, orderIdAt, orderRow } from '../support/orders.ts'
 import { testService } from '../support/service.ts'
 
-/** A list is JSON made by the database, one order by its id is made by the service: they must say the same. */
+/**
+ * A list is JSON made by the database, one order by its id is made by the service: they must say the same.
+ */
 describe('the items of a list', () => {
   const service = testService()
   onlyOrders(service)

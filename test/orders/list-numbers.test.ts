@@ -13,7 +13,10 @@ import { testService } from '../support/service.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
-/** SQLite walks by numbers only while they are in the order of creation: it must notice when they no longer are. */
+/**
+ * SQLite walks by numbers only while they are in the order of creation: it must notice when they no longer
+ * are.
+ */
 describe('filtered lists by creation', () => {
   const service = testService()
   onlyOrders(service)

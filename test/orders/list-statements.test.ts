@@ -17,7 +17,9 @@ const isSqlite = testEngine === 'sqlite'
 const orderCount = 5_000
 const dayMilliseconds = 86_400_000
 
-/** By which index orders are found that match a filter, as far as one can know; the rest walks all of them. */
+/**
+ * By which index orders are found that match a filter, as far as one can know; the rest walks all of them.
+ */
 const primaryKey = /^orders_(?:by_id|pkey)$/
 const filterIndexes: [filter: string, index: RegExp][] = [
   ['zirkon', /^orders_(?:search|by_trigram)$/],

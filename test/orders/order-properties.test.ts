@@ -125,7 +125,10 @@ function plainDecimal(e4: number): string {
   return fixedDecimal(e4).replace(/\.?0+$/, '')
 }
 
-/** The rule of section 2 of the contract, told in another way than the service does; undefined where it is refused. */
+/**
+ * The rule of section 2 of the contract, told in another way than the service does; undefined where it is
+ * refused.
+ */
 function expectedCustomer(sent: string): string | undefined {
   const trimmed = sent.replace(/^[\s\ufeff]+/u, '').replace(/[\s\ufeff]+$/u, '')
   const points = Array.from(trimmed, (character) => character.codePointAt(0) ?? 0)

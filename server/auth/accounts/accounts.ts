@@ -1,6 +1,6 @@
 /**
- * Who there is: users, service clients, and the roles that say what they may do. Every change holds the lock of
- * administration or of its account, and leaves one event. This file has what users and clients share.
+ * Who there is: users, service clients, and the roles that say what they may do. Every change holds the lock
+ * of administration or of its account, and leaves one event. This file has what users and clients share.
  */
 import type { Kysely, Transaction } from '#kysely'
 import { type EventKind, recordEvent, type Stamp } from '../../audit/audit.ts'
@@ -63,10 +63,11 @@ export interface ChangeAccountInput<Details> {
 }
 
 /**
- * Changes an account, all of it or nothing, and leaves one event that names what changed; without a change, version and
- * log stay. Roles are replaced. Disabling ends every credential; losing a role takes it from all of them.
- * `changeDetails` returns what it changed, and the name of the account. Throws `user-not-found` or `client-not-found`,
- * `precondition-failed`, `unknown-role`, `last-administrator`, and what `changeDetails` throws.
+ * Changes an account, all of it or nothing, and leaves one event that names what changed; without a change,
+ * version and log stay. Roles are replaced. Disabling ends every credential; losing a role takes it from all
+ * of them. `changeDetails` returns what it changed, and the name of the account. Throws `user-not-found` or
+ * `client-not-found`, `precondition-failed`, `unknown-role`, `last-administrator`, and what `changeDetails`
+ * throws.
  */
 export function changeAccount<Listed extends ListedAccount>(
   trx: Trx,
@@ -173,8 +174,9 @@ async function replaceRoles(
 }
 
 /**
- * Returns the roles that the account had. Sessions lose them at once and continue with the rest; so do token families,
- * because each refresh reads the roles. Access tokens that hold them end when instances next read the account.
+ * Returns the roles that the account had. Sessions lose them at once and continue with the rest; so do token
+ * families, because each refresh reads the roles. Access tokens that hold them end when instances next read
+ * the account.
  */
 async function takeRoles(
   trx: Trx,

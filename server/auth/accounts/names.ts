@@ -1,6 +1,6 @@
 /**
- * The form of user names, clientIds and names of roles. User names and clientIds share one name space (section 6 of the
- * contract). No name looks like a number.
+ * The form of user names, clientIds and names of roles. User names and clientIds share one name space
+ * (section 6 of the contract). No name looks like a number.
  */
 export const namePattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
 
@@ -13,8 +13,8 @@ const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u20
 export const emailPattern = new RegExp(`^[^@\\s${unseen}]+@[^@\\s${unseen}]+$`)
 
 /**
- * The stored form of an email: lower case. Undefined unless it has 3 to 254 code points, exactly one @ between non-empty
- * sides, no spaces and no invisible characters.
+ * The stored form of an email: lower case. Undefined unless it has 3 to 254 code points, exactly one @
+ * between non-empty sides, no spaces and no invisible characters.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.toLowerCase()

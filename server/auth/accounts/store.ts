@@ -199,8 +199,8 @@ export async function clearDemoMark(trx: Transaction<Database>, principalId: num
 }
 
 /**
- * Locks the account. False if there is none of this kind and id, or if its version is not accepted. A write that changes
- * nothing decides: every other change of the account waits for this one or came first.
+ * Locks the account. False if there is none of this kind and id, or if its version is not accepted. A write
+ * that changes nothing decides: every other change of the account waits for this one or came first.
  */
 export async function lockVersion(
   trx: Transaction<Database>,
@@ -227,8 +227,8 @@ export interface CheckedCredentials {
 }
 
 /**
- * The account, if it is enabled. A write that changes nothing locks it, so a change of its credentials comes either before
- * this transaction, and is seen, or after it.
+ * The account, if it is enabled. A write that changes nothing locks it, so a change of its credentials comes
+ * either before this transaction, and is seen, or after it.
  */
 export async function lockAccount(
   trx: Transaction<Database>,
@@ -244,8 +244,9 @@ export async function lockAccount(
 }
 
 /**
- * Gives the credentials of the accounts a new date. A token carries the date at its issue, so all access tokens end when
- * instances next read the account. A sign-in that has read the old date makes nothing (`confirmCredentials`).
+ * Gives the credentials of the accounts a new date. A token carries the date at its issue, so all access
+ * tokens end when instances next read the account. A sign-in that has read the old date makes nothing
+ * (`confirmCredentials`).
  */
 export async function updateCredentialsDate(
   trx: Transaction<Database>,
@@ -266,9 +267,9 @@ function laterInstant(nowMilliseconds: number) {
 }
 
 /**
- * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the credentials
- * that were checked. A write that changes nothing locks the account: disabling or a new password comes either first, and
- * is seen, or after this transaction, and ends what it made.
+ * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the
+ * credentials that were checked. A write that changes nothing locks the account: disabling or a new password
+ * comes either first, and is seen, or after this transaction, and ends what it made.
  */
 export async function confirmCredentials(
   trx: Transaction<Database>,
@@ -299,8 +300,9 @@ const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
 )
 
 /**
- * As `updateCredentialsDate`, and ends every session and token family at once, however many there are, by ending the epoch
- * that they belong to. The lock of the account keeps this apart from sign-ins under way (`confirmCredentials`).
+ * As `updateCredentialsDate`, and ends every session and token family at once, however many there are, by
+ * ending the epoch that they belong to. The lock of the account keeps this apart from sign-ins under way
+ * (`confirmCredentials`).
  */
 export async function revokeCredentials(
   trx: Transaction<Database>,

@@ -1,6 +1,6 @@
 /**
- * What shows who an account is: sessions, tokens, passwords. A session or token family works while it has the epoch of
- * its account, so one UPDATE of the account ends them all.
+ * What shows who an account is: sessions, tokens, passwords. A session or token family works while it has the
+ * epoch of its account, so one UPDATE of the account ends them all.
  */
 import type { Transaction } from '#kysely'
 import type { Stamp } from '../../audit/audit.ts'
@@ -28,9 +28,9 @@ export interface EndSignInInput {
 }
 
 /**
- * Ends one session, or one token family with its access tokens. Access tokens of the user's other families end with it,
- * and a refresh gets new ones. Ending the sign-in of another user takes the permission to manage accounts. Throws
- * `sign-in-not-found`.
+ * Ends one session, or one token family with its access tokens. Access tokens of the user's other families
+ * end with it, and a refresh gets new ones. Ending the sign-in of another user takes the permission to manage
+ * accounts. Throws `sign-in-not-found`.
  */
 export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInInput): Promise<void> {
   if (stamp.byId !== principalId) await lockAdministration(trx, stamp)

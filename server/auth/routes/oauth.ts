@@ -16,8 +16,8 @@ export interface ClientSecret {
 }
 
 /**
- * The client that asks for a token. A form names it by Basic or in the body (RFC 6749 §2.3.1); if by neither, it is empty,
- * which fits no client. Throws what is wrong with the rest of the form.
+ * The client that asks for a token. A form names it by Basic or in the body (RFC 6749 §2.3.1); if by neither,
+ * it is empty, which fits no client. Throws what is wrong with the rest of the form.
  */
 export function clientOf(request: FastifyRequest & { body: TokenRequest }): ClientSecret {
   if (!('grant_type' in request.body)) return request.body
@@ -62,8 +62,8 @@ const errorCodes: Partial<Record<ProblemCode, string>> = {
 }
 
 /**
- * The error handler of routes that take forms. A form gets the problem as JSON with the members of RFC 6749 §5.2 added, and
- * a refused client is asked for Basic.
+ * The error handler of routes that take forms. A form gets the problem as JSON with the members of RFC 6749
+ * §5.2 added, and a refused client is asked for Basic.
  */
 export function refuseForm(error: Error, request: FastifyRequest): never {
   const problem = toProblem(error)

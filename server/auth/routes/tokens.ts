@@ -226,8 +226,8 @@ function noteUse(
 }
 
 /**
- * Ends the family of a refresh token (RFC 7009). The apps that have families have no secret, so any caller that has a token
- * of the family may end it. Access tokens expire by themselves.
+ * Ends the family of a refresh token (RFC 7009). The apps that have families have no secret, so any caller
+ * that has a token of the family may end it. Access tokens expire by themselves.
  */
 function registerRevocation(app: App, parts: AuthParts): void {
   app.route({

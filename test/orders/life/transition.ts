@@ -21,7 +21,10 @@ export interface Transition {
   reason: string | undefined
 }
 
-/** What the moves have in common, in the order of every file of an operation. Further tests may use its service. */
+/**
+ * What the moves have in common, in the order of every file of an operation. Further tests may use its
+ * service.
+ */
 export function describeTransition({ path, status, kind, actor, reason }: Transition): Service {
   const service = testService()
   let operator: Client

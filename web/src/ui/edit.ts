@@ -8,8 +8,8 @@ interface Own<Value> {
 }
 
 /**
- * A draft of something that is loaded with a version. A newer version with the same content, as after a press on the
- * switch of an account, does not stand in its way.
+ * A draft of something that is loaded with a version. A newer version with the same content, as after a press
+ * on the switch of an account, does not stand in its way.
  */
 export function useEdit<Value extends object>(
   place: string,

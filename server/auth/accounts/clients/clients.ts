@@ -75,8 +75,9 @@ export interface RotateClientSecretInput extends ChangeSecretsInput {
 }
 
 /**
- * Adds a secret. At most two are active, the newest and the one before; the published secret of a demo client is dropped
- * at once. Whenever a secret is dropped, the access tokens issued so far end too. Throws `client-not-found`.
+ * Adds a secret. At most two are active, the newest and the one before; the published secret of a demo client
+ * is dropped at once. Whenever a secret is dropped, the access tokens issued so far end too. Throws
+ * `client-not-found`.
  */
 export async function rotateClientSecret(
   trx: Trx,

@@ -5,9 +5,9 @@ import { Problem } from '../../../http/problems.ts'
 import { hasAdministrator, managing } from './store.ts'
 
 /**
- * Changes of accounts and roles run one after the other: each holds this row until its transaction ends. The caller must
- * still have the permission at that moment, not only when the request was admitted: otherwise a person who has just lost
- * it could take it back. Throws `permission-denied`.
+ * Changes of accounts and roles run one after the other: each holds this row until its transaction ends. The
+ * caller must still have the permission at that moment, not only when the request was admitted: otherwise a
+ * person who has just lost it could take it back. Throws `permission-denied`.
  */
 export async function lockAdministration(
   trx: Transaction<Database>,
@@ -23,10 +23,10 @@ export async function lockAdministration(
 }
 
 /**
- * Does the work, and undoes it if it leaves no administrator: no user who can sign in and manage accounts. Everything that
- * could take the permission from an account runs in here, under one lock: if two administrators take it from each other,
- * the second is refused. A new database has no administrator, and need not keep one. Throws `last-administrator`, and what
- * `lockAdministration` throws.
+ * Does the work, and undoes it if it leaves no administrator: no user who can sign in and manage accounts.
+ * Everything that could take the permission from an account runs in here, under one lock: if two
+ * administrators take it from each other, the second is refused. A new database has no administrator, and
+ * need not keep one. Throws `last-administrator`, and what `lockAdministration` throws.
  */
 export async function keepAdministrator<Result>(
   trx: Transaction<Database>,

@@ -84,8 +84,8 @@ export interface SetPermissionsInput extends ChangePermissionsInput {
 }
 
 /**
- * Gives the role these permissions and no others. Takes effect as `allowPermissions`. Throws `role-not-found`,
- * `precondition-failed`, `last-administrator`.
+ * Gives the role these permissions and no others. Takes effect as `allowPermissions`. Throws
+ * `role-not-found`, `precondition-failed`, `last-administrator`.
  */
 export function setRolePermissions(
   trx: Trx,

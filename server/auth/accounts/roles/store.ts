@@ -168,7 +168,8 @@ export async function deletePermissions(
 }
 
 /**
- * Takes the roles from every session of the account. Sessions hold few different sets of roles; each set is one UPDATE.
+ * Takes the roles from every session of the account. Sessions hold few different sets of roles; each set is
+ * one UPDATE.
  */
 export async function takeRolesFromSessions(
   trx: Transaction<Database>,

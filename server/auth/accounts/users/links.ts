@@ -11,8 +11,8 @@ import { givePassword } from './users.ts'
 const lifetimeMilliseconds = 24 * 3_600_000
 
 /**
- * Where the web app asks for the password. A browser sends nothing after the `#`, so no log and no Referer has the token.
- * The email is for the sign-in that follows.
+ * Where the web app asks for the password. A browser sends nothing after the `#`, so no log and no Referer
+ * has the token. The email is for the sign-in that follows.
  */
 export function linkAddress(publicUrl: string, { token, email }: { token: string; email: string }): string {
   return `${publicUrl}/link#${new URLSearchParams({ token, email })}`
@@ -54,8 +54,9 @@ export interface UseLinkInput {
 }
 
 /**
- * Sets the password and ends every credential of the user. Throws `link-not-found` if the link does not work; of any number
- * of simultaneous uses exactly one works. The account is locked first, as in every change of credentials.
+ * Sets the password and ends every credential of the user. Throws `link-not-found` if the link does not work;
+ * of any number of simultaneous uses exactly one works. The account is locked first, as in every change of
+ * credentials.
  */
 export async function useLink(
   trx: Transaction<Database>,

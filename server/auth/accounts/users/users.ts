@@ -105,8 +105,8 @@ export async function signOutUser(
 }
 
 /**
- * Ends every credential of the next `limit` users after the id `afterId`; `lastId` is undefined when there are no more.
- * In batches, so that no transaction runs long however many users there are.
+ * Ends every credential of the next `limit` users after the id `afterId`; `lastId` is undefined when there
+ * are no more. In batches, so that no transaction runs long however many users there are.
  */
 export async function signOutUsers(
   trx: Trx,

@@ -8,9 +8,9 @@ const waitingLimit = 8
 const accountsLimit = 32
 
 /**
- * Judges each new password in a separate thread, which ends afterwards: this takes up to a second, and the event loop
- * serves others meanwhile. One at a time, and each account has one place in the queue: a caller that sends many passwords
- * makes only itself wait. Throws `TooManyWaiting`.
+ * Judges each new password in a separate thread, which ends afterwards: this takes up to a second, and the
+ * event loop serves others meanwhile. One at a time, and each account has one place in the queue: a caller
+ * that sends many passwords makes only itself wait. Throws `TooManyWaiting`.
  */
 export class PasswordJudge {
   readonly #ofAccount = new OneAtATime(waitingLimit)

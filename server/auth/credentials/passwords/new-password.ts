@@ -12,10 +12,10 @@ const ownWords = [
 ]
 
 /**
- * Returns the rule that a new password breaks, as the end of a sentence that begins with "the password", or undefined. A
- * password is judged by its length and by how soon it would be guessed, not by its composition (NIST SP 800-63B
- * §3.1.1.2). `names` are the user name and email of the account. Nothing is looked up outside the process, and the
- * returned text never contains the password.
+ * Returns the rule that a new password breaks, as the end of a sentence that begins with "the password", or
+ * undefined. A password is judged by its length and by how soon it would be guessed, not by its composition
+ * (NIST SP 800-63B §3.1.1.2). `names` are the user name and email of the account. Nothing is looked up
+ * outside the process, and the returned text never contains the password.
  */
 export async function newPasswordFault(
   password: string,

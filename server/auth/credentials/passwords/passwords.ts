@@ -10,8 +10,8 @@ const parameters = { algorithm: 2, memoryCost: 19 * 1024, timeCost: 2, paralleli
 const queueLimit = 128
 
 /**
- * A hash that no password matches; its salt and tag are zeros. Checking it for an unknown user costs as much as checking
- * the hash of a known one.
+ * A hash that no password matches; its salt and tag are zeros. Checking it for an unknown user costs as much
+ * as checking the hash of a known one.
  */
 export const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 

@@ -4,8 +4,8 @@ import { newOpaqueId } from '../../../ids.ts'
 const tokenPattern = /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/
 
 /**
- * Stateless antiforgery tokens: `nonce.HMAC-SHA256(key, binding, nonce)`. Every instance that has the key accepts them. The
- * binding belongs to the session; before the sign-in, to the antiforgery cookie.
+ * Stateless antiforgery tokens: `nonce.HMAC-SHA256(key, binding, nonce)`. Every instance that has the key
+ * accepts them. The binding belongs to the session; before the sign-in, to the antiforgery cookie.
  */
 export class Antiforgery {
   readonly #key: Buffer

@@ -32,9 +32,9 @@ export function clearSession(reply: FastifyReply): FastifyReply {
 }
 
 /**
- * All values of one name in a Cookie header (RFC 6265 §5.4), because it does not say which one the browser meant. Only
- * spaces and tabs around a pair are dropped. To a browser, a name that begins with another kind of space is no `__Host-`
- * name, so here it is a different name too.
+ * All values of one name in a Cookie header (RFC 6265 §5.4), because it does not say which one the browser
+ * meant. Only spaces and tabs around a pair are dropped. To a browser, a name that begins with another kind
+ * of space is no `__Host-` name, so here it is a different name too.
  */
 export function cookieValues(header: string | undefined, name: string): string[] {
   if (header === undefined || !header.includes(name)) return []

@@ -86,8 +86,8 @@ export interface CreateSessionInput extends CheckedCredentials {
 }
 
 /**
- * Makes a session and ends the one that the request came with. Throws `invalid-credentials` if the credentials have
- * changed since the check: a sign-in that races with disabling the account makes nothing.
+ * Makes a session and ends the one that the request came with. Throws `invalid-credentials` if the
+ * credentials have changed since the check: a sign-in that races with disabling the account makes nothing.
  */
 export async function createSession(
   trx: Transaction<Database>,
@@ -225,8 +225,8 @@ export async function refreshSession(
 }
 
 /**
- * Refreshes a session after the password was given again. Only the new id counts as a recent sign-in (ASVS 5.0 7.2.4).
- * Throws `invalid-credentials` on the same condition as `createSession`.
+ * Refreshes a session after the password was given again. Only the new id counts as a recent sign-in (ASVS
+ * 5.0 7.2.4). Throws `invalid-credentials` on the same condition as `createSession`.
  */
 export async function confirmSession(
   trx: Transaction<Database>,
@@ -271,8 +271,8 @@ async function makeRoomForId(
 }
 
 /**
- * Ends the session with all its ids, even if refreshes have meanwhile pushed out the presented id. Ending a session that
- * is gone changes nothing.
+ * Ends the session with all its ids, even if refreshes have meanwhile pushed out the presented id. Ending a
+ * session that is gone changes nothing.
  */
 export async function endSession(trx: Transaction<Database>, input: { sessionId: string }): Promise<void> {
   await trx.deleteFrom('sessions').where('id', '=', input.sessionId).execute()

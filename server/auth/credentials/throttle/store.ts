@@ -107,9 +107,9 @@ async function tooManyAttempts(trx: Transaction<Database>, keyHash: string, now:
 }
 
 /**
- * Gives a reserved try back. After a success, the counter of the pair starts again and its address is known. A try that
- * checked no password, for example because the queue was full, is only subtracted. No wait was running when the try was
- * reserved, so none is left.
+ * Gives a reserved try back. After a success, the counter of the pair starts again and its address is known.
+ * A try that checked no password, for example because the queue was full, is only subtracted. No wait was
+ * running when the try was reserved, so none is left.
  */
 export async function returnLoginTry(
   trx: Transaction<Database>,

@@ -9,9 +9,10 @@ import { isKnownAddress, type LoginTry } from './store.ts'
 const waitingTriesLimit = 128
 
 /**
- * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the database, shared
- * by all instances. Within an instance, the tries on one account from unknown addresses take turns: each is reserved when
- * the one before has ended, so that successful tries never count against each other.
+ * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the
+ * database, shared by all instances. Within an instance, the tries on one account from unknown addresses take
+ * turns: each is reserved when the one before has ended, so that successful tries never count against each
+ * other.
  */
 export class LoginThrottle {
   readonly #db: AppDatabase
@@ -24,8 +25,8 @@ export class LoginThrottle {
   }
 
   /**
-   * Runs `check`, which returns undefined for a wrong password, as one try on the account from the address. Throws
-   * `too-many-attempts` without checking during a wait, even for accounts that do not exist.
+   * Runs `check`, which returns undefined for a wrong password, as one try on the account from the address.
+   * Throws `too-many-attempts` without checking during a wait, even for accounts that do not exist.
    */
   async attempt<T>(
     account: string,

@@ -25,8 +25,8 @@ interface PublicKey {
 const minimumModulusBits = 2048
 
 /**
- * Loads the keys from PEM files, in order, or makes one for this run if no file is given. Throws `ConfigurationError` that
- * names every file that is missing, not PEM, not private, not RSA, or too short.
+ * Loads the keys from PEM files, in order, or makes one for this run if no file is given. Throws
+ * `ConfigurationError` that names every file that is missing, not PEM, not private, not RSA, or too short.
  */
 export async function loadSigningKeys(files: string[], algorithm: 'RS256' | 'PS256'): Promise<SigningKeys> {
   return signingKeysOf(files.length > 0 ? readPrivateKeys(files) : [await generatePrivateKey()], algorithm)

@@ -3,8 +3,9 @@ import { sha256 } from '../../../ids.ts'
 import type { RefreshToken } from './store.ts'
 
 /**
- * A token is 256 random bits, family and generation, followed by the tag of these three: 112 characters of base64url. The
- * secret part comes first: logs name families, and the tests search logs for the first characters of tokens.
+ * A token is 256 random bits, family and generation, followed by the tag of these three: 112 characters of
+ * base64url. The secret part comes first: logs name families, and the tests search logs for the first
+ * characters of tokens.
  */
 const familyAt = 32
 const generationAt = 48
@@ -12,8 +13,8 @@ const tagAt = 52
 const tokenPattern = /^[A-Za-z0-9_-]{112}$/
 
 /**
- * Makes and reads refresh tokens. The tag distinguishes an issued token from an invented one, so used tokens need not be
- * stored (ADR 26). Its key is derived (RFC 5869) from a secret that every instance has.
+ * Makes and reads refresh tokens. The tag distinguishes an issued token from an invented one, so used tokens
+ * need not be stored (ADR 26). Its key is derived (RFC 5869) from a secret that every instance has.
  */
 export class RefreshTokens {
   readonly #tagKey: Buffer
@@ -32,8 +33,8 @@ export class RefreshTokens {
   }
 
   /**
-   * The token of the next generation. With a key it is the same each time, and only a caller that has both the token and
-   * the key can know it; without a key it is different each time.
+   * The token of the next generation. With a key it is the same each time, and only a caller that has both
+   * the token and the key can know it; without a key it is different each time.
    */
   successor({ text, familyId, generation }: RefreshToken, key: string | null): string {
     const random =

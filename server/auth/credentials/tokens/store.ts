@@ -99,9 +99,9 @@ export type RotationRefusal = {
 }
 
 /**
- * Uses a refresh token once, by one conditional UPDATE (RFC 9700 §4.14.2): of any number of simultaneous uses exactly
- * one rotates it, and each later one ends the family. A use that brings the successor that the token already has is a
- * repetition, not a second use: it is granted the same again until the successor is used.
+ * Uses a refresh token once, by one conditional UPDATE (RFC 9700 §4.14.2): of any number of simultaneous uses
+ * exactly one rotates it, and each later one ends the family. A use that brings the successor that the token
+ * already has is a repetition, not a second use: it is granted the same again until the successor is used.
  */
 export async function rotateRefreshToken(
   trx: Transaction<Database>,
@@ -146,9 +146,9 @@ const rotate = prepared((trx, token: RotateRefreshTokenInput) =>
 )
 
 /**
- * The account of a family whose token is now the new one, in one statement and so of one snapshot. A change of
- * credentials since the UPDATE has also ended the family, so no grant carries the date of a change that it must not
- * survive.
+ * The account of a family whose token is now the new one, in one statement and so of one snapshot. A change
+ * of credentials since the UPDATE has also ended the family, so no grant carries the date of a change that it
+ * must not survive.
  */
 const selectAccount = prepared((trx, token: RotateRefreshTokenInput) =>
   trx

@@ -51,8 +51,8 @@ export class AccessTokens {
   readonly #clock: Clock
   readonly #publishedKeys: ReturnType<typeof createLocalJWKSet>
   /**
-   * Tokens whose signature has been verified: verifying costs 0.25 ms of a core, a look-up 0.7 µs. Revocation is always
-   * checked separately (authenticate.ts).
+   * Tokens whose signature has been verified: verifying costs 0.25 ms of a core, a look-up 0.7 µs. Revocation
+   * is always checked separately (authenticate.ts).
    */
   readonly #verified = new Map<string, VerifiedToken>()
 
