@@ -22,68 +22,12 @@ const tokensEndNote = `Its access tokens end within five minutes ${cacheSetting}
 const oneUser = { argumentsText: '<email or user name>', options: userOptions }
 const oneClient = { argumentsText: '<client id>' }
 
-/** The commands that users and clients have in common, with what help says differently about them. */
-const twins = {
-  user: {
-    ...oneUser,
-    noun: 'user',
-    example: 'jo@example.com',
-    disable: revocationNote,
-    enable: 'Sessions and tokens that have ended stay ended: the user signs in again.',
-    grant: 'Added roles take effect when the user next signs in or refreshes.',
-    revoke:
-      `Sessions lose the roles at once. Access tokens end within five minutes ${cacheSetting}; a refresh` +
-      ' gives one with the remaining roles.',
-  },
-  client: {
-    ...oneClient,
-    options: {},
-    noun: 'service',
-    example: 'billing',
-    disable: tokensEndNote,
-    enable: undefined,
-    grant: 'Added roles take effect with the next token.',
-    revoke: tokensEndNote,
-  },
+const userRoles = {
+  argumentsText: '<email or user name> [<role>...]',
+  options: { ...userOptions, role: roleOption },
 }
-
-function twinCommands(kind: 'user' | 'client'): Record<string, CommandSpec> {
-  const { argumentsText, options, noun, example, ...notes } = twins[kind]
-  const accounts = () => import('./accounts.ts')
-  const roles = { argumentsText: `${argumentsText} [<role>...]`, options: { ...options, role: roleOption } }
-  return {
-    [`${kind} disable`]: {
-      argumentsText,
-      options,
-      summary: `lock a ${noun} out`,
-      notes: [notes.disable],
-      examples: [`${kind} disable ${example}`],
-      load: async () => (await accounts()).runSetEnabled(kind, false),
-    },
-    [`${kind} enable`]: {
-      argumentsText,
-      options,
-      summary: `let a disabled ${noun} in again`,
-      notes: notes.enable === undefined ? [] : [notes.enable],
-      examples: [`${kind} enable ${example}`],
-      load: async () => (await accounts()).runSetEnabled(kind, true),
-    },
-    [`${kind} grant`]: {
-      ...roles,
-      summary: `give a ${noun} roles`,
-      notes: [notes.grant],
-      examples: [`${kind} grant ${example} Operator`, `${kind} grant ${example} --role Operator,Viewer`],
-      load: async () => (await accounts()).runChangeRoles(kind, 'grantRoles'),
-    },
-    [`${kind} revoke`]: {
-      ...roles,
-      summary: `take roles from a ${noun}`,
-      notes: [notes.revoke],
-      examples: [`${kind} revoke ${example} Operator`],
-      load: async () => (await accounts()).runChangeRoles(kind, 'revokeRoles'),
-    },
-  }
-}
+const clientRoles = { argumentsText: '<client id> [<role>...]', options: { role: roleOption } }
+const accounts = () => import('./accounts.ts')
 
 const userCommands: Record<string, CommandSpec> = {
   'user add': {
@@ -139,7 +83,37 @@ const userCommands: Record<string, CommandSpec> = {
     examples: ['user link jo@example.com', 'user link jo --json'],
     load: async () => (await import('./users.ts')).runLink,
   },
-  ...twinCommands('user'),
+  'user disable': {
+    ...oneUser,
+    summary: 'lock a user out',
+    notes: [revocationNote],
+    examples: ['user disable jo@example.com'],
+    load: async () => (await accounts()).runSetEnabled('user', false),
+  },
+  'user enable': {
+    ...oneUser,
+    summary: 'let a disabled user in again',
+    notes: ['Sessions and tokens that have ended stay ended: the user signs in again.'],
+    examples: ['user enable jo@example.com'],
+    load: async () => (await accounts()).runSetEnabled('user', true),
+  },
+  'user grant': {
+    ...userRoles,
+    summary: 'give a user roles',
+    notes: ['Added roles take effect when the user next signs in or refreshes.'],
+    examples: ['user grant jo@example.com Operator', 'user grant jo --role Operator,Viewer'],
+    load: async () => (await accounts()).runChangeRoles('user', 'grantRoles'),
+  },
+  'user revoke': {
+    ...userRoles,
+    summary: 'take roles from a user',
+    notes: [
+      `Sessions lose the roles at once. Access tokens end within five minutes ${cacheSetting}; a refresh` +
+        ' gives one with the remaining roles.',
+    ],
+    examples: ['user revoke jo@example.com Operator'],
+    load: async () => (await accounts()).runChangeRoles('user', 'revokeRoles'),
+  },
 }
 
 const clientCommands: Record<string, CommandSpec> = {
@@ -182,7 +156,33 @@ const clientCommands: Record<string, CommandSpec> = {
     examples: ['client drop-old-secret billing'],
     load: async () => (await import('./clients.ts')).runDropOldSecret,
   },
-  ...twinCommands('client'),
+  'client disable': {
+    ...oneClient,
+    summary: 'lock a service out',
+    notes: [tokensEndNote],
+    examples: ['client disable billing'],
+    load: async () => (await accounts()).runSetEnabled('client', false),
+  },
+  'client enable': {
+    ...oneClient,
+    summary: 'let a disabled service in again',
+    examples: ['client enable billing'],
+    load: async () => (await accounts()).runSetEnabled('client', true),
+  },
+  'client grant': {
+    ...clientRoles,
+    summary: 'give a service roles',
+    notes: ['Added roles take effect with the next token.'],
+    examples: ['client grant billing Viewer'],
+    load: async () => (await accounts()).runChangeRoles('client', 'grantRoles'),
+  },
+  'client revoke': {
+    ...clientRoles,
+    summary: 'take roles from a service',
+    notes: [tokensEndNote],
+    examples: ['client revoke billing Operator'],
+    load: async () => (await accounts()).runChangeRoles('client', 'revokeRoles'),
+  },
 }
 
 const cacheNote = `Every instance applies it within five minutes ${cacheSetting}.`
@@ -240,7 +240,7 @@ const policyCommands: Record<string, CommandSpec> = {
       'A row gives the number of approvals (1 to 5) for orders from a total up. Rows ascend and the first starts at 0.' +
         ' `self` lets the creator of an order approve it, `services` lets services approve it. Every row says both;' +
         ' `policy list` prints the current rows.',
-      'The policy applies to orders created from now on. Pending orders keep the policy of their creation.',
+      'The policy applies to orders created from now on. Pending orders keep the policy under which they were created.',
     ],
     examples: [
       'policy set 0=1,self,services 10000=2,no-self,no-services',
@@ -361,15 +361,15 @@ const otherCommands: Record<string, CommandSpec> = {
       yes: { description: 'even if the database has accounts other than the demo accounts' },
     },
     notes: [
-      'Orders are added a thousand at a time. An interrupted run leaves some of them, and the next run adds all of its' +
-        ' number again. Every run makes the same orders, relative to the current time. Their createdBy starts with' +
+      'Orders are added a thousand at a time. An interrupted run leaves some of them; the next run adds its' +
+        ' full number again. Every run makes the same orders, relative to the current time. Their createdBy starts with' +
         ' seed:, which no account name does, so the filter createdBy=seed:* finds exactly these.',
     ],
     examples: ['seed --orders 1000000 --dev', 'seed --orders 250000 --days 90 --json'],
     load: async () => (await import('./maintenance.ts')).runSeed,
   },
   copy: {
-    summary: 'copy a SQLite database to an empty PostgreSQL database, and verify the copy',
+    summary: 'copy a SQLite database to an empty PostgreSQL one, and verify it',
     argumentsText: '--from file:<path> --to postgres://...',
     options: {
       from: { value: 'ADDRESS', description: 'the SQLite database, file:PATH; it is not changed' },
