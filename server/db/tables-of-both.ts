@@ -15,7 +15,7 @@ interface Dialect {
   end: string
 }
 
-/** The states of an order as the readable view names them. `orders/order.ts` compiles only if it has the same. */
+/** The states of an order in the readable view. `orders/order.ts` compiles only if it has the same. */
 export const readableStatuses = { Pending: 0, Approved: 1, Rejected: 2, Withdrawn: 3 } as const
 
 /** The name of an order's status, in SQL. */

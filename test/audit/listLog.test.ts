@@ -141,7 +141,7 @@ describe('listLog', () => {
     const minute = 60_000
     const first = '019a0000-0000-7000-8000-0000000000a1'
     const second = '019a0000-0000-7000-8000-0000000000a2'
-    // Told in the order of the log, which is not that of their times.
+    // In the order of the log, which is not that of their times.
     const told = [
       { kind: 'created', subject: { kind: 'order', id: first }, by: 'ann', minutes: 0 },
       { kind: 'created', subject: { kind: 'order', id: second }, by: 'bea', minutes: 2 },
@@ -164,7 +164,7 @@ describe('listLog', () => {
       })
       await seal(service.db)
     })
-    /** Which of `told`, newest first. */
+    /** Indexes of the events found, newest first. */
     const found = async (query: Record<string, string | number>) => {
       const parameters = new URLSearchParams({ order: 'Desc', from: at(0), ...query })
       return (await sequencesOf(String(parameters))).map((sequence: number) => sequence - base - 1)

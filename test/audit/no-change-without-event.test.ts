@@ -34,7 +34,7 @@ async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
 const several = ['addOrders', 'seedDemo']
 /**
  * A note changes nothing but the log, and so does its erasure; links, sessions and tokens
- * are credentials, and who made or ended one is told.
+ * are credentials: the service’s own log has them.
  */
 const changesLogAlone = ['addNote', 'eraseText', 'makeLink', 'endSignIn']
 
@@ -150,7 +150,7 @@ describe('every write operation of the registry', () => {
     )
   })
 
-  it('tells nobody who reads the log an email, a secret, or a hash of one', async () => {
+  it('shows no reader of the log an email, a secret, or a hash of one', async () => {
     const rows = [
       ...(await service.db.read.selectFrom('events').select('data').execute()),
       ...(await service.db.read.selectFrom('unsealed_events').select('data').execute()),

@@ -92,7 +92,7 @@ describe('sealEvents', () => {
     assert.equal(await assertWhole(), before + 80)
   })
 
-  it('keeps what happened to one order in the order in which it happened, notes beside a decision included', async () => {
+  it('keeps the events of one order in the order in which they happened, notes at the time of a decision included', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, (_, index) => create(index)))
     await Promise.all([
       ...ids.flatMap((id, index) => [note(index, id), reject(index + 1, id), note(index + 1, id)]),
@@ -126,7 +126,7 @@ describe('sealEvents', () => {
     assert.equal(await instance().write('sealEvents', { limit: 10 }), 2)
   })
 
-  it('has one place for one event, whoever writes', async () => {
+  it('has one place for one event, however many write', async () => {
     await create()
     await seal(instance())
     const again = withRawDatabase(database.databaseUrl, (db) =>

@@ -38,7 +38,7 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
       signedReceipt = await signReceipt(keys, publicUrl, receipt, now)
     })
 
-    it('have a type of their own and exactly the claims of the contract', () => {
+    it('have a distinct type and exactly the claims of the contract', () => {
       const common = { alg: algorithm, kid: keys.kid }
       assert.deepEqual(decode(parts(checkpoint)[0]), { ...common, typ: 'countersign-checkpoint+jwt' })
       assert.deepEqual(decode(parts(signedReceipt)[0]), { ...common, typ: 'countersign-receipt+jwt' })
@@ -75,7 +75,7 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
         await assert.rejects(readCheckpoint(jws, keys.jwks), Error)
     })
 
-    it('are no checkpoint without a size and a hash, whoever signed', async () => {
+    it('are no checkpoint without a size and a hash, even if signed', async () => {
       const ours = { alg: 'RS256', kid: keys.kid, typ: 'countersign-checkpoint+jwt' }
       for (const claims of [
         { size: 3 },

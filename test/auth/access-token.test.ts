@@ -88,7 +88,7 @@ describe('access tokens', () => {
       assert.equal(typeof jti, 'string')
     })
 
-    it('have a jti of their own each', async () => {
+    it('each have their own jti', async () => {
       const pairs = await Promise.all([tokenPair(service, user), tokenPair(service, user)])
       const ids = pairs.map(({ accessToken }) => decode(parts(accessToken)[1]).jti)
       assert.equal(new Set(ids).size, 2)
@@ -298,7 +298,7 @@ describe('access tokens', () => {
       assert.deepEqual(new Set(statuses), new Set([401]))
     })
 
-    it('but these members beside a good signature are just ignored', async () => {
+    it('but ignores these members if the signature is good', async () => {
       const jwk = createPublicKey(stranger).export({ format: 'jwk' })
       const decorated = { ...header, jku: 'https://evil.example', x5u: 'https://evil.example', jwk }
       assert.equal(await statusOf(forge(decorated, current(), ours())), 200)

@@ -86,7 +86,7 @@ describe('issueServiceToken, asked by a form', () => {
       assertToken(await ask(`grant_type=client_credentials${odd}`, inHeader))
     })
 
-    it('with the type in any case and a charset, and ignoring a cookie or a bearer', async () => {
+    it('with the type in upper or lower case and a charset, and ignoring a cookie or a bearer', async () => {
       const type = { 'content-type': 'Application/X-WWW-Form-URLEncoded; charset=UTF-8' }
       assertToken(await ask(grant, { ...inHeader, ...type }))
       const { accessToken } = await tokenPair(service, await newUser(service))

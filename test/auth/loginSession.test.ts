@@ -67,7 +67,7 @@ describe('loginSession', () => {
       assert.match(headers.get('session-expires') ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     })
 
-    it('for the email in any case', async () => {
+    it('for the email, ignoring case', async () => {
       const answer = await service
         .client()
         .post(path, { ...user.credentials, email: user.email.toUpperCase() })

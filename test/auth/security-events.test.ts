@@ -132,7 +132,7 @@ describe('security events in the log', () => {
     assert.equal(line?.caller, 'viewer')
   })
 
-  it('but a request that is answered tells neither problem nor address', async () => {
+  it('but a request that succeeds logs neither problem nor address', async () => {
     const viewer = await service.bearer('viewer')
     const [line] = await linesOf((headers) => viewer.get('/v1/orders', headers))
     assert.deepEqual(Object.keys(line ?? {}), 'level method path route status caller via msg'.split(' '))

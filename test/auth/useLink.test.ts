@@ -170,7 +170,7 @@ describe('useLink', () => {
       assert.deepEqual(taken, [stored])
     })
 
-    it('with a disable: whoever comes first, nobody is signed in by it afterwards', async () => {
+    it('with a disable: in either order, it signs nobody in afterwards', async () => {
       await Promise.all([use(), setEnabled(false)])
       assertProblem(await signInWith(newPassword), 401, 'invalid-credentials')
       assertProblem(await use(), 404, 'link-not-found')

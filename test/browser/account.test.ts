@@ -70,7 +70,7 @@ describe('a one-time link', () => {
     const { address } = await linkPage(other)
     await page.goto('/link')
     await page.getByText('This link does not work').waitFor()
-    // Only what stands behind the # differs: the page is not loaded anew.
+    // Only what stands behind the # differs: the page is not loaded again.
     await page.goto(voided.address)
     await page.getByLabel('New password').fill('another harbour in the evening')
     person.expectFault(/ 404 .*\/v1\/auth\/links\/use/)

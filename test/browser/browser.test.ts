@@ -186,7 +186,7 @@ describe('the network of a person', () => {
       `Promise.race([${look}, new Promise((resolve) => setTimeout(resolve, 300, 'waits'))])`,
     )
     assert.equal(first, 'waits')
-    // Whoever still waits is told that the connection is gone.
+    // A caller that still waits sees that the connection is gone.
     expectFault(brokenConnection)
     await network('normal')
     assert.deepEqual(await page.evaluate(look), normal)

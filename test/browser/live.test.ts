@@ -177,7 +177,7 @@ describe('the live list in the web app', () => {
     ],
     ['an order', /orders\/[0-9a-f-]{36}$/, () => linkOf(page, 'Acme').press('Enter')],
   ] as const) {
-    it(`tells what happened after ${what} was read that is still on its way`, async () => {
+    it(`shows what happened after ${what} was read but had not arrived`, async () => {
       const [id] = await atWork(ofTotal)
       await eventually(async () => assert.ok((await waiting()) >= 3))
       const others = (await waiting()) - 1

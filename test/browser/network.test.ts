@@ -190,7 +190,7 @@ const inTurn = troubles.map(({ name }) => name).join(', then ')
 const mark = (page: Page) => page.evaluate('globalThis.isSamePage = true')
 
 async function assertSamePage(page: Page): Promise<void> {
-  assert.equal(await page.evaluate('globalThis.isSamePage'), true, 'the page was loaded anew')
+  assert.equal(await page.evaluate('globalThis.isSamePage'), true, 'the page was loaded again')
 }
 
 describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
@@ -221,7 +221,7 @@ describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
     })
   }
 
-  it('the first page: after the sign of the app, before any script, and troubles of each kind, which it tells', async (t) => {
+  it('the first page: after the sign of the app, before any script, and each kind of trouble, which it names', async (t) => {
     const person = await arrive(t)
     const { page, network, expectFault } = person
     await signIn(person, 'viewer')
@@ -261,7 +261,7 @@ describe('a person whose ways to the service change', () => {
     })
   }
 
-  it('who gets a page of something between, be it with 502 or with 200, is told of no answer', async () => {
+  it('a page of something between, with 502 or with 200, is reported as no answer', async () => {
     const { page } = person
     await openList(person)
     person.expectFault(/ 502 /)
@@ -324,7 +324,7 @@ describe('a person whose ways to the service change', () => {
     await page.getByLabel('Customer').waitFor()
   })
 
-  it('is told of a part of the app that is not there at all, and not sent round in circles', async () => {
+  it('learns that a part of the app is missing, and is not sent round in circles', async () => {
     const { page, origin, expectFault } = person
     await page.route(part, notThere)
     await openList(person)

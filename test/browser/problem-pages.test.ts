@@ -11,7 +11,7 @@ const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 const codes = Object.keys(catalogue)
 
-/** How each of them is put into words, test/web/problems/ tells. */
+/** test/web/problems/ tests the words of each. */
 async function showsProblem(page: Page, code: string): Promise<void> {
   const { status, title, remedy } = catalogue[code as ProblemCode]
   const article = page.getByRole('article')

@@ -123,7 +123,7 @@ describe('two tabs of one browser', () => {
     }
   })
 
-  it('show another person only what they may: a view that the first one had open asks anew', async () => {
+  it('show another person only what they may: a view that the first one had open fetches again', async () => {
     await openTabs('/orders', ['Admin'])
     const viewer = await newUser(service, { roles: ['Viewer'] })
     await second.getByRole('table').getByRole('checkbox').first().waitFor()
@@ -137,7 +137,7 @@ describe('two tabs of one browser', () => {
     assert.equal(requests.filter(isAboutOrders).length, 1)
   })
 
-  it('are both of who signs in over a session that is still there', async () => {
+  it('both belong to the person who signs in over an existing session', async () => {
     const user = await openTabs('/orders/new', ['Admin'])
     const next = await newUser(service, { roles: ['Admin'] })
     await first.getByRole('checkbox', { name: /^Select Protected/ }).click()

@@ -189,7 +189,7 @@ describe('the route table', () => {
       /^Bearer realm="countersign"$/,
     ],
     [
-      'for an invalid bearer, even beside a valid session',
+      'for an invalid bearer, even with a valid session',
       async () => {
         const { cookies } = await service.session('admin')
         const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')

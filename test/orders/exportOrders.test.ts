@@ -10,7 +10,7 @@ const csv = { accept: 'text/csv' }
 const start = Date.UTC(2026, 0, 1)
 
 /**
- * More than two portions, with ties in every sort: names, totals, states and instants of change come again.
+ * More than two batches, with ties in every sort: names, totals, states and instants of change repeat.
  */
 const rows = Array.from({ length: 2_345 }, (_, index) => {
   const isChanged = index % 3 > 0

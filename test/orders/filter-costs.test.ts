@@ -54,7 +54,7 @@ describe('a filter for long texts that repeat themselves, among customers that d
     'customers to be kept out': times(25, `customer!="*${four.repeat(20)}x*"`),
   }
   for (const [what, filter] of Object.entries(costly)) {
-    it(`takes little of the processor, and is answered beside others: ${what}`, async () => {
+    it(`takes little of the processor, and is answered among others: ${what}`, async () => {
       const before = process.cpuUsage()
       const [slow, quick] = await Promise.all([
         list(caller, filter),

@@ -24,7 +24,7 @@ function pick<T>(values: readonly T[], index: number): T {
   return values[index % values.length] as T
 }
 
-/** Every list has a length of its own, so that the values meet in ever new combinations. */
+/** Every list has a different length, so that the values meet in ever new combinations. */
 const rows: Row[] = Array.from({ length: 84 }, (_, index) => {
   const id = ids[index] ?? orderIdAt(Math.max(0, pick(instantsMs, index)), index)
   return orderRow({

@@ -221,7 +221,7 @@ describe('any filter', () => {
     fc.assert(property, { numRuns: 3000 })
   })
 
-  it('has SQL of its own shape, whatever its values are', () => {
+  it('has SQL of one shape, whatever its values are', () => {
     const property = fc.property(awkwardText, awkwardText, (left, right) => {
       const shapes = [left, right].map((text) => {
         const pattern = { text, anyBefore: false, anyAfter: false }

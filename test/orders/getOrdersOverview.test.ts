@@ -38,7 +38,7 @@ describe('getOrdersOverview', () => {
     viewer = await service.bearer('viewer')
   })
 
-  /** Of these orders and no others. */
+  /** Figures of these orders alone. */
   async function ofOrders(rows: OrderRow[], query: string): Promise<Answer['body']> {
     await replaceOrders(service, rows)
     const answer = await viewer.get(`${path}?${query}`)

@@ -264,7 +264,7 @@ describe('idempotency', () => {
       assert.deepEqual([answer.status, answer.headers.get('idempotency-replayed')], [204, null])
     })
 
-    it('so that a 409 is found anew every time', async () => {
+    it('so that a 409 is found again every time', async () => {
       const [id, key] = [await createdId(operator), randomUUID()]
       await admin.patch(`/v1/orders/${id}/approve`)
       const answers: Answer[] = [await approve(id, key), await approve(id, key)]

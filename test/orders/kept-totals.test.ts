@@ -18,7 +18,7 @@ describe('the total of a filter', () => {
     (await caller.get('/v1/orders?filter=customer:zirkon')).body.totalCount
   const create = async () => (await caller.post('/v1/orders', { customer: 'Zirkon & Co', total: 1 })).status
 
-  it('is counted anew after each write', async () => {
+  it('is counted again after each write', async () => {
     assert.deepEqual([await total(), await total()], [0, 0])
     for (const count of [1, 2, 3]) {
       assert.equal(await create(), 201)

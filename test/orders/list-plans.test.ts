@@ -129,7 +129,7 @@ describePages('where most are approved', { byStatus: million, isInOrder: true },
   ['', 'total', 1_000_000, 1_000_000, 'nothing'],
   ['', 'total', 0, 0, 'nothing'],
   ['', 'total', 9_999, null, 'walk orders_by_total after 0'],
-  // Of one status by creation the others are passed by.
+  // A list of one status by creation passes the others by.
   ['status=Pending', 'createdAtUtc', 400_000, 0, 'walk orders_by_status of 0 after 0'],
   ['status!=Approved', 'id', 400_000, 0, 'walk orders_by_status of 0 after 0'],
   ['status=Pending', 'status', 400_000, 0, 'walk orders_by_status after 0'],

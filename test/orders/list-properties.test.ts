@@ -10,7 +10,7 @@ import { testService } from '../support/service.ts'
 const orderCount = 2_000
 const numRuns = 150
 
-/** A part of a filter beside what it means. */
+/** A part of a filter with its meaning. */
 interface Part {
   text: string
   holds(row: OrderRow): boolean
@@ -73,7 +73,7 @@ describe('a list of thousands of orders, while nothing is written', () => {
     })
   }
 
-  it('has the items and the total of its own filter, sort and page, whatever was asked before', async () => {
+  it('has the items and the total of exactly its filter, sort and page, whatever was asked before', async () => {
     const property = fc.asyncProperty(anyList, async ({ parts, isNegated, ...list }) => {
       const { orderBy, order, pageSize, place } = list
       const all = parts.map(({ text }) => text).join(' ')

@@ -127,7 +127,7 @@ describe('listOrders', () => {
         })
       }
 
-      it(`by ${orderBy} ascending when no direction is given, its name in any case`, async () => {
+      it(`by ${orderBy} ascending when no direction is given, ignoring the case of its name`, async () => {
         for (const name of [orderBy, orderBy.toUpperCase(), orderBy.toLowerCase()]) {
           const answer = await list(`orderBy=${name}&pageSize=100`)
           assert.deepEqual(idsOf(answer), sorted(orderBy, 'Asc').slice(0, 100), name)

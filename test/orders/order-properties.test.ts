@@ -126,8 +126,8 @@ function plainDecimal(e4: number): string {
 }
 
 /**
- * The rule of section 2 of the contract, told in another way than the service does; undefined where it is
- * refused.
+ * The rule of section 2 of the contract, written in another way than the service has it; undefined where it
+ * is refused.
  */
 function expectedCustomer(sent: string): string | undefined {
   const trimmed = sent.replace(/^[\s\ufeff]+/u, '').replace(/[\s\ufeff]+$/u, '')

@@ -70,7 +70,7 @@ describe('order races', () => {
       assert.notEqual(winner % 4, 3)
     })
 
-    it('of 20 at once with keys of their own exactly one is 204, and only its key is kept', async () => {
+    it('exactly one of 20 at once with different keys is 204, and only its key is kept', async () => {
       const id = await createdId(operator)
       const answers = await atOnce(20, (index) => approve(id, { 'idempotency-key': `${id}-${index}` }))
       assert.deepEqual([withStatus(answers, 204).length, withStatus(answers, 409).length], [1, 19])
@@ -170,7 +170,7 @@ describe('order races', () => {
       ])
     })
 
-    it('that fail beside others take none of them along', async () => {
+    it('that fail among others take none of them along', async () => {
       const customer = randomUUID()
       const key = { 'idempotency-key': customer }
       const first = await create({ customer, total: 1 }, key)
@@ -190,7 +190,7 @@ describe('order races', () => {
     })
   })
 
-  describe('reads beside writes', () => {
+  describe('reads during writes', () => {
     it('see an order as soon as its 201 has been sent', async () => {
       const answers = await atOnce(30, async () => {
         const { headers } = await create({ customer: 'Seen', total: 1 })

@@ -21,7 +21,7 @@ describe('streamOrderEvents', () => {
     await seal(service.db)
   })
 
-  /** A caller of its own, with no streams yet. */
+  /** A new caller, without streams. */
   const newViewer = () => newCaller(service, ['Viewer'])
 
   async function open(t: { after: (end: () => void) => void }, caller: Client, lastEventId?: string) {
@@ -75,7 +75,7 @@ describe('streamOrderEvents', () => {
       )
     })
 
-    it('tells nothing of accounts, and goes past it', async (t) => {
+    it('reports nothing about accounts, and goes past it', async (t) => {
       const stream = await open(t, await newViewer())
       await newUser(service, { roles: ['Viewer'] })
       const [id] = await create(1)
@@ -278,7 +278,7 @@ describe('the streams of an instance', () => {
     assert.deepEqual([place, from, reached], [0, 0, size])
   })
 
-  it('let others be served before each portion, however far behind their caller is', async () => {
+  it('let others be served before each batch, however far behind their caller is', async () => {
     const live = new LiveOrders(service.db)
     const place = await live.begin(0)
     let isServed = false

@@ -59,7 +59,7 @@ describe('headers of access tokens', () => {
       ]),
       ['b64 false, named in crit', { b64: false, crit: ['b64'] }],
       ['an extension that nobody knows, named in crit', { crit: ['x-role'], 'x-role': 'Admin' }],
-      ['crit that names a member of its own', { crit: ['alg'] }],
+      ['crit that names a member of the header', { crit: ['alg'] }],
       ['crit of nothing', { crit: [] }],
       ['crit that is no list', { crit: 'exp' }],
       ['kid __proto__', { kid: '__proto__' }],

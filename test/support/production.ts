@@ -11,7 +11,7 @@ import { signingKeyFile } from './signing-key.ts'
 
 const password = 'quiet harbour lanterns at dusk'
 
-/** Of the accounts that `newProduction` adds. */
+/** How the accounts that `newProduction` adds sign in. */
 export function credentialsOf(userName: 'admin' | 'operator'): { email: string; password: string } {
   return { email: `${userName}@example.com`, password }
 }

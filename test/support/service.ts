@@ -45,7 +45,7 @@ export interface ServiceOptions {
   until?: { after(hook: () => Promise<void>): void }
 }
 
-/** The real service with production options on a database of its own, listening on loopback. */
+/** The real service with production options on a separate database, listening on loopback. */
 export interface Service {
   /** The same database. A service in another process does not see what the test replaces here. */
   db: Readonly<AppDatabase>
@@ -99,7 +99,7 @@ after(async () => (await shared)?.close())
  * The service of the describe that calls this in its body. Without options it is the one that the whole
  * process shares, because each costs two seconds of a processor. There, each test adds its own accounts,
  * failed sign-ins name an email that no account has, demo accounts keep their roles, and the clock never goes
- * back. With options the describe gets a service of its own, in this process.
+ * back. With options the describe gets a separate service, in this process.
  */
 export function testService(options: ServiceOptions): InsideService
 export function testService(): Service

@@ -74,7 +74,7 @@ describe('addNote', () => {
       })
     }
 
-    it('as often as one likes, fifty at once, each with an event of its own', async () => {
+    it('any number of times, fifty at once, each with its own event', async () => {
       const order = await createdId(operator)
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, index) => note(order, { text: `Note ${index}` })),

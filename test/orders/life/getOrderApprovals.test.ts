@@ -79,7 +79,7 @@ describe('getOrderApprovals', () => {
   })
 
   describe('says what an approval would be answered', () => {
-    it('of who created the order: self-approval, where the policy does not allow it', async () => {
+    it('the creator: self-approval, where the policy does not allow it', async () => {
       const { caller } = await approver()
       const [kept, free] = [
         await createdId(caller, { total: 100 }),
@@ -91,7 +91,7 @@ describe('getOrderApprovals', () => {
       assert.equal(await approve(caller, free), 'approved')
     })
 
-    it('of who has approved: already-approved-by-you', async () => {
+    it('someone who has approved: already-approved-by-you', async () => {
       const id = await createdId(operator, { total: 100 })
       assert.equal(await approve(admin, id), 'approved')
       assert.deepEqual(await may(admin, id), [false, 'already-approved-by-you'])

@@ -36,7 +36,7 @@ describe('getOrderReceipt', () => {
   }
 
   describe('succeeds', () => {
-    it('with a JWS of its own type, that the JWKS verifies and no clock ages', async () => {
+    it('with a JWS of a distinct type, which the JWKS verifies and no clock ages', async () => {
       const answer = await get(await approved())
       assert.equal(answer.status, 200, answer.text)
       assert.deepEqual(Object.keys(answer.body), ['receipt'])
@@ -99,7 +99,7 @@ describe('getOrderReceipt', () => {
       const ids = await Promise.all(Array.from({ length: 50 }, () => approved()))
       const answers = await Promise.all(ids.map(ask))
       const codes = answers.map(({ status, body }) => `${status} ${body.code}`)
-      // Of several that seal at the same moment all but one may be told to ask again.
+      // If several seal at the same moment, all but one may have to ask again.
       assert.deepEqual(
         codes.filter((code) => !['200 undefined', '503 receipt-not-ready'].includes(code)),
         [],

@@ -28,7 +28,7 @@ describe('rejectOrder', () => {
       assert.equal((await admin.get(`/v1/orders/${id}`)).body.status, 0)
     })
 
-    it('also of who created the order, whom nothing keeps from rejecting it', async () => {
+    it('by the creator too, whom nothing bars from rejecting it', async () => {
       const admin = await service.bearer('admin')
       const id = await createdId(admin)
       assert.equal((await admin.patch(`/v1/orders/${id}/reject`, { reason: 'My mistake.' })).status, 204)

@@ -97,7 +97,7 @@ export function describeTransition({ path, status, kind, actor, reason }: Transi
       assert.deepEqual(await read(bystander), asItWas)
     })
 
-    it('takes the id in any case, a trailing slash, members and parameters that it does not know', async () => {
+    it('takes the id in upper or lower case, a trailing slash, members and parameters that it does not know', async () => {
       assert.equal((await move((await createdId(operator)).toUpperCase())).status, 204)
       const id = await createdId(operator)
       const body = { reason, status: 1, version: 9, text: 'x' }
@@ -116,7 +116,7 @@ export function describeTransition({ path, status, kind, actor, reason }: Transi
 
   if (reason !== undefined) {
     describe('takes a reason', () => {
-      it('gives each reason a salt of its own', async () => {
+      it('gives each reason its own salt', async () => {
         const both = [await createdId(operator), await createdId(operator)]
         for (const id of both) await move(id)
         const [a, b] = await Promise.all(both.map(async (id) => (await eventsOf(id)).at(-1)))

@@ -60,7 +60,7 @@ describe('withdrawOrder', () => {
     })
   })
 
-  describe('is for who created the order alone', () => {
+  describe('is for the creator alone', () => {
     it('is 403 for everybody else, an administrator too, whatever the state is', async () => {
       const admin = await service.bearer('admin')
       const id = await createdId(operator)

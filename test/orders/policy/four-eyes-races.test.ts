@@ -42,7 +42,7 @@ describe('approvals of one order at once', () => {
   const given = (answers: Answer[]) => answers.filter(({ status }) => status === 204)
   const refused = (answers: Answer[]) => answers.filter(({ status }) => status !== 204)
 
-  /** Counter, rows, events and versions say the same: so many approvals, each of somebody else. */
+  /** Counter, rows, events and versions say the same number of approvals, each by someone else. */
   async function assertGiven(id: string, count: number) {
     const { status, version, approvals_needed: needed, ...state } = await approvalState(service, id)
     assert.deepEqual([state.approvals_given, version, status], [count, count + 1, count === needed ? 1 : 0])
@@ -61,7 +61,7 @@ describe('approvals of one order at once', () => {
   const compare = (one: number, other: number) => one - other
 
   for (const needed of [1, 2, 3, 5]) {
-    it(`of 50 people exactly ${needed} give one where ${needed} are needed, and the others are told it is done`, async () => {
+    it(`exactly ${needed} of 50 people give one where ${needed} are needed, and the others learn it is done`, async () => {
       const id = await orderNeeding(needed)
       const answers = await atOnce(callers(50), id)
       assert.equal(given(answers).length, needed)
@@ -99,7 +99,7 @@ describe('approvals of one order at once', () => {
     await assertGiven(id, 4)
   })
 
-  it('never count that of who created the order', async () => {
+  it('never count the creator’s', async () => {
     const [creator, ...others] = callers(20)
     const id = await orderNeeding(5, creator)
     const mixed = others.slice(0, 5).flatMap((other) => [creator ?? admin, other, creator ?? admin])
@@ -156,7 +156,7 @@ describe('approvals of one order at once', () => {
     }
   })
 
-  it('beside a rejection end with it: the order is approved or rejected, and never both', async () => {
+  it('during a rejection end with it: the order is approved or rejected, and never both', async () => {
     const ends: number[] = []
     for (let round = 0; round < 6; round += 1) {
       const id = await orderNeeding(2)

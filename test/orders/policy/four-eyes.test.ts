@@ -49,7 +49,7 @@ describe('four eyes', () => {
   }
 
   describe('a super-user who passes', () => {
-    it('whoever created the order is refused, with every permission and however the request is made', async () => {
+    it('the creator is refused, with every permission and however the request is made', async () => {
       const id = await orderUnder({ selfApproval: false }, admin)
       const everything = await addRole(service, `Everything-${randomUUID().slice(0, 8)}`, permissions)
       const { user, caller } = await newApprover(service)
@@ -105,7 +105,7 @@ describe('four eyes', () => {
   })
 
   describe('a second entry point that does not ask', () => {
-    it('no route approves an order but one, whatever is sent to it by whoever created the order', async () => {
+    it('no route approves an order but one, whatever its creator sends', async () => {
       const id = await orderUnder({ approvals: 2, selfApproval: false }, admin)
       const routes = (await tableOfRoutes()).filter(({ method }) => method !== 'GET' && method !== 'HEAD')
       const ending = ['/v1/orders/:id/reject', '/v1/orders/:id/withdraw']
@@ -172,7 +172,7 @@ describe('four eyes', () => {
           .execute(),
       )
 
-    it('who created an order stays its creator under another name, and whoever takes the name does not become it', async () => {
+    it('the creator stays the creator under another name, and a user who takes the old name does not become it', async () => {
       const [creator, other] = [await newApprover(service), await newApprover(service)]
       const id = await orderUnder({ selfApproval: false }, creator.caller)
       await rename(creator.user.id, `was-${creator.user.userName}`)
@@ -185,7 +185,7 @@ describe('four eyes', () => {
       assert.equal((await approve(namesake, id)).status, 204)
     })
 
-    it('who approved once does not approve again under another name', async () => {
+    it('an approver cannot approve again under another name', async () => {
       const approver = await newApprover(service)
       const id = await orderUnder({ approvals: 2 })
       assert.equal((await approve(approver.caller, id)).status, 204)
@@ -197,7 +197,7 @@ describe('four eyes', () => {
   })
 
   describe('one of several reviewers sufficing', () => {
-    it('an order that needs three is pending until the third, who approves it; each is told of with a version', async () => {
+    it('an order that needs three is pending until the third, which approves it; each is reported with a version', async () => {
       const id = await orderUnder({ approvals: 3 })
       const people = [await newApprover(service), await newApprover(service), await newApprover(service)]
       for (const [index, { caller, user }] of people.entries()) {
@@ -280,7 +280,7 @@ describe('four eyes', () => {
       await assertUntouched(id)
     })
 
-    it('counts as one where the row says so, once, and not for an order of its own', async () => {
+    it('counts as one where the row says so, once, and not for its own orders', async () => {
       const { machine, caller } = await newMachine()
       const id = await orderUnder({ services: true, approvals: 2, selfApproval: false })
       assert.equal((await approve(caller, id)).status, 204)

@@ -36,7 +36,7 @@ describe('deleteView', () => {
       assert.deepEqual([answer.status, answer.headers.get('etag')], [201, '"1"'])
     })
 
-    it('of a shared view of another, for whoever may share', async () => {
+    it('another’s shared view, with the permission to share', async () => {
       const role = await addRole(service, 'Sharing', ['Orders.Read', 'Views.Share'])
       const user = await newUser(service, { roles: [role] })
       const other = await bearerOf(service, user)
@@ -92,7 +92,7 @@ describe('deleteView', () => {
       for (const answer of answers) if (answer.status !== 204) assertProblem(answer, 404, 'view-not-found')
     })
 
-    it('beside a change of the same version one of the two wins', async () => {
+    it('one of a delete and a change of the same version wins', async () => {
       const id = await keptView(viewer)
       const headers = { 'if-match': '"1"' }
       const answers = await Promise.all([

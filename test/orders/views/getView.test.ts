@@ -26,7 +26,7 @@ describe('getView', () => {
       assert.equal(answer.headers.get('cache-control'), 'private, no-cache')
     })
 
-    it('for everybody where it is shared, the id in any case', async () => {
+    it('for everybody if it is shared, ignoring the case of the id', async () => {
       const content = viewOf({ shared: true })
       const id = await keptView(admin, content)
       const { body } = await viewer.get(`/v1/views/${id.toUpperCase()}`)

@@ -29,7 +29,7 @@ describe('listViews', () => {
   const list = async (caller: Client): Promise<Told[]> =>
     (await caller.get('/v1/views?pageSize=100')).body.items
 
-  it('tells one’s own and all that are shared, each with whose it is, by name', async () => {
+  it('lists the caller’s own and all shared ones, each with its owner, by name', async () => {
     const sharer = await newCaller(service, ['Sharing of lists'])
     const content = viewOf({ name: 'beta', shared: true })
     const id = await keptView(sharer, content)

@@ -32,7 +32,7 @@ describe('putView', () => {
   const read = (id: string, caller = own) => caller.get(`/v1/views/${id}`)
 
   describe('succeeds', () => {
-    it('with 201, the view, its path and its first version, which a read then tells as well', async () => {
+    it('with 201, the view, its path and its first version, which a read then shows as well', async () => {
       const id = randomUUID()
       const content = viewOf({ columns: ['approvalsMissing', 'approvedBy', 'updatedAtUtc', 'id'] })
       const answer = await putView(own, content, { id })
@@ -54,7 +54,7 @@ describe('putView', () => {
       assert.deepEqual((await read(id)).body, { id, ...next, isOwn: true, owner: userName })
     })
 
-    it('with what the list takes: names of any case, directions by name; and tells them in one form', async () => {
+    it('with what the list takes: names in upper or lower case, directions by name; and returns them in one form', async () => {
       const id = randomUUID().toUpperCase()
       const sort = { orderBy: 'CREATEDATUTC', order: 'asc' }
       const { body } = await putView(own, viewOf({ sort, filter: ' Müller \n', name: ' A  b ' }), { id })
@@ -161,7 +161,7 @@ describe('putView', () => {
       })
     }
 
-    it('is 409 for a name that another view of the same person has, in any case', async () => {
+    it('is 409 for a name that another view of the same person has, ignoring case', async () => {
       await keptView(own, { name: 'Größe' })
       const other = await keptView(own)
       assertProblem(await putView(own, viewOf({ name: 'GRÖSSE' })), 409, 'view-name-taken')
@@ -191,7 +191,7 @@ describe('putView', () => {
       assert.equal((await read(id)).headers.get('etag'), '"1"')
     })
 
-    it('is 403 naming the permission for whoever shares a view without Views.Share', async () => {
+    it('is 403 naming the permission to a caller who shares a view without Views.Share', async () => {
       const id = await keptView(own)
       for (const answer of [await putView(own, viewOf(shared)), await putView(own, viewOf(shared), { id })]) {
         assertProblem(answer, 403, 'permission-denied')
@@ -200,7 +200,7 @@ describe('putView', () => {
       assert.equal((await read(id)).body.shared, false)
     })
 
-    it('is 403 for a shared view of another, and for an own one of who lost the permission', async () => {
+    it('is 403 for a shared view of another, and for the caller’s own after losing the permission', async () => {
       const role = await addRole(service, `Sharing-${randomUUID()}`, ['Orders.Read', 'Views.Share'])
       const user = await newUser(service, { roles: [role] })
       const id = await keptView(await bearerOf(service, user), shared)
@@ -217,7 +217,7 @@ describe('putView', () => {
       }
     })
 
-    it('lets whoever may share change a shared view of another, which stays that one’s', async () => {
+    it('lets a caller with Views.Share change another’s shared view, whose owner stays', async () => {
       const id = await keptView(admin, shared)
       const role = await addRole(service, `Sharing-${randomUUID()}`, ['Orders.Read', 'Views.Share'])
       const other = await newCaller(service, [role])
@@ -227,7 +227,7 @@ describe('putView', () => {
       assert.deepEqual((await read(id, admin)).body, { ...answer.body, isOwn: true })
     })
 
-    it('lets whoever may share take a view of another back from all: it is its owner’s alone', async () => {
+    it('lets a caller with Views.Share unshare another’s view: only its owner sees it', async () => {
       const id = await keptView(admin, shared)
       const role = await addRole(service, `Sharing-${randomUUID()}`, ['Orders.Read', 'Views.Share'])
       const other = await newCaller(service, [role])

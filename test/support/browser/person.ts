@@ -39,7 +39,7 @@ export const sideBySide = { concurrency: 3 }
 /** For a describe in such a suite whose tests share a person; it would inherit the concurrency. */
 export const inTurn = { concurrency: false }
 
-/** One person at a browser: cookies, storage, connections and an origin of their own. */
+/** One person at a browser: with separate cookies, storage, connections and origin. */
 export interface Person {
   page: Page
   /** Where this person finds the service; `page.goto('/path')` is relative to it. */

@@ -12,7 +12,7 @@ const tallies = (count: number) => ({
   withdrawn: { count: 7, total: 7 },
 })
 
-/** Days up to 31 December, of which the one so many days ago has so many orders that wait. */
+/** Days up to 31 December, each with the given number of waiting orders, by its age in days. */
 function daysWith(counts: Record<number, number>, length = daysOfAges): Day[] {
   return Array.from({ length }, (_, index) => ({
     date: new Date(Date.UTC(2026, 11, 32 - length + index)).toISOString().slice(0, 10),

@@ -68,7 +68,7 @@ describe('an axis', () => {
   })
 })
 
-/** So many days up to 2026-11-22, a Sunday. */
+/** The given number of days up to 2026-11-22, a Sunday. */
 function datesOf(count: number): string[] {
   const last = Date.parse('2026-11-22')
   return Array.from({ length: count }, (_, index) =>

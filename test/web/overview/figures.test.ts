@@ -13,7 +13,8 @@ const { durationWords, formatFigure, formatShare, greetingAt, waitingWords } = a
 const nothing = { count: 0, total: 0 }
 
 /**
- * An answer about days with so many pending orders each, of 10 each, and `older` approved ones before them.
+ * An answer about days with these numbers of pending orders, of 10 each, and `older` approved ones before
+ * them.
  */
 function answerOf(counts: number[], older = 0): Overview {
   const count = counts.reduce((sum, some) => sum + some, 0)

@@ -198,7 +198,7 @@ export async function replaceLink(
     .execute()
 }
 
-/** False if it does not exist or has expired. Of any number of simultaneous uses exactly one finds it. */
+/** False if it does not exist or has expired. Exactly one of any number of simultaneous uses finds it. */
 export async function takeLink(
   trx: Transaction<Database>,
   link: { principalId: number; tokenHash: string; nowMilliseconds: number },

@@ -40,7 +40,7 @@ export class Passwords {
     })
   }
 
-  /** All passwords share one queue, whoever sent them. */
+  /** All passwords share one queue, for all callers. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.run('', work)
   }

@@ -65,7 +65,7 @@ export class AccessTokens {
   }
 
   /**
-   * Signs an access token (RFC 9068 §2.2). `credentials_changed_at` is a claim of our own, in milliseconds.
+   * Signs an access token (RFC 9068 §2.2). `credentials_changed_at` is our own claim, in milliseconds.
    */
   async issue(subject: TokenSubject, ttlSeconds: number, nowMilliseconds: number): Promise<IssuedToken> {
     const issuedAtSeconds = secondOf(nowMilliseconds)
