@@ -60,8 +60,7 @@ export function registerApiBrowser(app: App, routes: readonly RouteOptions[], pu
 
 /**
  * The script of the API browser. Its package offers it only by a route of its plugin. The plugin's page
- * redirects, which the contract forbids, and has an inline script; so the plugin runs on an instance of its
- * own.
+ * redirects, which the contract forbids, and has an inline script; so the plugin runs on a separate instance.
  */
 async function readScalarScript(): Promise<string> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')

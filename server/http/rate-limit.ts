@@ -11,7 +11,7 @@ const periodMilliseconds = periodSeconds * 1000
 export type LimitName = Exclude<keyof RateLimits, 'factor'>
 
 /**
- * Each limit keeps at most so many periods, and at least the latest half of them: a flood costs bounded
+ * The most periods that a limit keeps. It forgets at most the older half of them: a flood costs bounded
  * memory.
  */
 const periodsLimit = 200_000

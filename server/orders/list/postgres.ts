@@ -129,7 +129,7 @@ const lastTally = new WeakMap<object, Table['byStatus']>()
 /**
  * The answer of `findOrders` by one statement, without a transaction; undefined where the plan needs more. A
  * page near an end of a list that has an index is planned with the counts of the previous list. The statement
- * also returns the counts of its own snapshot: if they lead to the same plan, the page is right. (A
+ * also returns the counts of its snapshot: if they lead to the same plan, the page is right. (A
  * transaction of four statements takes three times as long.)
  */
 export async function findOrdersAtOnce(
