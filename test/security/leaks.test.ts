@@ -74,11 +74,11 @@ describe('what every test watches for', () => {
     ]
     for (const detail of details) {
       noteAnswer(500, {}, JSON.stringify({ detail }))
-      assert.throws(() => assertDiscreet(''), /an answer 500 tells/, detail)
+      assert.throws(() => assertDiscreet(''), /an answer 500 shows/, detail)
     }
     for (const name of ['server', 'x-powered-by']) {
       noteAnswer(200, { [name]: 'x' }, '')
-      assert.throws(() => assertDiscreet(''), /an answer 200 tells/, name)
+      assert.throws(() => assertDiscreet(''), /an answer 200 shows/, name)
     }
   })
 
