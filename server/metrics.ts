@@ -125,7 +125,7 @@ function watchEvents(registry: Registry, { db, clock }: MetricsParts): void {
   })
   new Gauge({
     name: 'countersign_events_seal_lag_seconds',
-    help: 'Age of the oldest event that waits to be sealed; 0 when none does. More than 2 means that nobody seals.',
+    help: 'Age of the oldest event that waits to be sealed; 0 if none waits. More than 2 means that no instance seals.',
     registers: [registry],
     collect() {
       const ageOf = (at: number | undefined) => (at === undefined ? 0 : Math.max(0, clock() - at) / 1000)

@@ -4,16 +4,13 @@ import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
 
-/**
- * A token pair, and the key with which it will be refreshed: an answer that was lost is asked for again by
- * it.
- */
+/** A token pair and the key of its refresh: with the same key a lost answer can be fetched again. */
 export type SignedIn = Schemas['TokenPair'] & { refreshKey: string }
 
 export interface AppOptions extends Connection {
-  /** What `keep` was last given, in an earlier run. */
+  /** What an earlier run last passed to `keep`. */
   signedIn?: SignedIn
-  /** Called with every new pair before it is used, and with undefined when there is none any longer. */
+  /** Called with every new pair before its first use, and with undefined once there is none. */
   keep?: (signedIn: SignedIn | undefined) => void | Promise<void>
 }
 
@@ -25,9 +22,9 @@ export interface AppClient extends Client {
 }
 
 /**
- * A token pair that is refreshed when it is refused: one refresh at a time, whoever waits for it, and under a
- * key, so that the family outlives a lost answer. One client for a sign-in: two would end its family by using
- * a token twice.
+ * Signs in for a token pair, and refreshes it when it is refused. All calls share one refresh, under a key,
+ * so that the family survives a lost answer. Use one client for a sign-in: two would use a token twice and so
+ * end its family.
  */
 export function appClient({ signedIn, keep = () => undefined, ...connection }: AppOptions = {}): AppClient {
   const { baseUrl = '' } = connection
@@ -72,7 +69,7 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
 
 export interface ServiceOptions extends Connection, Record<keyof Schemas['ClientTokenCommand'], string> {}
 
-/** A service by its secret. A token is fetched when none is there, or it is refused. */
+/** Signs in as a service by its secret. Fetches a token if there is none or it is refused. */
 export function serviceClient({ clientId, clientSecret, ...connection }: ServiceOptions): Client {
   const { baseUrl = '' } = connection
   const exchange = sender(connection)
@@ -89,13 +86,11 @@ export function serviceClient({ clientId, clientSecret, ...connection }: Service
 
 interface Tokens {
   current(): string | undefined
-  /** Gets another; throws why not. */
+  /** Gets another token, or throws. */
   renew(): Promise<void>
 }
 
-/**
- * Sends with the token; when it is refused, once more with its successor, which all who wait for one share.
- */
+/** Sends with the token, and if it is refused once more with its successor. All calls share one renewal. */
 function withBearer(exchange: Send, { current, renew }: Tokens): Send {
   let renewing: Promise<void> | undefined
   const renewed = () => {

@@ -6,12 +6,11 @@ type Schemas = components['schemas']
 
 const antiforgeryHeader = 'x-xsrf-token'
 const safeMethods = ['GET', 'HEAD', 'OPTIONS']
-/** These sign in with what is in their body; they need no antiforgery token. */
-const publicPaths = ['/v1/auth/session']
-
-/** Whether the request signs in, and so says nothing about the session that there is. */
+/**
+ * Whether the request signs in. It needs no antiforgery token, and its answer says nothing about the session.
+ */
 export function isPublic(request: Request): boolean {
-  return publicPaths.includes(new URL(request.url).pathname)
+  return new URL(request.url).pathname === '/v1/auth/session'
 }
 
 export function isSafe(request: Request): boolean {
@@ -23,14 +22,14 @@ export interface BrowserClient extends Client {
   signIn(credentials: Schemas['LoginSessionCommand']): Promise<void>
   signOut(): Promise<void>
   /**
-   * A token of this browser, fetched once. Fetched before a sign-in, it stays good until the sign-out
-   * (section 4 of the contract); a refused one is fetched anew, once for each request.
+   * The token of this browser, fetched once. It stays valid from before a sign-in until the sign-out (section
+   * 4 of the contract). A refused token is fetched again, once for each request.
    */
   fetchAntiforgeryToken(): Promise<string>
   forgetAntiforgeryToken(): void
 }
 
-/** A session by cookie, which the browser keeps; elsewhere `fetch` has to. */
+/** Signs in for a session cookie, which the browser keeps. Elsewhere `fetch` must keep it. */
 export function browserClient(connection: Connection = {}): BrowserClient {
   const exchange = sender(connection)
   const client = clientOf(connection.baseUrl ?? '', send)

@@ -9,7 +9,7 @@ type PathOf<M extends Method> = {
 }[keyof paths]
 type OperationOf<P extends keyof paths, M extends Method> = paths[P][M]
 
-/** Without the kinds of parameters that there are none of. */
+/** Only the kinds of parameters that the operation has. */
 type ParametersOf<O> = O extends { parameters: infer All }
   ? { [Kind in keyof All as Exclude<All[Kind], undefined> extends never ? never : Kind]: All[Kind] }
   : never
@@ -31,19 +31,16 @@ type Init<O> = ParametersInit<ParametersOf<O>> &
   BodyOf<O> & {
     headers?: Record<string, string>
     signal?: AbortSignal
-    /**
-     * Goes on when its page goes. Browsers allow 64 KiB of bodies for all such requests together: small ones
-     * only.
-     */
+    /** Goes on after its page is closed. Browsers allow 64 KiB of bodies for all such requests together. */
     keepalive?: boolean
   }
 type InitArguments<O> = object extends Init<O> ? [init?: Init<O>] : [init: Init<O>]
 
-/** A good answer. */
+/** A successful answer. */
 export interface Exchange<Data> {
   data: Data
   response: Response
-  /** Of the version that `data` is: `ifUnchanged` takes it back. */
+  /** The version of `data`, for `ifUnchanged`. */
   etag: string | undefined
 }
 
@@ -58,14 +55,14 @@ type ListPath = {
 }[PathOf<'get'>]
 type ItemOf<P extends ListPath> =
   AnswerOf<OperationOf<P, 'get'>> extends { items: (infer Item)[] } ? Item : never
-/** The forms in which a list can be had whole. */
+/** The media types of a whole list. */
 type FormOf<P extends ListPath> = paths[P]['get'] extends {
   responses: { 200: { content: infer Content } }
 }
   ? Exclude<keyof Content, 'application/json'>
   : never
 
-/** Every call throws `ProblemError` when the service refuses, and `NoAnswerError` when it does not answer. */
+/** Every call throws `ProblemError` if the service refuses, and `NoAnswerError` if it does not answer. */
 export interface Client {
   GET: Call<'get'>
   POST: Call<'post'>
@@ -73,14 +70,14 @@ export interface Client {
   PATCH: Call<'patch'>
   DELETE: Call<'delete'>
   /**
-   * Every entry of a list, fetched page by page as they are taken. What is changed meanwhile may move to
-   * another page: sorted by what does not change, as by `id` upwards, each entry that stays comes once.
+   * The entries of a list, fetched page by page as they are used. A change may move an entry to another page
+   * meanwhile. If the sort is by what does not change, such as `id` ascending, each entry comes once.
    */
   each<P extends ListPath>(
     path: P,
     ...init: InitArguments<OperationOf<P, 'get'>>
   ): AsyncGenerator<ItemOf<P>, void>
-  /** A list as a whole, as a stream without a time limit: the body is yours to read. */
+  /** A whole list as a stream, without a time limit. Read the body yourself. */
   export<P extends ListPath>(
     path: P,
     form: FormOf<P>,
@@ -91,13 +88,13 @@ export interface Client {
 export type Send = (request: Request) => Promise<Response>
 
 export interface Connection {
-  /** The address of the service; in a browser that of the page if it is left out. */
+  /** The address of the service. In a browser the default is that of the page. */
   baseUrl?: string
-  /** In place of the platform's own. */
+  /** Instead of the platform's own. */
   fetch?: (request: Request, init: RequestInit) => Promise<Response>
 }
 
-/** As the calls look from inside, where an operation is one of many. */
+/** The same for any operation. */
 interface AnyInit {
   params?: { path?: object; query?: object; header?: object }
   body?: unknown
@@ -106,7 +103,7 @@ interface AnyInit {
   keepalive?: boolean
 }
 
-/** The operations of the service by their paths. `send` adds a credential. */
+/** The operations of the service by path. `send` adds a credential. */
 export function clientOf(baseUrl: string, send: Send): Client {
   const answerTo = (method: string, path: string, init: AnyInit) =>
     send(requestOf(method, baseUrl + path, init)).catch(refuseUnanswered)
@@ -161,7 +158,7 @@ function requestOf(
     ...(signal === undefined ? {} : { signal }),
     keepalive,
     credentials: 'same-origin',
-    // A list is revalidated by its entity tag, never taken from the cache as it is.
+    // Answers are revalidated by their entity tag, never taken from the cache unchecked.
     cache: 'no-cache',
   })
 }
@@ -189,21 +186,18 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What the caller gave up, and what is known already, stays what it is; else the connection was lost. */
+/** Passes on known failures and aborts by the caller. Any other failure is a lost connection. */
 function refuseUnanswered(failure: unknown): never {
-  const isTold = failure instanceof NoAnswerError || failure instanceof ProblemError
-  const isGivenUp = failure instanceof DOMException && failure.name === 'AbortError'
-  if (isTold || isGivenUp) throw failure
+  const isKnown = failure instanceof NoAnswerError || failure instanceof ProblemError
+  const isAborted = failure instanceof DOMException && failure.name === 'AbortError'
+  if (isKnown || isAborted) throw failure
   throw new NoAnswerError('an answer that broke off', { cause: failure })
 }
 
-/** A request that has no answer for this long counts as failed. */
+/** A request without an answer for this long counts as failed. */
 const answerLimitMilliseconds = 30_000
 
-/**
- * Sends as the platform does, and gives up after a while; but not on a list as a whole, which takes as long
- * as it takes.
- */
+/** Sends by the platform's fetch, with a time limit except for whole lists. */
 export function sender({ fetch: own }: Connection): Send {
   return async (request) => {
     const isWhole = request.headers.has('accept')
@@ -212,19 +206,19 @@ export function sender({ fetch: own }: Connection): Send {
     try {
       return await (own ?? fetch)(request, { signal })
     } catch (failure) {
-      // Given up by the caller, because its view went away: not a failure of the service.
+      // The caller aborted it: not a failure of the service.
       if (request.signal.aborted) throw failure
       throw new NoAnswerError('no answer', { cause: failure })
     }
   }
 }
 
-/** The body of a good answer. */
+/** The body of a successful answer. */
 export async function answerOf<Data>(call: Promise<Exchange<Data>>): Promise<Data> {
   return (await call).data
 }
 
-/** Of a change: it is made only if what was read is still so (else `precondition-failed`). */
+/** Header of a change that is made only if what was read is unchanged (else `precondition-failed`). */
 export function ifUnchanged({ etag }: { etag: string | undefined }): { 'If-Match': string } {
   if (etag === undefined) throw new Error('what was read has no version')
   return { 'If-Match': etag }

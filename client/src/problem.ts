@@ -9,7 +9,7 @@ export type OrderStatus = Schemas['Order']['status']
 
 type ProblemBase = Omit<Schemas['Problem'], 'code' | 'currentStatus' | 'totalCount' | 'limit' | 'permission'>
 
-/** What each code carries besides what every problem has (section 7 of the contract). */
+/** Members of single codes, in addition to those of every problem (section 7 of the contract). */
 interface Extras {
   'order-not-pending': { currentStatus: OrderStatus }
   'order-not-approved': { currentStatus: OrderStatus }
@@ -17,16 +17,16 @@ interface Extras {
   'result-too-large': { totalCount: number; limit: number }
 }
 
-/** A problem answer of the service, told apart by `code`. */
+/** A problem of the service: a union by `code`. */
 export type Problem = {
   [Code in ProblemCode]: ProblemBase & { code: Code } & (Code extends keyof Extras ? Extras[Code] : unknown)
 }[ProblemCode]
 
-/** The service refused: `problem` says why. */
+/** The service refused the request: `problem` says why. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly problem: Problem
-  /** How long the service asks to wait before the same request is sent again. */
+  /** How long the service asks to wait before the next try. */
   readonly retryAfterMilliseconds: number | undefined
 
   constructor(problem: Problem, retryAfterMilliseconds: number | undefined) {
@@ -36,14 +36,12 @@ export class ProblemError extends Error {
   }
 }
 
-/**
- * No answer of the service: no connection, none in time, or one of something between here and the service.
- */
+/** The service did not answer: no connection, no answer in time, or the answer of something in between. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
 
-/** Narrows an unknown failure to a problem, of one code if one is named. */
+/** The problem of a failure, if it is one and has one of the codes, if any are given. */
 export function problemOf<Code extends ProblemCode>(
   failure: unknown,
   ...codes: Code[]
@@ -54,7 +52,7 @@ export function problemOf<Code extends ProblemCode>(
   return isWanted ? (problem as Extract<Problem, { code: Code }>) : undefined
 }
 
-/** Whether the same request may succeed later without anybody changing anything. */
+/** Whether the same request may succeed later without any change. */
 export function isPassing(failure: unknown): boolean {
   if (failure instanceof NoAnswerError) return true
   if (!(failure instanceof ProblemError)) return false
@@ -65,8 +63,8 @@ export function isPassing(failure: unknown): boolean {
 }
 
 /**
- * Whether the request that ended so may have had its effect all the same: without an answer, after a failure
- * of the service itself, and while the same request is still running there. Any other refusal is certain.
+ * Whether the request may have had its effect despite the failure: there was no answer, the service failed,
+ * or the same request is still running there. Any other refusal is certain.
  */
 export function mayHaveHappened(failure: unknown): boolean {
   if (!(failure instanceof ProblemError)) return true
@@ -74,16 +72,13 @@ export function mayHaveHappened(failure: unknown): boolean {
   return status >= 500 || code === 'idempotency-in-progress'
 }
 
-/** How long to wait before the next try: what the service asks for, else 1 s doubling to 10 s. */
+/** How long to wait before the next try: what the service asks for, or else 1 s doubling to 10 s. */
 export function retryDelayMilliseconds(tries: number, failure: unknown): number {
   const asked = failure instanceof ProblemError ? failure.retryAfterMilliseconds : undefined
   return asked ?? Math.min(1000 * 2 ** tries, 10_000)
 }
 
-/**
- * Reads a refusal. Something that is no problem document comes from a proxy, or from no working service at
- * all.
- */
+/** Reads a refusal. What is not a problem document comes from a proxy or a broken service. */
 export function readFailure(response: Response, body: unknown): ProblemError | NoAnswerError {
   if (!isProblem(body)) return new NoAnswerError(`an answer ${response.status} that is no problem document`)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
@@ -94,7 +89,7 @@ function isProblem(body: unknown): body is Problem {
   return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body && 'status' in body
 }
 
-/** The code of an answer of that status; its body is still to be read. */
+/** The code of the answer if it has the status. Leaves its body to be read. */
 export async function refusalOf(answer: Response, status: number): Promise<unknown> {
   if (answer.status !== status) return undefined
   const body: unknown = await answer

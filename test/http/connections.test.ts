@@ -72,7 +72,7 @@ describe('requests sent ahead on a connection', () => {
   })
 })
 
-describe('answers that nobody reads', () => {
+describe('answers that are not read', () => {
   const service = testService({ inside: true })
   let bearer: Client
   const sockets: Socket[] = []
