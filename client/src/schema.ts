@@ -693,13 +693,13 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Paged, sorted and filtered. Totals are exact. To `Accept: text/csv` or `application/jsonl` it is an export: every match, as a stream.
+         * @description In pages, sorted and filtered. Totals are exact. With `Accept: text/csv` or `application/jsonl` the answer is an export: every match, as a stream.
          */
         get: operations["listOrders"];
         put?: never;
         /**
          * Create an order
-         * @description The order is pending. With an Idempotency-Key a repeated request never makes a second one.
+         * @description The new order is pending. With an Idempotency-Key, a repeated request never creates a second order.
          */
         post: operations["createOrder"];
         delete?: never;
@@ -716,8 +716,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Counts and sums of orders, by day, and who waits longest
-         * @description Everything of one moment, and exact. Days are UTC days of creation.
+         * Read counts and sums of orders, and the orders that wait longest
+         * @description All figures are exact and from one moment. Days are UTC days of creation.
          */
         get: operations["getOrdersOverview"];
         put?: never;
@@ -902,7 +902,7 @@ export interface paths {
         get: operations["getApprovalPolicy"];
         /**
          * Replace the approval policy
-         * @description All rows at once. It holds for the orders that are created from now on; pending ones keep what held when they were created. Of several changes of one version one succeeds.
+         * @description Replaces all rows. The new policy applies to orders created from now on; pending orders keep the rules of their creation. If several requests change one version, one succeeds.
          */
         put: operations["setApprovalPolicy"];
         post?: never;
@@ -921,7 +921,7 @@ export interface paths {
         };
         /**
          * List views
-         * @description One’s own and all that are shared, by name.
+         * @description Your own views and all shared views, sorted by name.
          */
         get: operations["listViews"];
         put?: never;
@@ -945,14 +945,14 @@ export interface paths {
          */
         get: operations["getView"];
         /**
-         * Keep a view, or replace it
-         * @description An id that does not exist yet makes a view of the caller’s, who can have 100. A view that is or becomes shared needs the permission Views.Share. Repeated, the request changes nothing more.
+         * Create or replace a view
+         * @description An unknown id creates a view of the caller, who can have 100. A view that is or becomes shared needs the permission Views.Share. Repeating the request changes nothing.
          */
         put: operations["putView"];
         post?: never;
         /**
          * Delete a view
-         * @description A shared one needs the permission Views.Share.
+         * @description A shared view needs the permission Views.Share.
          */
         delete: operations["deleteView"];
         options?: never;
@@ -968,8 +968,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happens to orders, as it happens
-         * @description A stream that neither counts as use of a session nor outlives it or the permission. A caller has at most four.
+         * Follow changes of orders
+         * @description The stream does not count as use of a session, and ends with the session or the permission. A caller can have four.
          */
         get: operations["streamOrderEvents"];
         put?: never;
@@ -988,8 +988,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The log of all changes
-         * @description Every sealed event, by sequence, or only those that match every one of `subject`, `kind`, `by`, `from` and `until` that is given. With `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream. An export has no filter, for the hash of an event binds it to the one before it.
+         * List the log of all changes
+         * @description Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text a line. An export has no filter, because each event is chained to the one before it.
          */
         get: operations["listLog"];
         put?: never;
@@ -1008,8 +1008,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A signed statement of how far the log goes
-         * @description Keep it where the operator of the service cannot reach: docs/auditing.md says why.
+         * Read a signed checkpoint of the log
+         * @description It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why.
          */
         get: operations["getLogCheckpoint"];
         put?: never;
@@ -1066,7 +1066,7 @@ export interface components {
         /** @description A note on an order. */
         AddNoteCommand: {
             /**
-             * @description What is noted. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description The note. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Called the customer, who confirms the total.
              */
             text: string;
@@ -1127,29 +1127,29 @@ export interface components {
              */
             id: number;
         };
-        /** @description From which total on an order needs how many approvals, and whose. The row that applies when an order is created holds for it ever after. */
+        /** @description How many approvals an order needs, by its total, and who may give them. The row that applies when an order is created is kept with the order. */
         ApprovalPolicy: {
-            /** @description 1 to 20 rows, by `from` ascending without two alike, the first from 0. The last whose `from` is not above an order’s total applies to that order. */
+            /** @description 1 to 20 rows in ascending order of `from`, which starts at 0 and never repeats. The last row whose `from` is not above the total of an order applies to it. */
             rows: {
                 /**
                  * Format: double
-                 * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.
+                 * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.
                  * @example 10000
                  */
                 from: number;
                 /**
                  * Format: int32
-                 * @description Approvals that the order needs, each of somebody else: 1 to 5.
+                 * @description How many approvals an order needs, each from another account: 1 to 5.
                  * @example 2
                  */
                 approvals: number;
                 /**
-                 * @description Whether who created the order may be one of those who approve it.
+                 * @description Whether the creator may approve the order.
                  * @example false
                  */
                 selfApproval: boolean;
                 /**
-                 * @description Whether services may be among those who approve it.
+                 * @description Whether services may approve the order.
                  * @example false
                  */
                 services: boolean;
@@ -1415,12 +1415,12 @@ export interface components {
         /** @description A new order. */
         CreateOrderCommand: {
             /**
-             * @description Who ordered. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description The customer. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Müller & Söhne GmbH
              */
             customer: string;
             /**
-             * @description Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.
+             * @description Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.
              * @example 1250.5
              */
             total: number | string;
@@ -1543,12 +1543,12 @@ export interface components {
         };
         LogCheckpoint: {
             /**
-             * @description A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. Whoever keeps it notices any later change of the first `size` events.
+             * @description A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. It shows any later change of the first `size` events.
              * @example header.payload.signature
              */
             checkpoint: string;
         };
-        /** @description An event of the log. It is never changed, but for a text that is erased. */
+        /** @description An event of the log. It never changes, except that its text can be erased. */
         LogEvent: {
             /**
              * @description Place in the log, from 1 without gaps.
@@ -1562,14 +1562,14 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened. Further kinds may come.
+             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, text-erased. Later versions may have more.
              * @example approved
              */
             kind: string;
-            /** @description To what. */
+            /** @description What it happened to. */
             subject: {
                 /**
-                 * @description order, account, role, policy or log; may grow.
+                 * @description order, account, role, policy, log; later versions may have more.
                  * @example order
                  */
                 kind: string;
@@ -1580,7 +1580,7 @@ export interface components {
                 id: string;
             };
             /**
-             * @description Version of the order or of the policy afterwards; null for other subjects.
+             * @description Version of the order or the policy afterwards; null for other subjects.
              * @example 2
              */
             version: number | null;
@@ -1591,12 +1591,12 @@ export interface components {
              */
             atUtc: string;
             /**
-             * @description IANA time zone of who did it.
+             * @description IANA time zone in which it was done.
              * @example Europe/Berlin
              */
             atTimeZone: string | null;
             /**
-             * @description User name or clientId, or `machine:` and the account of the machine that ran a command.
+             * @description User name or clientId at that time; `machine:` and a name for a command line.
              * @example admin
              */
             by: string;
@@ -1606,7 +1606,7 @@ export interface components {
              */
             byId: number | null;
             /**
-             * @description What was decided on, by kind; of an order its customer and its total as a decimal string.
+             * @description Details, by kind. An order has its customer, and its total as a decimal string.
              * @example {
              *       "customer": "Acme",
              *       "total": "1250.5"
@@ -1614,22 +1614,22 @@ export interface components {
              */
             data: Record<string, never>;
             /**
-             * @description Hex SHA-256 of the bytes of the salt followed by the text; null where there was none.
+             * @description Hexadecimal SHA-256 of the salt followed by the text; null if there was no text.
              * @example null
              */
             textHash: string | null;
             /**
-             * @description 16 bytes, hex. Null also where the text was erased.
+             * @description 16 bytes, hexadecimal. Null if there was no text or if it was erased.
              * @example null
              */
             textSalt: string | null;
             /**
-             * @description Reason or note; null also where it was erased.
+             * @description Reason or note; null if there was none or if it was erased.
              * @example null
              */
             text: string | null;
             /**
-             * @description Hex SHA-256 that binds the event to all before it; docs/auditing.md says how.
+             * @description Hexadecimal SHA-256 that chains the event to all earlier ones; docs/auditing.md says how.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             hash: string;
@@ -1668,7 +1668,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Who ordered.
+             * @description The customer.
              * @example Müller & Söhne GmbH
              */
             customer: string;
@@ -1681,23 +1681,23 @@ export interface components {
             status: components["schemas"]["EOrderStatus"];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the order was created.
              * @example 2026-11-20T09:30:00.000Z
              */
             createdAtUtc: string;
             /**
-             * @description IANA time zone of the creation.
+             * @description IANA time zone in which it was created.
              * @example Europe/Berlin
              */
             createdAtTimeZone: string | null;
             /**
              * Format: date-time
-             * @description When it was last modified; null until then.
+             * @description When the order last changed; null if it never did.
              * @example 2026-11-20T10:00:00.000Z
              */
             updatedAtUtc: string | null;
             /**
-             * @description IANA time zone of the last change; null until then.
+             * @description IANA time zone of the last change; null if there was none.
              * @example Europe/Berlin
              */
             updatedAtTimeZone: string | null;
@@ -1707,7 +1707,7 @@ export interface components {
              */
             createdBy: string | null;
             /**
-             * @description User name of who changed it last; null until then.
+             * @description User name of the account that made the last change; null if there was none.
              * @example admin
              */
             modifiedBy: string | null;
@@ -1715,19 +1715,19 @@ export interface components {
         OrderApprovals: {
             /**
              * Format: int32
-             * @description Approvals that the order needs, by the policy at its creation.
+             * @description How many approvals the order needs, by the policy when it was created.
              * @example 2
              */
             required: number;
             /** @description In the order of the log. */
             given: {
                 /**
-                 * @description User name, or clientId of a service, at that time; `machine:` and a name for what a command line did.
+                 * @description User name or clientId at that time; `machine:` and a name for a command line.
                  * @example admin
                  */
                 by: string;
                 /**
-                 * @description Id of that account; null for what no account did.
+                 * @description Id of that account; null if no account did it.
                  * @example 1
                  */
                 byId: number | null;
@@ -1739,7 +1739,7 @@ export interface components {
                 atUtc: string;
             }[];
             /**
-             * @description Whether who created the order may be one of those who approve it.
+             * @description Whether the creator may approve the order.
              * @example false
              */
             selfApproval: boolean;
@@ -1749,7 +1749,7 @@ export interface components {
              */
             mayApprove: boolean;
             /**
-             * @description Code of the problem with which an approval by the caller would be refused now.
+             * @description Code of the problem that an approval by the caller would get now; null if it would succeed.
              * @example null
              */
             reason: string | null;
@@ -1766,7 +1766,7 @@ export interface components {
             rejected: components["schemas"]["OrderTally"];
             withdrawn: components["schemas"]["OrderTally"];
         };
-        /** @description Something that happened to an order. It is never deleted, and never changed but for a text that is erased. */
+        /** @description What happened to an order. An event is never deleted; only its text can be erased. */
         OrderEvent: {
             /**
              * Format: uuid
@@ -1792,22 +1792,22 @@ export interface components {
              */
             atUtc: string;
             /**
-             * @description IANA time zone of who did it.
+             * @description IANA time zone in which it was done.
              * @example Europe/Berlin
              */
             atTimeZone: string | null;
             /**
-             * @description User name, or clientId of a service, at that time; `machine:` and a name for what a command line did.
+             * @description User name or clientId at that time; `machine:` and a name for a command line.
              * @example admin
              */
             by: string;
             /**
-             * @description Id of that account; null for what no account did.
+             * @description Id of that account; null if no account did it.
              * @example 1
              */
             byId: number | null;
             /**
-             * @description Reason or note; null where there is none, or where it was erased.
+             * @description Reason or note; null if there is none or if it was erased.
              * @example null
              */
             text: string | null;
@@ -1817,27 +1817,27 @@ export interface components {
              */
             sequence: number | null;
             /**
-             * @description SHA-256, hexadecimal, that binds the event to all before it; null until it is sealed.
+             * @description Hexadecimal SHA-256 that chains the event to all earlier ones; null until it is sealed.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             hash: string | null;
         };
         OrderReceipt: {
             /**
-             * @description A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and where the log has it.
+             * @description A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and its place in the log.
              * @example header.payload.signature
              */
             receipt: string;
         };
-        /** @description Everything of one moment. */
+        /** @description Figures from one moment. */
         OrderStatistics: {
             pending: components["schemas"]["OrderTally"];
             approved: components["schemas"]["OrderTally"];
             rejected: components["schemas"]["OrderTally"];
             withdrawn: components["schemas"]["OrderTally"];
-            /** @description One entry for each day asked for, oldest first, today last: the orders created on it, by the status that they have now. */
+            /** @description One entry for each day asked for, ending with today: the orders created on that day, by their present status. */
             days: components["schemas"]["OrderDay"][];
-            /** @description The pending orders that wait longest, at most 5, oldest first. */
+            /** @description Up to 5 pending orders that wait longest, oldest first. */
             oldestPending: components["schemas"]["OrderSummary"][];
         };
         OrderSummary: {
@@ -1848,7 +1848,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Who ordered.
+             * @description The customer.
              * @example Müller & Söhne GmbH
              */
             customer: string;
@@ -1861,7 +1861,7 @@ export interface components {
             status: components["schemas"]["EOrderStatus"];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the order was created.
              * @example 2026-11-20T09:30:00.000Z
              */
             createdAtUtc: string;
@@ -1875,7 +1875,7 @@ export interface components {
             count: number;
             /**
              * Format: double
-             * @description Sum of their totals: the double nearest to the exact sum; always sent as a JSON number.
+             * @description Sum of their totals: the double nearest to the exact sum, as a JSON number.
              * @example 1234.5
              */
             total: number;
@@ -2240,19 +2240,19 @@ export interface components {
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
-             * @description What the view is called. No two views of one account share a name, in any case. White space at both ends is trimmed. What is left has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description Name of the view. Names are unique per account, ignoring case. White space at both ends is trimmed. What is left has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Large and waiting
              */
             name: string;
             /**
-             * @description As the parameter `filter` of the list (docs/filter.md); empty for every order.
+             * @description Like the parameter `filter` of the list (docs/filter.md). Empty for every order.
              * @example status=Pending AND total>=1000
              */
             filter: string;
-            /** @description By which field the list is sorted, and in which direction. */
+            /** @description Field and direction by which the list is sorted. */
             sort: {
                 /**
-                 * @description Field to sort by, in any case: id, customer, total, status, createdAtUtc, updatedAtUtc. An order that was never changed comes before all that were; ties are broken by id.
+                 * @description Field to sort by, ignoring case: id, customer, total, status, createdAtUtc, updatedAtUtc. Orders that never changed come before those that did; ties are broken by id.
                  * @default createdAtUtc
                  * @example createdAtUtc
                  */
@@ -2264,7 +2264,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"] | string;
             };
             /**
-             * @description What the list shows of each order, in this order. Later versions will have more.
+             * @description Columns of the list, in this order. Later versions will have more.
              * @example [
              *       "id",
              *       "customer",
@@ -2275,7 +2275,7 @@ export interface components {
              */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
             /**
-             * @description Whether everybody who may read orders sees it. Sharing needs the permission Views.Share.
+             * @description Whether every account that can read orders sees the view. Sharing needs the permission Views.Share.
              * @example false
              */
             shared: boolean;
@@ -2291,7 +2291,7 @@ export interface components {
         /** @description Why the order is rejected. */
         RejectOrderCommand: {
             /**
-             * @description Why; it stands in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example The total differs from the offer.
              */
             reason: string;
@@ -2512,17 +2512,17 @@ export interface components {
         View: {
             /**
              * Format: uuid
-             * @description Chosen by whoever made it.
+             * @description Chosen by the client that created it.
              * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
              */
             id: string;
             /**
-             * @description What it is called.
+             * @description Name of the view.
              * @example Large and waiting
              */
             name: string;
             /**
-             * @description As the parameter `filter` of the list (docs/filter.md); empty for every order.
+             * @description Like the parameter `filter` of the list (docs/filter.md). Empty for every order.
              * @example status=Pending AND total>=1000
              */
             filter: string;
@@ -2535,7 +2535,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"];
             };
             /**
-             * @description What the list shows of each order, in this order. Later versions will have more.
+             * @description Columns of the list, in this order. Later versions will have more.
              * @example [
              *       "id",
              *       "customer",
@@ -2546,12 +2546,12 @@ export interface components {
              */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
             /**
-             * @description Whether everybody who may read orders sees it.
+             * @description Whether every account that can read orders sees the view.
              * @example false
              */
             shared: boolean;
             /**
-             * @description Whether it is the caller’s.
+             * @description Whether the caller owns it.
              * @example true
              */
             isOwn: boolean;
@@ -2561,10 +2561,10 @@ export interface components {
              */
             owner: string;
         };
-        /** @description Why the order is withdrawn, if told. */
+        /** @description Why the order is withdrawn; optional. */
         WithdrawOrderCommand: {
             /**
-             * @description Why; it stands in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example The total differs from the offer.
              */
             reason?: string;
@@ -4080,6 +4080,11 @@ export interface components {
         Prefer: string;
         /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
         "Time-Zone": string;
+        /**
+         * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first.
+         * @example Desc
+         */
+        order: components["schemas"]["EOrderDirection"] | string;
         /**
          * @description Page to return, from 1. Pages past the end have no items.
          * @example 1
@@ -6859,17 +6864,17 @@ export interface operations {
                  */
                 pageSize?: components["parameters"]["pageSize"];
                 /**
-                 * @description Field to sort by, in any case: id, customer, total, status, createdAtUtc, updatedAtUtc. An order that was never changed comes before all that were; ties are broken by id.
+                 * @description Field to sort by, ignoring case: id, customer, total, status, createdAtUtc, updatedAtUtc. Orders that never changed come before those that did; ties are broken by id.
                  * @example createdAtUtc
                  */
                 orderBy?: string;
                 /**
-                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Desc, or Asc when orderBy is given.
+                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Desc, or Asc if orderBy is given.
                  * @example Desc
                  */
                 order?: components["schemas"]["EOrderDirection"] | string;
                 /**
-                 * @description A profile of Google AIP-160: plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. Fields are the ten of Order. See docs/filter.md.
+                 * @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order. See docs/filter.md.
                  * @example status=Pending AND total>=1000
                  */
                 filter?: string;
@@ -6879,12 +6884,12 @@ export interface operations {
                  */
                 paginated?: boolean | string;
                 /**
-                 * @description What each item tells besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `approvedBy`, `approvalsGiven`, `approvalsMissing`. Those of Order are as Order has them; `approvedBy`: User name of whoever gave the last approval that it needed; null unless it is approved. `approvalsGiven`: How many have approved it. `approvalsMissing`: How many approvals it still needs; 0 unless it is pending. An export has them as columns.
+                 * @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `approvedBy`, `approvalsGiven`, `approvalsMissing`. Fields of Order are as in Order. `approvedBy`: User name of the account that gave the last approval; null unless the order is approved. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. An export has these columns.
                  * @example createdBy,approvalsMissing
                  */
                 columns?: string;
                 /**
-                 * @description Of an export as CSV: whether it begins with a byte-order mark, by which spreadsheets know UTF-8.
+                 * @description Whether an export as CSV begins with a byte-order mark, by which spreadsheets recognize UTF-8.
                  * @example true
                  */
                 bom?: boolean | string;
@@ -7580,10 +7585,10 @@ export interface operations {
                  */
                 pageSize?: components["parameters"]["pageSize"];
                 /**
-                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, the oldest first.
+                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first.
                  * @example Desc
                  */
-                order?: components["schemas"]["EOrderDirection"] | string;
+                order?: components["parameters"]["order"];
             };
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
@@ -7921,25 +7926,25 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description 1 to 20 rows, by `from` ascending without two alike, the first from 0. The last whose `from` is not above an order’s total applies to that order. */
+                    /** @description 1 to 20 rows in ascending order of `from`, which starts at 0 and never repeats. The last row whose `from` is not above the total of an order applies to it. */
                     rows: {
                         /**
-                         * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.
+                         * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.
                          * @example 10000
                          */
                         from: number | string;
                         /**
-                         * @description Approvals that the order needs, each of somebody else: 1 to 5.
+                         * @description How many approvals an order needs, each from another account: 1 to 5.
                          * @example 2
                          */
                         approvals: number | string;
                         /**
-                         * @description Whether who created the order may be one of those who approve it.
+                         * @description Whether the creator may approve the order.
                          * @example false
                          */
                         selfApproval: boolean;
                         /**
-                         * @description Whether services may be among those who approve it.
+                         * @description Whether services may approve the order.
                          * @example false
                          */
                         services: boolean;
@@ -8136,7 +8141,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the view, a UUID that its maker chooses, in any case.
+                 * @description Id of the view: a UUID that the client chooses, in upper or lower case.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -8207,7 +8212,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the view, a UUID that its maker chooses, in any case.
+                 * @description Id of the view: a UUID that the client chooses, in upper or lower case.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -8362,7 +8367,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the view, a UUID that its maker chooses, in any case.
+                 * @description Id of the view: a UUID that the client chooses, in upper or lower case.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -8393,7 +8398,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description To go on after the event with this id. Without it, or with what is no id, with what happens from now on. */
+                /** @description Continue after the event with this id. Without a valid id the stream begins now. */
                 "Last-Event-ID"?: string;
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
@@ -8466,7 +8471,7 @@ export interface operations {
                  */
                 after?: number | string;
                 /**
-                 * @description Only what happened to this subject: its kind, a colon and its id.
+                 * @description Only events of this subject: its kind, a colon and its id.
                  * @example order:019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 subject?: string;
@@ -8476,17 +8481,17 @@ export interface operations {
                  */
                 kind?: string;
                 /**
-                 * @description Only what was done under this name, spelled as the event has it.
+                 * @description Only events by this name, spelled as in the event.
                  * @example admin
                  */
                 by?: string;
                 /**
-                 * @description Only what was done at this instant (RFC 3339, UTC with Z) or later.
+                 * @description Only events of this instant (RFC 3339, UTC with Z) or later.
                  * @example 2026-11-01T00:00:00Z
                  */
                 from?: string;
                 /**
-                 * @description Only what was done before this instant (RFC 3339, UTC with Z).
+                 * @description Only events before this instant (RFC 3339, UTC with Z).
                  * @example 2026-12-01T00:00:00Z
                  */
                 until?: string;
@@ -8501,10 +8506,10 @@ export interface operations {
                  */
                 pageSize?: components["parameters"]["pageSize"];
                 /**
-                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, the first event first.
+                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first.
                  * @example Desc
                  */
-                order?: components["schemas"]["EOrderDirection"] | string;
+                order?: components["parameters"]["order"];
             };
             header?: {
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */

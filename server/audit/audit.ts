@@ -14,12 +14,12 @@ import { countEventsOf, eventsOf, insertEvent, insertEvents, type StoredEvent } 
 export type { Receipt } from './statements.ts'
 export { eventsOfKinds, headOfLog, oldestUnsealed, sealedEvents } from './store.ts'
 
-/** Who did something, and when: what every write operation is told beside its input. */
+/** Who did something, when and where: every write operation gets one with its input. */
 export interface Stamp {
   /** UUIDv7 of the event that it leaves. */
   eventId: string
   nowMilliseconds: number
-  /** IANA name; null where the day of the person who acts says nothing. */
+  /** IANA name; null where a local day means nothing. */
   timeZone: string | null
   /** User name or clientId, or `machine:` and the account of the machine that runs a command. */
   by: string
@@ -27,8 +27,8 @@ export interface Stamp {
 }
 
 /**
- * What a person wrote, with 16 random bytes (hexadecimal) that keep its hash from being guessed once it is
- * erased.
+ * What a person wrote. The salt (16 random bytes, hexadecimal) keeps an erased text from being guessed from
+ * its hash.
  */
 export interface Words {
   text: string
@@ -103,7 +103,7 @@ export function eventRow(stamp: Stamp, { kind, subject, version, data, words = n
   }
 }
 
-/** Of what a caller asks for by HTTP. */
+/** The stamp of a request. */
 export function stampOf(
   caller: Pick<Principal, 'id' | 'userName'>,
   nowMilliseconds: number,
@@ -118,9 +118,7 @@ export function stampOf(
   }
 }
 
-/**
- * Of what the machine does: a command line, or the development's seed. No account has a colon in its name.
- */
+/** The stamp of a command line or the development's seed. No account has a colon in its name. */
 export function machineStamp(nowMilliseconds: number): Stamp {
   return {
     eventId: newOrderedId(nowMilliseconds),
@@ -131,9 +129,7 @@ export function machineStamp(nowMilliseconds: number): Stamp {
   }
 }
 
-/**
- * The account of the machine that this process runs as. A container may run under a number that has no name.
- */
+/** The operating system's account of this process. In a container it may be a number without a name. */
 export function machineAccount(): string {
   try {
     return userInfo().username

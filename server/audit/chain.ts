@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { canonicalJson } from './canonical.ts'
 
-/** An event as the log has it: a line of the export. */
+/** A sealed event: a line of the export. */
 export interface LogLine {
   /** From 1, without gaps. */
   sequence: number
   id: string
   kind: string
   subject: { kind: string; id: string }
-  /** Of the order or of the policy, after the change; null for other subjects. */
+  /** Of the order or the policy, after the change; null for other subjects. */
   version: number | null
   atUtc: string
   atTimeZone: string | null
@@ -17,22 +17,24 @@ export interface LogLine {
   byId: number | null
   data: object
   textHash: string | null
-  /** Hex, 16 bytes. Null, as is the text, where there was no text or it has been erased. */
+  /** Hex, 16 bytes. Null like the text if there was none or it was erased. */
   textSalt: string | null
   text: string | null
   hash: string
 }
 
-/** What the hash of a line covers: of a text its salted hash only, so that a text can be erased. */
+/**
+ * What the hash of a line covers. It covers only the salted hash of a text, so that the text can be erased.
+ */
 export type HashedLine = Omit<LogLine, 'hash' | 'text' | 'textSalt'>
 
-/** How far a log goes: the number of its lines, and the hash of the last. */
+/** The number of lines of a log, and the hash of the last. */
 export interface Head {
   size: number
   hash: string
 }
 
-/** Stands before the first line. */
+/** The hash before the first line. */
 export const zeroHash = '0'.repeat(64)
 
 /**

@@ -9,8 +9,8 @@ export interface Erased {
 }
 
 /**
- * Erases what a person wrote, with its salt: the hash of it stays, from which nobody can guess the text, and
- * the chain holds. Refused when the event has no text.
+ * Erases the text of an event and its salt. The chain holds because the hash of the text stays, and the text
+ * cannot be guessed from it. Refused if the event has no text.
  */
 export async function eraseText(
   trx: Transaction<Database>,

@@ -11,19 +11,19 @@ import {
 } from './store.ts'
 
 export interface LinesRequest {
-  /** Lines of this sequence and before it do not count. */
+  /** Only lines after this sequence count. */
   after: number
   direction: 'asc' | 'desc'
-  /** How many to leave out, in that direction, and how many to take at most. */
+  /** How many lines to skip in that direction, and how many to take at most. */
   offset: number
   limit: number
-  /** Absent: every event. */
+  /** Every event if absent. */
   filter?: LogFilter
 }
 
 /**
- * A page of the log, each line as the JSON text of the export, and how many lines there are after `after`.
- * Sequences have no gaps: without a filter a page is a range of them, wherever it lies.
+ * A page of the log, each line as the JSON text of the export, and how many lines match. Sequences have no
+ * gaps, so without a filter a page is a range of them.
  */
 export async function findLogLines(
   snapshot: Kysely<Database>,
@@ -54,7 +54,7 @@ async function findRange(
   return { events, totalCount: Math.max(0, size - after) }
 }
 
-/** What cannot be said is no JSON, for `log verify` to find; nothing that the service writes is such. */
+/** A row that was tampered with may not be JSON: its line says so, and `log verify` finds it. */
 function exportLine(event: SealedEvent): string {
   const { text_salt: textSalt, text, hash, sequence } = event
   try {

@@ -1,14 +1,14 @@
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
 
-/** Takes the lock of the row, or finds no row while another transaction holds it. */
+/** Locks the row, or finds none while another transaction holds it. */
 export const unlessLocked = sql`for update skip locked`
 
-/** The planner finds the index. */
+/** The planner chooses the index. */
 export function eventsBy(_index: string): RawBuilder<unknown> {
   return sql`events`
 }
 
-/** The statement timeout ends a read that takes longer than it may. */
+/** The statement timeout ends a read that takes too long. */
 export const withinTime = sql<SqlBool>`true`
 
 export function sealsIn(list: string): RawBuilder<unknown> {

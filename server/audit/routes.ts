@@ -37,9 +37,9 @@ function registerListLog(app: App, { db, exports }: LogParts): void {
     },
     schema: {
       operationId: 'listLog',
-      summary: 'The log of all changes',
+      summary: 'List the log of all changes',
       description:
-        'Every sealed event, by sequence, or only those that match every one of `subject`, `kind`, `by`, `from` and `until` that is given. With `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream. An export has no filter, for the hash of an event binds it to the one before it.',
+        'Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text a line. An export has no filter, because each event is chained to the one before it.',
       tags,
       querystring: ListLogQuery,
       response: { 200: PaginatedListOfLogEvent },
@@ -60,14 +60,14 @@ function registerListLog(app: App, { db, exports }: LogParts): void {
   })
 }
 
-/** What is left out would break the chain: better no file than one that cannot be verified. */
+/** Missing lines would break the chain, and such an export could not be verified. */
 function refuseFilter(filter: LogQuery['filter']): void {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined)
   if (given.length === 0) return
   const errors = given.map(([parameter]) => ({
     parameter,
     code: 'conflict',
-    detail: `${parameter} cannot be given for an export, which has every event.`,
+    detail: `${parameter} cannot be used with an export, which has every event.`,
   }))
   throw new Problem('validation-failed', { errors })
 }
@@ -79,8 +79,9 @@ function registerCheckpoint(app: App, { db, clock, keys, publicUrl }: LogParts):
     config: { access: 'Log.Read' },
     schema: {
       operationId: 'getLogCheckpoint',
-      summary: 'A signed statement of how far the log goes',
-      description: 'Keep it where the operator of the service cannot reach: docs/auditing.md says why.',
+      summary: 'Read a signed checkpoint of the log',
+      description:
+        'It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why.',
       tags,
       response: { 200: LogCheckpoint },
     },

@@ -1,6 +1,7 @@
 import { Fault, type Field, instantField, instantSchema, named, nullable, queryOf } from '../http/fields.ts'
 import { directionField, pageNumberField, pageSchema, pageSizeField } from '../http/paging.ts'
 import { Type } from '../http/schema.ts'
+import { eventKinds } from './audit.ts'
 
 const LogEvent = named(
   'LogEvent',
@@ -17,11 +18,14 @@ const LogEvent = named(
         description: 'Id of the event.',
         examples: ['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58'],
       }),
-      kind: Type.String({ description: 'What happened. Further kinds may come.', examples: ['approved'] }),
+      kind: Type.String({
+        description: `What happened: ${Object.values(eventKinds).flat().join(', ')}. Later versions may have more.`,
+        examples: ['approved'],
+      }),
       subject: Type.Object(
         {
           kind: Type.String({
-            description: 'order, account, role, policy or log; may grow.',
+            description: `${Object.keys(eventKinds).join(', ')}; later versions may have more.`,
             examples: ['order'],
           }),
           id: Type.String({
@@ -29,54 +33,53 @@ const LogEvent = named(
             examples: ['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'],
           }),
         },
-        { description: 'To what.' },
+        { description: 'What it happened to.' },
       ),
       version: nullable('integer', {
-        description: 'Version of the order or of the policy afterwards; null for other subjects.',
+        description: 'Version of the order or the policy afterwards; null for other subjects.',
         examples: [2],
       }),
       atUtc: instantSchema({ description: 'When.', examples: ['2026-11-20T10:00:00.000Z'] }),
       atTimeZone: nullable('string', {
-        description: 'IANA time zone of who did it.',
+        description: 'IANA time zone in which it was done.',
         examples: ['Europe/Berlin'],
       }),
       by: Type.String({
-        description:
-          'User name or clientId, or `machine:` and the account of the machine that ran a command.',
+        description: 'User name or clientId at that time; `machine:` and a name for a command line.',
         examples: ['admin'],
       }),
       byId: nullable('integer', { description: 'Id of that account; null for a command.', examples: [1] }),
       data: Type.Unsafe<Record<string, unknown>>({
         type: 'object',
-        description:
-          'What was decided on, by kind; of an order its customer and its total as a decimal string.',
+        description: 'Details, by kind. An order has its customer, and its total as a decimal string.',
         examples: [{ customer: 'Acme', total: '1250.5' }],
       }),
       textHash: nullable('string', {
-        description: 'Hex SHA-256 of the bytes of the salt followed by the text; null where there was none.',
+        description: 'Hexadecimal SHA-256 of the salt followed by the text; null if there was no text.',
         examples: [null],
       }),
       textSalt: nullable('string', {
-        description: '16 bytes, hex. Null also where the text was erased.',
+        description: '16 bytes, hexadecimal. Null if there was no text or if it was erased.',
         examples: [null],
       }),
       text: nullable('string', {
-        description: 'Reason or note; null also where it was erased.',
+        description: 'Reason or note; null if there was none or if it was erased.',
         examples: [null],
       }),
       hash: Type.String({
         pattern: '^[0-9a-f]{64}$',
-        description: 'Hex SHA-256 that binds the event to all before it; docs/auditing.md says how.',
+        description:
+          'Hexadecimal SHA-256 that chains the event to all earlier ones; docs/auditing.md says how.',
         examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
       }),
     },
-    { description: 'An event of the log. It is never changed, but for a text that is erased.' },
+    { description: 'An event of the log. It never changes, except that its text can be erased.' },
   ),
 )
 
 export const PaginatedListOfLogEvent = pageSchema('PaginatedListOfLogEvent', LogEvent)
 
-/** A JSON integer goes further than the log ever will. */
+/** More than the log will ever have. */
 const sequencePattern = /^(?:0|[1-9]\d{0,14})$/
 
 const afterField: Field<number> = {
@@ -108,7 +111,7 @@ function textOf(
 }
 
 const subjectText = textOf(/^[a-z]{1,20}:[\w.*-]{1,100}$/, 'a kind and an id, such as account:3', {
-  description: 'Only what happened to this subject: its kind, a colon and its id.',
+  description: 'Only events of this subject: its kind, a colon and its id.',
   examples: ['order:019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'],
 })
 
@@ -122,7 +125,7 @@ const subjectField: Field<{ kind: string; id: string }> = {
   },
 }
 
-/** What of the log is wanted: the events for which all of these hold. */
+/** Only events that match all of these. */
 const filterFields = {
   subject: subjectField,
   kind: textOf(/^[a-z]+(?:-[a-z]+)*$/, 'a kind of event, such as approved', {
@@ -130,15 +133,15 @@ const filterFields = {
     examples: ['approved'],
   }),
   by: textOf(/^[ -~\u00a0-\uffff]{1,200}$/u, 'a name of 1 to 200 characters', {
-    description: 'Only what was done under this name, spelled as the event has it.',
+    description: 'Only events by this name, spelled as in the event.',
     examples: ['admin'],
   }),
   from: instantField({
-    description: 'Only what was done at this instant (RFC 3339, UTC with Z) or later.',
+    description: 'Only events of this instant (RFC 3339, UTC with Z) or later.',
     examples: ['2026-11-01T00:00:00Z'],
   }),
   until: instantField({
-    description: 'Only what was done before this instant (RFC 3339, UTC with Z).',
+    description: 'Only events before this instant (RFC 3339, UTC with Z).',
     examples: ['2026-12-01T00:00:00Z'],
   }),
 }
@@ -148,7 +151,7 @@ export const ListLogQuery = queryOf({
   ...filterFields,
   pageNumber: pageNumberField,
   pageSize: pageSizeField,
-  order: directionField('Without it: Asc, the first event first.'),
+  order: directionField('Without it: Asc, oldest first.'),
 })
 
 export const LogCheckpoint = named(
@@ -156,7 +159,7 @@ export const LogCheckpoint = named(
   Type.Object({
     checkpoint: Type.String({
       description:
-        'A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. Whoever keeps it notices any later change of the first `size` events.',
+        'A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. It shows any later change of the first `size` events.',
       examples: ['header.payload.signature'],
     }),
   }),

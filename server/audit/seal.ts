@@ -6,10 +6,10 @@ import { type HashedLine, hashOf } from './chain.ts'
 import { lockHead, type Seal, storeSeals, unsealedEvents } from './store.ts'
 
 /**
- * Moves at most `limit` committed events into the log, each with its place and the hash that binds it to all
- * before it; returns how many. One sealer at a time, by a lock that nobody else takes: writers of events
- * never wait for it, and a second sealer finds nothing to do. Events of one subject are sealed in the order
- * in which they happened, for the change of a row waits for the one before it.
+ * Moves at most `limit` committed events into the log and returns how many. Each gets its place, and a hash
+ * that chains it to all earlier events. Only sealers take the lock: writers of events never wait, and a
+ * second sealer finds nothing to do. Events of one subject are sealed in the order in which they happened,
+ * because each change of a row waits for the one before it.
  */
 export async function sealEvents(trx: Transaction<Database>, { limit }: { limit: number }): Promise<number> {
   const head = await lockHead(trx)
@@ -26,9 +26,9 @@ export async function sealEvents(trx: Transaction<Database>, { limit }: { limit:
 }
 
 /**
- * The contract allows two seconds. Batches follow each other until nothing is left, which keeps up with
- * creates at full rate: half a second late on SQLite, 0.7 s on PostgreSQL (docs/performance.md). A batch
- * takes 2 ms of SQLite's writer; with the pause it shares its commit with creates, of which each then takes
+ * The contract allows two seconds. Batches follow each other until nothing is left. At the full rate of
+ * creates, events are sealed half a second late on SQLite and 0.7 s on PostgreSQL (docs/performance.md). A
+ * batch takes 2 ms of SQLite's writer. With the pause it shares a commit with creates, and each create takes
  * 216 µs of processor time instead of 256.
  */
 export const sealing: Job = {
@@ -40,7 +40,7 @@ export const sealing: Job = {
   failure: 'the log of events could not be sealed; trying again every half second',
 }
 
-/** What the hash of an event covers: its text by the salted hash, so that it can be erased. */
+/** The line of an event as its hash covers it. */
 export function lineOf(event: EventColumns, sequence: number): HashedLine {
   return {
     sequence,

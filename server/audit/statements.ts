@@ -9,7 +9,7 @@ import {
 } from 'jose'
 import type { Head } from './chain.ts'
 
-/** The key that signs, and its name in the JWKS. */
+/** The signing key, and its name in the JWKS. */
 export interface StatementKeys {
   algorithm: 'RS256' | 'PS256'
   kid: string
@@ -35,7 +35,7 @@ export interface Receipt {
 const checkpointType = 'countersign-checkpoint+jwt'
 const receiptType = 'countersign-receipt+jwt'
 
-/** A JWS by which whoever keeps it notices any later change of the first `size` lines of the log. */
+/** A JWS that shows any later change of the first `size` lines of the log. */
 export function signCheckpoint(
   keys: StatementKeys,
   issuer: string,
@@ -55,8 +55,8 @@ export function signReceipt(
 }
 
 /**
- * A type of its own (RFC 8725 §3.11), and neither `exp`, `aud` nor `sub`: no verifier of access tokens takes
- * it for one, and it does not age.
+ * A separate type (RFC 8725 §3.11) without `exp`, `aud` and `sub`: no verifier takes it for an access token,
+ * and it does not expire.
  */
 function sign(
   keys: StatementKeys,
@@ -73,8 +73,8 @@ function sign(
 }
 
 /**
- * What a checkpoint covers. The signature is checked by `jwks`; with null it is not. Throws an Error that
- * says what is wrong with it.
+ * What a checkpoint covers. Its signature is checked against `jwks`, or not at all for null. Throws an Error
+ * that says what is wrong.
  */
 export async function readCheckpoint(jws: string, jwks: JSONWebKeySet | null): Promise<Head> {
   const { typ } = decodeProtectedHeader(jws)

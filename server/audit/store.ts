@@ -34,7 +34,6 @@ export const insertEvent = prepared(
     values (${sql.join(eventColumns.map((column) => row[column]))})`,
 )
 
-/** Rows as they are, in one statement. */
 export async function insertEvents(trx: Transaction<Database>, rows: readonly EventColumns[]): Promise<void> {
   await trx.insertInto('unsealed_events').values(rows).execute()
 }
@@ -49,12 +48,12 @@ export async function lockHead(trx: Transaction<Database>): Promise<Head | undef
   return (await sql<Head>`select size, hash from log_head ${unlessLocked}`.execute(trx)).rows[0]
 }
 
-/** The events that wait to be sealed, in the order in which they were written. */
+/** Events that wait to be sealed, in the order in which they were written. */
 export async function unsealedEvents(trx: Transaction<Database>, limit: number): Promise<UnsealedEvent[]> {
   return (await selectUnsealed(trx, { limit })).rows
 }
 
-/** When the first of them was written. */
+/** When the oldest of these events was written. */
 export async function oldestUnsealed(db: Kysely<Database>): Promise<number | undefined> {
   const oldest = db.selectFrom('unsealed_events').select('at').orderBy('number').limit(1)
   return (await oldest.executeTakeFirst())?.at
@@ -78,7 +77,7 @@ export async function sealedEvents(
     .execute()
 }
 
-/** The events for which all of it holds; what is undefined holds for any. */
+/** Events match if all that is defined here holds. */
 export interface LogFilter {
   subject?: Subject | undefined
   kind?: string | undefined
@@ -90,7 +89,7 @@ export interface LogFilter {
 }
 
 /**
- * How many sealed events match: counted in an index, without their rows, unless more is asked of one subject.
+ * How many sealed events match. Counted in an index, except that a further filter on one subject reads rows.
  */
 export async function countMatches(db: Kysely<Database>, after: number, filter: LogFilter): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count
@@ -98,7 +97,7 @@ export async function countMatches(db: Kysely<Database>, after: number, filter: 
   return Number(rows[0]?.count)
 }
 
-/** A page of them by sequence. */
+/** A page of the matches, by sequence. */
 export async function findMatches(
   db: Kysely<Database>,
   after: number,
@@ -106,8 +105,7 @@ export async function findMatches(
   { direction, offset, limit }: { direction: 'asc' | 'desc'; offset: number; limit: number },
 ): Promise<SealedEvent[]> {
   const way = sql.raw(direction)
-  // Times are not in the order of the log. The sum keeps an engine from walking the log for the sake of its
-  // order.
+  // Times are not in the order of the log. The sum keeps an engine from walking the log for that order.
   const place = sql.raw(indexFor(filter) === 'events_by_time' ? 'sequence + 0' : 'sequence')
   const { rows } = await sql<SealedEvent>`select * from events where sequence in
     (select sequence from ${matches(db, after, filter)} order by ${place} ${way} limit ${limit} offset ${offset})
@@ -115,7 +113,7 @@ export async function findMatches(
   return rows
 }
 
-/** The index of which the fewest entries are looked at. */
+/** The index in which the fewest entries are read. */
 function indexFor({ subject, kind, by }: LogFilter): string {
   if (subject !== undefined) return 'events_by_subject'
   if (by !== undefined) return 'events_by_who'
@@ -138,13 +136,13 @@ function matches(db: Kysely<Database>, after: number, filter: LogFilter): RawBui
 }
 
 export interface Seal {
-  /** Of the event that waited. */
+  /** The number of the unsealed event. */
   number: number
   sequence: number
   hash: string
 }
 
-/** Moves the events to their places in the log, and its head to the last of them. */
+/** Moves the events to their places in the log, and the head to the last of them. */
 export async function storeSeals(trx: Transaction<Database>, seals: readonly Seal[]): Promise<void> {
   const last = seals.at(-1)
   if (last === undefined) return
@@ -170,7 +168,7 @@ function sealsIn(db: Kysely<Database>, list: string): RawBuilder<unknown> {
   return ofEngine(db, { sqlite, postgres }).sealsIn(list)
 }
 
-/** Undefined when the event has no text, or there is no such event. */
+/** Undefined if there is no such event or it has no text. */
 export async function deleteText(
   trx: Transaction<Database>,
   sequence: number,
@@ -189,7 +187,7 @@ interface Subject {
   id: string
 }
 
-/** The events of a subject in the order in which they happened, which is that of the log. */
+/** Events of a subject in the order of the log, which is the order in which they happened. */
 export async function eventsOf(
   db: Kysely<Database>,
   subject: Subject,
@@ -201,7 +199,7 @@ export async function eventsOf(
   return rows
 }
 
-/** All of the subject that are of these kinds, in the same order. */
+/** All events of the subject with these kinds, in the order of the log. */
 export async function eventsOfKinds(
   db: Kysely<Database>,
   subject: Subject,
@@ -218,13 +216,13 @@ export async function countEventsOf(db: Kysely<Database>, subject: Subject): Pro
   return Number(rows[0]?.count)
 }
 
-/** Beyond every sequence: what is unsealed comes after what is sealed. */
+/** Beyond every sequence: unsealed events come after sealed ones. */
 const unsealedFrom = sql.lit(2 ** 52)
 
 /**
- * One statement, so one snapshot: an event is on its way from one table to the other in none. By `place`
- * SQLite, whose main thread reads it, goes along the index and sorts only what is unsealed: a page of an
- * order with 10,000 notes took 17 to 90 ms, and takes 0.3 to 8.
+ * One statement, so one snapshot, in which no event is between the two tables. Because of `place`, SQLite
+ * walks the index and sorts only what is unsealed: a page of an order with 10,000 notes takes 0.3 to 8 ms
+ * instead of 17 to 90 in the main thread.
  */
 function ofSubject({ kind, id }: Subject): RawBuilder<unknown> {
   return sql`

@@ -1,7 +1,7 @@
 import type { Event, Words } from '../audit/audit.ts'
 import { decimalOf, type OrderEventKind } from './order.ts'
 
-/** What was decided on. */
+/** The order as it was when something happened. */
 export interface Decided {
   id: string
   /** Row version after the change. */
@@ -11,7 +11,9 @@ export interface Decided {
   total: number
 }
 
-/** The event of an order, with what was decided on: nobody can say later that it was another total. */
+/**
+ * The event of an order. It holds customer and total, so that a decision cannot be claimed for another total.
+ */
 export function orderEvent(kind: OrderEventKind, order: Decided, words: Words | null = null): Event {
   const { id, version, customer, total } = order
   return {

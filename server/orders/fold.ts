@@ -1,7 +1,7 @@
 /**
  * The folding of text search: two texts are equal for the filter language exactly when their folds are equal,
- * and one contains the other when its fold does. Stored search columns and filter values both come from here,
- * so that SQLite and PostgreSQL agree whatever their own ideas of case are.
+ * and one contains the other when its fold does. Stored search columns and filter values are both folded
+ * here, so that SQLite and PostgreSQL agree.
  *
  * - Unicode compatibility forms are one (NFKC): fullwidth letters, ligatures, the Kelvin sign.
  * - Case is ignored with full mappings, so ß, ẞ, ss and SS are one, and so are σ, ς and Σ.
@@ -13,7 +13,7 @@
  * - Idempotent; ASCII folds as the `lower()` of both databases does. Accents, spaces and control characters
  *   stay.
  *
- * The stored columns must be written anew when this function changes, a newer Unicode in Node included.
+ * The stored columns must be written again when this function changes, or when Node gets a newer Unicode.
  */
 export function foldText(text: string): string {
   const folded = text

@@ -28,7 +28,7 @@ interface TransitionFacts {
   to: OrderStatus
   event: OrderEventKind
   permission: Permission
-  /** Who may make it, besides having the permission: approvers are restricted by the policy of the order. */
+  /** Who may make it, given the permission. The policy of an order restricts its approvers. */
   by: 'anyone' | 'creator' | 'approver'
 }
 
@@ -97,9 +97,9 @@ interface FieldFacts {
   column: keyof OrdersTable
   kind: FieldKind
   nullable: boolean
-  /** Whether a list tells it of each order. */
+  /** Whether lists show it by default. */
   inSummary: boolean
-  /** How a list is sorted by it; undefined where it cannot be. */
+  /** How a list is sorted by it; undefined if it cannot be. */
   sort?: { column: keyof OrdersTable; index: OrderIndex }
   description: string
   example: string | number
@@ -125,7 +125,7 @@ export const orderFields = {
     nullable: false,
     inSummary: true,
     sort: { column: 'customer_folded', index: 'orders_by_customer' },
-    description: 'Who ordered.',
+    description: 'The customer.',
     example: 'Müller & Söhne GmbH',
   },
   total: {
@@ -152,7 +152,7 @@ export const orderFields = {
     nullable: false,
     inSummary: true,
     sort: byCreation,
-    description: 'When it was created.',
+    description: 'When the order was created.',
     example: '2026-11-20T09:30:00.000Z',
   },
   createdAtTimeZone: {
@@ -160,7 +160,7 @@ export const orderFields = {
     kind: 'text',
     nullable: true,
     inSummary: false,
-    description: 'IANA time zone of the creation.',
+    description: 'IANA time zone in which it was created.',
     example: 'Europe/Berlin',
   },
   updatedAtUtc: {
@@ -169,7 +169,7 @@ export const orderFields = {
     nullable: true,
     inSummary: false,
     sort: { column: 'updated_at', index: 'orders_by_updated_at' },
-    description: 'When it was last modified; null until then.',
+    description: 'When the order last changed; null if it never did.',
     example: '2026-11-20T10:00:00.000Z',
   },
   updatedAtTimeZone: {
@@ -177,7 +177,7 @@ export const orderFields = {
     kind: 'text',
     nullable: true,
     inSummary: false,
-    description: 'IANA time zone of the last change; null until then.',
+    description: 'IANA time zone of the last change; null if there was none.',
     example: 'Europe/Berlin',
   },
   createdBy: {
@@ -193,7 +193,7 @@ export const orderFields = {
     kind: 'text',
     nullable: true,
     inSummary: false,
-    description: 'User name of who changed it last; null until then.',
+    description: 'User name of the account that made the last change; null if there was none.',
     example: 'admin',
   },
 } as const satisfies Record<string, FieldFacts>
@@ -201,30 +201,30 @@ export const orderFields = {
 interface FurtherFacts {
   kind: ColumnKind
   nullable: boolean
-  /** Of the columns of `orders`, the same on both engines. */
+  /** SQL over the columns of `orders`, the same on both engines. */
   expression: string
   description: string
 }
 
-/** What a list can tell of each order besides its fields, where it is asked for. */
+/** What a list can show of each order besides its fields. */
 export const furtherColumns = {
   approvedBy: {
     kind: 'text',
     nullable: true,
     expression: `case status when ${transitions.approve.to} then modified_by end`,
-    description: 'User name of whoever gave the last approval that it needed; null unless it is approved.',
+    description: 'User name of the account that gave the last approval; null unless the order is approved.',
   },
   approvalsGiven: {
     kind: 'count',
     nullable: false,
     expression: 'approvals_given',
-    description: 'How many have approved it.',
+    description: 'How many approvals were given.',
   },
   approvalsMissing: {
     kind: 'count',
     nullable: false,
     expression: `case status when ${awaitingApproval} then approvals_needed - approvals_given else 0 end`,
-    description: 'How many approvals it still needs; 0 unless it is pending.',
+    description: 'How many approvals are still needed; 0 unless the order is pending.',
   },
 } as const satisfies Record<string, FurtherFacts>
 
@@ -235,7 +235,7 @@ type SummaryName = { [Name in FieldName]: Fields[Name]['inSummary'] extends true
 
 export const fieldNames = Object.keys(orderFields) as FieldName[]
 export const summaryNames = fieldNames.filter((name): name is SummaryName => orderFields[name].inSummary)
-/** Everything that a list can tell of an order. */
+/** Everything that a list can show of an order. */
 export type ColumnName = FieldName | keyof typeof furtherColumns
 export const columnNames = [...fieldNames, ...Object.keys(furtherColumns)] as ColumnName[]
 
@@ -247,7 +247,7 @@ export function columnOf(name: ColumnName): { kind: ColumnKind; expression: stri
 }
 export const sortKeys = fieldNames.filter((name): name is SortKey => 'sort' in orderFields[name])
 
-/** An order by the names of the wire, with the values of the table. */
+/** An order with the names of the wire and the values of the table. */
 export type Order = {
   [Name in FieldName]: Fields[Name]['kind'] extends 'status'
     ? OrderStatus
@@ -256,8 +256,8 @@ export type Order = {
 export type OrderSummary = Pick<Order, SummaryName>
 
 /**
- * The columns of an order's row that are known when it is created: those of its fields, what text search and
- * sorting see, and who created it. The approval policy adds its own.
+ * The columns of an order that are known when it is created: those of its fields, and what search, sorting
+ * and the rules for its creator need. The approval policy adds more.
  */
 export const orderColumns = [
   ...fieldNames.map((name) => orderFields[name].column),

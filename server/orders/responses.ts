@@ -1,7 +1,7 @@
 import { formatInstant } from '../clock.ts'
 import { type ColumnKind, type ColumnName, columnOf } from './order.ts'
 
-/** How the value of a field is sent; null stays null. */
+/** A value as it is sent; null stays null. */
 const sent: Record<ColumnKind, (value: never) => unknown> = {
   id: (id: string) => id,
   text: (text: string) => text,
@@ -11,7 +11,7 @@ const sent: Record<ColumnKind, (value: never) => unknown> = {
   instant: formatInstant,
 }
 
-/** The fields of an order as they are sent, in the order of their names. */
+/** The fields of an order as they are sent, in the order of `names`. */
 export function toResponse<Name extends ColumnName>(names: readonly Name[], order: Record<Name, unknown>) {
   const response: Partial<Record<Name, unknown>> = {}
   for (const name of names) {

@@ -59,7 +59,7 @@ function registerCreate(app: App, parts: OrderParts): void {
       operationId: 'createOrder',
       summary: 'Create an order',
       description:
-        'The order is pending. With an Idempotency-Key a repeated request never makes a second one.',
+        'The new order is pending. With an Idempotency-Key, a repeated request never creates a second order.',
       tags,
       body: CreateOrderCommand,
       response: { 201: CreateOrderResponse },
@@ -99,7 +99,7 @@ function registerList(app: App, { db, exports }: OrderParts): void {
       operationId: 'listOrders',
       summary: 'List orders',
       description:
-        'Paged, sorted and filtered. Totals are exact. To `Accept: text/csv` or `application/jsonl` it is an export: every match, as a stream.',
+        'In pages, sorted and filtered. Totals are exact. With `Accept: text/csv` or `application/jsonl` the answer is an export: every match, as a stream.',
       tags,
       querystring: ListOrdersQuery,
       response: { 200: PaginatedListOfOrderSummary, 304: noContent },

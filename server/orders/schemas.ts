@@ -27,16 +27,13 @@ import {
 } from './order.ts'
 
 export const customerField = legibleText(200, {
-  description: 'Who ordered.',
+  description: 'The customer.',
   examples: ['Müller & Söhne GmbH'],
 })
 
 const amountPattern = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/
 
-/**
- * Integer ten-thousandths of the decimal that was sent, exactly; never rounded. From `least` of them on, 0 or
- * 1.
- */
+/** Integer ten-thousandths of the decimal that was sent, exact and never rounded; `least` or more of them. */
 function amountField(least: 0 | 1, description: string, examples: number[]): Field<number> {
   const bound = least === 0 ? 'at least 0' : 'greater than 0'
   return {
@@ -46,7 +43,7 @@ function amountField(least: 0 | 1, description: string, examples: number[]): Fie
       ...(least === 0 ? { minimum: 0 } : { exclusiveMinimum: 0 }),
       maximum: 99_999_999_999.9999,
       pattern: `^${least === 0 ? '' : '(?!0(?:\\.0{1,4})?$)'}(?:0|[1-9]\\d{0,10})(?:\\.\\d{1,4})?$`,
-      description: `${description}, ${bound}, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.`,
+      description: `${description}, ${bound}, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.`,
       examples,
     }),
     read(value) {
@@ -63,12 +60,11 @@ function amountField(least: 0 | 1, description: string, examples: number[]): Fie
 
 export const totalField = amountField(1, 'Amount', [1250.5])
 
-/** The total from which on something holds. */
 export const fromField = amountField(0, 'From this total on', [10_000])
 
 /**
- * JavaScript prints a double as the shortest decimal that parses to it, beyond 1e21 and below 1e-6 with
- * exponent.
+ * JavaScript prints a double as the shortest decimal that gives it, with an exponent beyond 1e21 and below
+ * 1e-6.
  */
 function readAmountNumber(value: number): number | 'negative' | Fault {
   if (value > totalLimitE4 / 10_000) return tooLarge
@@ -112,7 +108,7 @@ const EOrderStatus = named(
   }),
 )
 
-/** What is sent of a field. Those that may be null say so in their type. */
+/** The schema of a field as it is sent. */
 function schemaOf(name: FieldName) {
   const { kind, nullable, description, example } = orderFields[name]
   if (kind === 'status') return EOrderStatus
@@ -146,7 +142,7 @@ export const orderByField: Field<SortKey> = {
   schema: Type.String({
     pattern: anyCasePattern(sortKeys),
     default: 'createdAtUtc',
-    description: `Field to sort by, in any case: ${sortKeys.join(', ')}. An order that was never changed comes before all that were; ties are broken by id.`,
+    description: `Field to sort by, ignoring case: ${sortKeys.join(', ')}. Orders that never changed come before those that did; ties are broken by id.`,
     examples: ['createdAtUtc'],
   }),
   read(value) {
@@ -156,12 +152,12 @@ export const orderByField: Field<SortKey> = {
   },
 }
 
-/** The text itself; it is parsed by the filter language, whose faults have positions. */
+/** The text only: the filter language parses it, because its faults have positions. */
 const filterField: Field<string> = {
   schema: Type.String({
     maxLength: maximumLengthCodePoints,
     description:
-      'A profile of Google AIP-160: plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. Fields are the ten of Order. See docs/filter.md.',
+      'A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order. See docs/filter.md.',
     examples: ['status=Pending AND total>=1000'],
   }),
   read: (value) => String(value),
@@ -172,18 +168,20 @@ const furtherNames = columnNames.filter((name) => !summaryNames.some((summary) =
 const columnsField: Field<ColumnName[]> = {
   schema: Type.String({
     pattern: `^(?:${columnNames.join('|')})(?:,(?:${columnNames.join('|')}))*$`,
-    description: `What each item tells besides its summary, separated by commas: ${furtherNames.map((name) => `\`${name}\``).join(', ')}. Those of Order are as Order has them; ${Object.entries(
+    description: `What each item has besides its summary, separated by commas: ${furtherNames.map((name) => `\`${name}\``).join(', ')}. Fields of Order are as in Order. ${Object.entries(
       furtherColumns,
     )
       .map(([name, { description }]) => `\`${name}\`: ${description}`)
-      .join(' ')} An export has them as columns.`,
+      .join(' ')} An export has these columns.`,
     examples: ['createdBy,approvalsMissing'],
   }),
   read(value) {
     const names = String(value).split(',')
     const known = columnNames.filter((name) => names.includes(name))
     const isKnown = names.every((name) => known.some((one) => one === name))
-    return isKnown ? known : new Fault('enum', `must be of ${columnNames.join(', ')}, by commas.`)
+    return isKnown
+      ? known
+      : new Fault('enum', `must be some of ${columnNames.join(', ')}, separated by commas.`)
   },
 }
 
@@ -193,7 +191,7 @@ const bomField: Field<boolean> = {
     ...paginatedField.schema,
     default: false,
     description:
-      'Of an export as CSV: whether it begins with a byte-order mark, by which spreadsheets know UTF-8.',
+      'Whether an export as CSV begins with a byte-order mark, by which spreadsheets recognize UTF-8.',
   },
 }
 
@@ -201,7 +199,7 @@ export const ListOrdersQuery = queryOf({
   pageNumber: pageNumberField,
   pageSize: pageSizeField,
   orderBy: orderByField,
-  order: directionField('Without it: Desc, or Asc when orderBy is given.'),
+  order: directionField('Without it: Desc, or Asc if orderBy is given.'),
   filter: filterField,
   paginated: paginatedField,
   columns: columnsField,

@@ -72,7 +72,7 @@ describe('policy list and set', () => {
     ['0=1,self,services -1=1,self,services', 'row 2: from must be at least 0.'],
     [
       '0=1,self,services 9=1,self,services 9.0=2,self,services',
-      'row 3: from must be greater than that of the row before.',
+      'row 3: from must be greater than in the row before.',
     ],
     [
       '0=1,self,services 10_000=2,self,services',

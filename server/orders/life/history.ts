@@ -59,7 +59,7 @@ export interface Approval {
 
 export const approvalKinds: readonly OrderEventKind[] = ['approval-given', transitions.approve.event]
 
-/** Who gave their approval, as the event of it says. */
+/** The approval that an event records. */
 export function approvalOf(event: { by_name: string; by_id: number | null; at: number }): Approval {
   return { by: event.by_name, byId: event.by_id, atUtc: formatInstant(event.at) }
 }
@@ -69,7 +69,7 @@ export interface Approvals {
   given: Approval[]
   selfApproval: boolean
   mayApprove: boolean
-  /** Code of the problem that an approval by the caller would be answered with. */
+  /** Code of the problem that an approval by the caller would get. */
   reason: string | null
 }
 

@@ -41,12 +41,10 @@ type Trx = Transaction<Database>
  */
 export const approveOrder = operationOf('approve')
 
-/**
- * Of any number of simultaneous transitions that end an order, one succeeds. Throws what `refusalOf` names.
- */
+/** If several requests end an order at the same time, one succeeds. Throws what `refusalOf` names. */
 export const rejectOrder = operationOf('reject')
 
-/** Only by the creator; else like `rejectOrder`. */
+/** Like `rejectOrder`, but only for the creator. */
 export const withdrawOrder = operationOf('withdraw')
 
 function operationOf(name: TransitionName) {
@@ -80,7 +78,7 @@ async function refusal(trx: Trx, name: TransitionName, input: TransitionInput): 
   })
 }
 
-/** What is answered for an order in another state than the one that a transition leaves. */
+/** The answer for an order that is not in the state which a transition leaves. */
 const otherState: Record<LeftStatus, ProblemCode> = { [orderStatus.Pending]: 'order-not-pending' }
 
 /** Every reason why a transition is refused. */
@@ -90,14 +88,14 @@ export function refusalsOf(name: TransitionName): ProblemCode[] {
   return ['order-not-found', ...states, ...notBy[by], 'concurrency-conflict', 'precondition-failed']
 }
 
-/** Why the policy or the creator of an order keeps a caller from changing it. */
+/** The codes that refuse a caller because of who that is. */
 const notBy: Record<Transition['by'], readonly ProblemCode[]> = {
   anyone: [],
   creator: ['not-the-creator'],
   approver: ['self-approval', 'service-approval', 'already-approved-by-you'],
 }
 
-/** Why the caller may not make the transition now; undefined if nothing speaks against it. */
+/** Why the caller may not make the transition now; undefined if the caller may. */
 export function refusalOf(
   name: TransitionName,
   order: OrderDecision,
@@ -120,7 +118,7 @@ export interface NoteInput {
   idempotency: IdempotencyInput | null
 }
 
-/** Adds a note in any state; the order itself stays as it is. Throws `order-not-found`. */
+/** Adds a note in any state; the order does not change. Throws `order-not-found`. */
 export function addNote(
   trx: Trx,
   { id, stamp, words, idempotency }: NoteInput,

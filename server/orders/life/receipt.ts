@@ -8,13 +8,11 @@ import { decimalOf, transitions } from '../order.ts'
 import { findOrder } from '../store.ts'
 import { approvalKinds, approvalOf } from './history.ts'
 
-/**
- * Events before the approval that may wait to be sealed: what creates at full rate leave in half a second.
- */
+/** How many events may wait before the approval: as many as creates at full rate leave in half a second. */
 const sealedForReceipt = 1_000
 
 /**
- * What the receipt of an order says. An approval that is not sealed yet is sealed now. Throws
+ * The receipt of an order. Seals the approval first if it is not sealed yet. Throws
  * `order-not-found`, `order-not-approved` or, while another instance seals, `receipt-not-ready`.
  */
 export async function makeReceipt(db: AppDatabase, id: string): Promise<Receipt> {
@@ -26,7 +24,7 @@ export async function makeReceipt(db: AppDatabase, id: string): Promise<Receipt>
   return sealed
 }
 
-/** Undefined while the approval has no place in the log. */
+/** Undefined until the approval has a place in the log. */
 async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | undefined> {
   const order = await findOrder(db, id)
   if (order === undefined) throw new Problem('order-not-found')

@@ -15,7 +15,7 @@ import { legibleText } from '../../http/text.ts'
 const wordsLimit = 1_000
 
 const reasonField = legibleText(wordsLimit, {
-  description: 'Why; it stands in the history of the order.',
+  description: 'The reason, which is kept in the history of the order.',
   examples: ['The total differs from the offer.'],
   lines: true,
 })
@@ -26,13 +26,13 @@ export const RejectOrderCommand = bodyOf('RejectOrderCommand', 'Why the order is
 
 const optionalReason: Field<string | null> = { ...reasonField, isOptional: true }
 
-export const WithdrawOrderCommand = bodyOf('WithdrawOrderCommand', 'Why the order is withdrawn, if told.', {
+export const WithdrawOrderCommand = bodyOf('WithdrawOrderCommand', 'Why the order is withdrawn; optional.', {
   reason: optionalReason,
 })
 
 export const AddNoteCommand = bodyOf('AddNoteCommand', 'A note on an order.', {
   text: legibleText(wordsLimit, {
-    description: 'What is noted.',
+    description: 'The note.',
     examples: ['Called the customer, who confirms the total.'],
     lines: true,
   }),
@@ -47,12 +47,11 @@ const eventId = Type.String({
 export const AddNoteResponse = named('AddNoteResponse', Type.Object({ id: eventId }))
 
 const by = Type.String({
-  description:
-    'User name, or clientId of a service, at that time; `machine:` and a name for what a command line did.',
+  description: 'User name or clientId at that time; `machine:` and a name for a command line.',
   examples: ['admin'],
 })
 const byId = nullable('integer', {
-  description: 'Id of that account; null for what no account did.',
+  description: 'Id of that account; null if no account did it.',
   examples: [1],
 })
 const atUtc = instantSchema({ description: 'When.', examples: ['2026-11-20T10:00:00.000Z'] })
@@ -69,13 +68,13 @@ const OrderEvent = named(
       version: int32Schema({ description: 'Row version of the order afterwards.', examples: [2] }),
       atUtc,
       atTimeZone: nullable('string', {
-        description: 'IANA time zone of who did it.',
+        description: 'IANA time zone in which it was done.',
         examples: ['Europe/Berlin'],
       }),
       by,
       byId,
       text: nullable('string', {
-        description: 'Reason or note; null where there is none, or where it was erased.',
+        description: 'Reason or note; null if there is none or if it was erased.',
         examples: [null],
       }),
       sequence: nullable('integer', {
@@ -83,13 +82,13 @@ const OrderEvent = named(
         examples: [1043],
       }),
       hash: nullable('string', {
-        description: 'SHA-256, hexadecimal, that binds the event to all before it; null until it is sealed.',
+        description:
+          'Hexadecimal SHA-256 that chains the event to all earlier ones; null until it is sealed.',
         examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
       }),
     },
     {
-      description:
-        'Something that happened to an order. It is never deleted, and never changed but for a text that is erased.',
+      description: 'What happened to an order. An event is never deleted; only its text can be erased.',
     },
   ),
 )
@@ -99,24 +98,25 @@ export const PaginatedListOfOrderEvent = pageSchema('PaginatedListOfOrderEvent',
 export const ListHistoryQuery = queryOf({
   pageNumber: pageNumberField,
   pageSize: pageSizeField,
-  order: directionField('Without it: Asc, the oldest first.'),
+  order: directionField('Without it: Asc, oldest first.'),
 })
 
 export const OrderApprovals = named(
   'OrderApprovals',
   Type.Object({
     required: int32Schema({
-      description: 'Approvals that the order needs, by the policy at its creation.',
+      description: 'How many approvals the order needs, by the policy when it was created.',
       examples: [2],
     }),
     given: Type.Array(Type.Object({ by, byId, atUtc }), { description: 'In the order of the log.' }),
     selfApproval: Type.Boolean({
-      description: 'Whether who created the order may be one of those who approve it.',
+      description: 'Whether the creator may approve the order.',
       examples: [false],
     }),
     mayApprove: Type.Boolean({ description: 'Whether the caller may approve it now.', examples: [true] }),
     reason: nullable('string', {
-      description: 'Code of the problem with which an approval by the caller would be refused now.',
+      description:
+        'Code of the problem that an approval by the caller would get now; null if it would succeed.',
       examples: [null],
     }),
   }),
@@ -127,7 +127,7 @@ export const OrderReceipt = named(
   Type.Object({
     receipt: Type.String({
       description:
-        'A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and where the log has it.',
+        'A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and its place in the log.',
       examples: ['header.payload.signature'],
     }),
   }),

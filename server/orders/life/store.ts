@@ -5,7 +5,7 @@ import { Problem } from '../../http/problems.ts'
 import type { Decided } from '../event.ts'
 import { type OrderStatus, type Transition, type TransitionName, transitions } from '../order.ts'
 
-/** What decides who may do what to an order. */
+/** What decides whether a caller may change an order. */
 export interface OrderDecision extends Decided {
   status: OrderStatus
   createdById: number | null
@@ -13,7 +13,7 @@ export interface OrderDecision extends Decided {
   approvalsGiven: number
   selfApproval: boolean
   serviceApproval: boolean
-  /** Whether the person who asks has given an approval. */
+  /** Whether the caller has given an approval. */
   hasApproved: boolean
 }
 
@@ -93,7 +93,7 @@ const countApproval = (to: OrderStatus) => ({
   status: sql<number>`case when approvals_given + 1 >= approvals_needed then ${sql.lit(to)} else status end`,
 })
 
-/** Who may make a transition of which orders; `refusalOf` names the reasons. */
+/** Which orders the actor may change; `refusalOf` names the reasons by the same conditions. */
 const mayChange: Record<Transition['by'], (change: Change) => RawBuilder<SqlBool>> = {
   anyone: () => sql`true`,
   creator: ({ actor }) => sql`created_by_id = ${actor.byId}`,
@@ -115,8 +115,8 @@ async function insertApproval(trx: Transaction<Database>, id: string, approverId
 }
 
 /**
- * The order, which nobody changes until the transaction ends: a write that changes nothing locks the row.
- * What is recorded meanwhile stands in the log behind the change that made this version, and before the next.
+ * Reads the order and locks its row, by a write that changes nothing. Events recorded until the transaction
+ * ends come after the change that made this version, and before the next change.
  */
 export async function lockOrder(trx: Transaction<Database>, id: string): Promise<Decided | undefined> {
   return trx

@@ -5,14 +5,14 @@ import type { LiveStreams } from './streams.ts'
 
 const lastEventIdHeader = header(
   'Last-Event-ID',
-  'To go on after the event with this id. Without it, or with what is no id, with what happens from now on.',
+  'Continue after the event with this id. Without a valid id the stream begins now.',
   { example: '1043' },
 )
 
 const stream = Type.Unsafe<undefined>({
   type: 'string',
   description:
-    'Server-sent events. The id of each is its place in the log; its data is `{id, kind, version, status}` of the order, status as a number. A comment comes every 15 seconds.',
+    'Server-sent events. The id of each event is its place in the log. Its data is `{id, kind, version, status}` of the order, with the status as a number. A comment comes every 15 seconds.',
   examples: [
     'id: 1043\ndata: {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","kind":"approved","version":2,"status":1}\n\n',
   ],
@@ -33,9 +33,9 @@ export function registerLiveOrders(app: App, streams: LiveStreams): void {
     },
     schema: {
       operationId: 'streamOrderEvents',
-      summary: 'What happens to orders, as it happens',
+      summary: 'Follow changes of orders',
       description:
-        'A stream that neither counts as use of a session nor outlives it or the permission. A caller has at most four.',
+        'The stream does not count as use of a session, and ends with the session or the permission. A caller can have four.',
       tags,
       response: { 200: stream },
     },

@@ -13,8 +13,8 @@ export function registerOverview(app: App, { db, clock }: OrderParts): void {
     config: reading,
     schema: {
       operationId: 'getOrdersOverview',
-      summary: 'Counts and sums of orders, by day, and who waits longest',
-      description: 'Everything of one moment, and exact. Days are UTC days of creation.',
+      summary: 'Read counts and sums of orders, and the orders that wait longest',
+      description: 'All figures are exact and from one moment. Days are UTC days of creation.',
       tags,
       querystring: OrdersOverviewQuery,
       response: { 200: OrderStatistics, 304: noContent },

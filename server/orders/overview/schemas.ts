@@ -23,13 +23,12 @@ const OrderTally = named(
       type: ['number', 'string'],
       format: 'double',
       pattern: '^(?:0|[1-9]\\d*)(?:\\.\\d+)?$',
-      description: 'Sum of their totals: the double nearest to the exact sum; always sent as a JSON number.',
+      description: 'Sum of their totals: the double nearest to the exact sum, as a JSON number.',
       examples: [1234.5],
     }),
   }),
 )
 
-/** One for each status: `pending`, `approved`. */
 const tallies = Object.fromEntries(statusKeys.map((key) => [key, OrderTally]))
 
 const OrderDay = named(
@@ -53,13 +52,13 @@ export const OrderStatistics = named(
         minItems: 1,
         maxItems: daysLimit,
         description:
-          'One entry for each day asked for, oldest first, today last: the orders created on it, by the status that they have now.',
+          'One entry for each day asked for, ending with today: the orders created on that day, by their present status.',
       }),
       oldestPending: Type.Array(OrderSummary, {
         maxItems: oldestPendingLimit,
-        description: `The pending orders that wait longest, at most ${oldestPendingLimit}, oldest first.`,
+        description: `Up to ${oldestPendingLimit} pending orders that wait longest, oldest first.`,
       }),
     },
-    { description: 'Everything of one moment.' },
+    { description: 'Figures from one moment.' },
   ),
 )

@@ -10,7 +10,7 @@ import { decimalOf } from '../order.ts'
 import { findPolicy, type PolicyRow, putPolicy, takePolicy } from './store.ts'
 
 export interface PolicyInput {
-  /** As the schema has them: ascending, the first from 0. */
+  /** Ascending; the first from 0. */
   rows: PolicyRow[]
   /** Versions that If-Match accepts; null for any. */
   acceptedVersions: number[] | null
@@ -19,9 +19,9 @@ export interface PolicyInput {
 }
 
 /**
- * Replaces all rows, by one conditional write: of several at once one wins. Orders that exist keep what was
- * stamped onto them. The same rows again leave version and log as they are. Throws `precondition-failed`,
- * `concurrency-conflict`.
+ * Replaces all rows by one conditional write: if several come at once, one succeeds. Existing orders keep
+ * what was stamped onto them. The same rows change neither the version nor the log. Throws
+ * `precondition-failed`, `concurrency-conflict`.
  */
 export function setApprovalPolicy(
   trx: Transaction<Database>,

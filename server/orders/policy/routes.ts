@@ -53,7 +53,7 @@ function registerReplace(app: App, parts: OrderParts): void {
       operationId: 'setApprovalPolicy',
       summary: 'Replace the approval policy',
       description:
-        'All rows at once. It holds for the orders that are created from now on; pending ones keep what held when they were created. Of several changes of one version one succeeds.',
+        'Replaces all rows. The new policy applies to orders created from now on; pending orders keep the rules of their creation. If several requests change one version, one succeeds.',
       tags,
       body: ApprovalPolicy,
       response: { 204: noContent },

@@ -9,21 +9,21 @@ export const policyRows = listOf(
     from: fromField,
     approvals: int32Field(1, approvalsLimit, {
       pattern: `^[1-${approvalsLimit}]$`,
-      description: `Approvals that the order needs, each of somebody else: 1 to ${approvalsLimit}.`,
+      description: `How many approvals an order needs, each from another account: 1 to ${approvalsLimit}.`,
       examples: [2],
     }),
     selfApproval: booleanField({
-      description: 'Whether who created the order may be one of those who approve it.',
+      description: 'Whether the creator may approve the order.',
       examples: [false],
     }),
     services: booleanField({
-      description: 'Whether services may be among those who approve it.',
+      description: 'Whether services may approve the order.',
       examples: [false],
     }),
   },
   {
     limit: rowLimit,
-    description: `1 to ${rowLimit} rows, by \`from\` ascending without two alike, the first from 0. The last whose \`from\` is not above an order’s total applies to that order.`,
+    description: `1 to ${rowLimit} rows in ascending order of \`from\`, which starts at 0 and never repeats. The last row whose \`from\` is not above the total of an order applies to it.`,
     judge(entries, report) {
       for (const [index, { from }] of entries.entries()) {
         const before = entries[index - 1]?.from
@@ -32,16 +32,16 @@ export const policyRows = listOf(
           report(index, 'from', new Fault('first', 'must be 0 in the first row.'))
         }
         if (before !== undefined && from <= before) {
-          report(index, 'from', new Fault('order', 'must be greater than that of the row before.'))
+          report(index, 'from', new Fault('order', 'must be greater than in the row before.'))
         }
       }
     },
   },
 )
 
-/** What is answered is what is sent: no member is the server's own. */
+/** Both the answer and the body of a change. */
 export const ApprovalPolicy = bodyOf(
   'ApprovalPolicy',
-  'From which total on an order needs how many approvals, and whose. The row that applies when an order is created holds for it ever after.',
+  'How many approvals an order needs, by its total, and who may give them. The row that applies when an order is created is kept with the order.',
   { rows: policyRows },
 )

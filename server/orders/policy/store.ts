@@ -23,8 +23,8 @@ export async function findPolicy(db: Kysely<Database>): Promise<Policy> {
 }
 
 /**
- * Takes the policy out by one conditional DELETE; undefined if nothing was deleted, for it has another
- * version or another write came first. Whoever creates an order sees the old policy or the next, never none.
+ * Removes the policy by one conditional DELETE. Undefined if nothing was deleted, because it has another
+ * version or another write came first. A new order gets the old policy or the next, never none.
  */
 export async function takePolicy(
   trx: Transaction<Database>,
@@ -49,7 +49,7 @@ export async function putPolicy(trx: Transaction<Database>, { version, rows }: P
   await trx.insertInto('approval_policy').values(stored).execute()
 }
 
-/** Undefined for no rows. */
+/** Undefined if there are no rows. */
 function toPolicy(stored: Selectable<ApprovalPolicyTable>[]): Policy | undefined {
   const [first] = stored
   if (first === undefined) return undefined

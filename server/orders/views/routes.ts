@@ -20,10 +20,13 @@ import { readView, readViews, viewerOf, viewsLimit } from './views.ts'
 const tags = ['Views']
 const url = '/v1/views/:id'
 const parameters = {
-  id: { ...idParameter.id, description: 'Id of the view, a UUID that its maker chooses, in any case.' },
+  id: {
+    ...idParameter.id,
+    description: 'Id of the view: a UUID that the client chooses, in upper or lower case.',
+  },
 }
 
-/** Lists of orders that people keep by name, each for oneself or shared (ADR 36). */
+/** Named lists of orders, private or shared (ADR 36). */
 export function registerViews(app: App, parts: OrderParts): void {
   registerList(app, parts)
   registerGet(app, parts)
@@ -39,7 +42,7 @@ function registerList(app: App, { db }: OrderParts): void {
     schema: {
       operationId: 'listViews',
       summary: 'List views',
-      description: 'One’s own and all that are shared, by name.',
+      description: 'Your own views and all shared views, sorted by name.',
       tags,
       querystring: ListViewsQuery,
       response: { 200: PaginatedListOfView, 304: noContent },
@@ -98,8 +101,8 @@ function registerPut(app: App, { db }: OrderParts): void {
     },
     schema: {
       operationId: 'putView',
-      summary: 'Keep a view, or replace it',
-      description: `An id that does not exist yet makes a view of the caller’s, who can have ${viewsLimit}. A view that is or becomes shared needs the permission Views.Share. Repeated, the request changes nothing more.`,
+      summary: 'Create or replace a view',
+      description: `An unknown id creates a view of the caller, who can have ${viewsLimit}. A view that is or becomes shared needs the permission Views.Share. Repeating the request changes nothing.`,
       tags,
       body: PutViewCommand,
       response: { 200: ViewResponse, 201: ViewResponse },
@@ -131,7 +134,7 @@ function registerDelete(app: App, { db }: OrderParts): void {
     schema: {
       operationId: 'deleteView',
       summary: 'Delete a view',
-      description: 'A shared one needs the permission Views.Share.',
+      description: 'A shared view needs the permission Views.Share.',
       tags,
       response: { 204: noContent },
     },
@@ -142,7 +145,7 @@ function registerDelete(app: App, { db }: OrderParts): void {
   })
 }
 
-/** Throws `view-not-found` for an id that is none. */
+/** Throws `view-not-found` if the id is no UUID. */
 function requireViewId(request: FastifyRequest): string {
   const id = parseUuid((request.params as { id: string }).id)
   if (id === undefined) throw new Problem('view-not-found', { detail: 'The id of a view is a UUID.' })

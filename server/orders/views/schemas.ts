@@ -25,17 +25,17 @@ import { orderByField } from '../schemas.ts'
 
 const nameLimit = 80
 const nameField = legibleText(nameLimit, {
-  description: 'What the view is called. No two views of one account share a name, in any case.',
+  description: 'Name of the view. Names are unique per account, ignoring case.',
   examples: ['Large and waiting'],
 })
 
 const filterExample = 'status=Pending AND total>=1000'
 
-/** Parsed when it is kept, so that no view is kept which finds nothing but a fault. */
+/** Parsed when the view is saved, so that no view has a fault. */
 const filterField: Field<string> = {
   schema: Type.String({
     maxLength: maximumLengthCodePoints,
-    description: 'As the parameter `filter` of the list (docs/filter.md); empty for every order.',
+    description: 'Like the parameter `filter` of the list (docs/filter.md). Empty for every order.',
     examples: [filterExample],
   }),
   read(value) {
@@ -56,7 +56,7 @@ const columnsSchema = Type.Unsafe<ColumnName[]>({
   minItems: 1,
   maxItems: columnNames.length,
   uniqueItems: true,
-  description: 'What the list shows of each order, in this order. Later versions will have more.',
+  description: 'Columns of the list, in this order. Later versions will have more.',
   examples: [['id', 'customer', 'total', 'createdBy', 'approvalsMissing']],
 })
 
@@ -64,17 +64,18 @@ const columnsField: Field<ColumnName[]> = {
   schema: columnsSchema,
   read(value) {
     if (!Array.isArray(value)) return new Fault('type', 'must be a list.')
-    if (value.length === 0) return new Fault('length', 'must have 1 entry at least.')
+    if (value.length === 0) return new Fault('length', 'must have at least 1 entry.')
     const known = value.filter((name): name is ColumnName => columnNames.includes(name))
     if (known.length < value.length) {
-      return new Fault('enum', `must have no other entries than ${columnNames.join(', ')}.`)
+      return new Fault('enum', `must only have entries of ${columnNames.join(', ')}.`)
     }
     return new Set(known).size === known.length ? known : new Fault('repeated', 'must not repeat an entry.')
   },
 }
 
 const sharedField = booleanField({
-  description: 'Whether everybody who may read orders sees it. Sharing needs the permission Views.Share.',
+  description:
+    'Whether every account that can read orders sees the view. Sharing needs the permission Views.Share.',
   examples: [false],
 })
 
@@ -83,7 +84,7 @@ export const PutViewCommand = bodyOf('PutViewCommand', 'A list of orders under a
   filter: filterField,
   sort: objectOf(
     { orderBy: orderByField, order: directionField('') },
-    { description: 'By which field the list is sorted, and in which direction.' },
+    { description: 'Field and direction by which the list is sorted.' },
   ),
   columns: columnsField,
   shared: sharedField,
@@ -94,10 +95,10 @@ export const ViewResponse = named(
   Type.Object({
     id: Type.String({
       format: 'uuid',
-      description: 'Chosen by whoever made it.',
+      description: 'Chosen by the client that created it.',
       examples: ['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'],
     }),
-    name: Type.String({ description: 'What it is called.', examples: ['Large and waiting'] }),
+    name: Type.String({ description: 'Name of the view.', examples: ['Large and waiting'] }),
     filter: filterField.schema as ReturnType<typeof Type.String>,
     sort: Type.Object({
       orderBy: Type.String({ description: 'Field to sort by.', examples: ['total'] }),
@@ -105,10 +106,10 @@ export const ViewResponse = named(
     }),
     columns: columnsSchema,
     shared: Type.Boolean({
-      description: 'Whether everybody who may read orders sees it.',
+      description: 'Whether every account that can read orders sees the view.',
       examples: [false],
     }),
-    isOwn: Type.Boolean({ description: 'Whether it is the caller’s.', examples: [true] }),
+    isOwn: Type.Boolean({ description: 'Whether the caller owns it.', examples: [true] }),
     owner: Type.String({ description: 'User name of the owner.', examples: ['operator'] }),
   }),
 )

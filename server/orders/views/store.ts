@@ -3,7 +3,7 @@ import type { Database } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
 import type { ColumnName, SortKey } from '../order.ts'
 
-/** What a view is made of: what a list is asked for, and the name of that. */
+/** A named request for a list. */
 export interface ViewContent {
   name: string
   filter: string
@@ -33,7 +33,7 @@ const columns = [
   'views.version',
 ] as const
 
-/** Those of the caller, and all that are shared: nobody else knows of the others. */
+/** The caller's views and all shared ones; no other view is visible to the caller. */
 function seenBy(db: Kysely<Database>, callerId: number) {
   return db
     .selectFrom('views')
@@ -56,7 +56,7 @@ function toView({ orderBy, order, columns, shared, ...others }: Row): View {
   }
 }
 
-/** By name, of those that the caller sees. */
+/** A page of the views that the caller sees, by name. */
 export async function findViews(
   db: Kysely<Database>,
   callerId: number,
@@ -85,16 +85,13 @@ export async function findView(
   return row && toView(row)
 }
 
-/** Whose view it is, seen or not. It never changes. */
+/** The owner of any view, which never changes. */
 export async function findOwner(db: Kysely<Database>, id: string): Promise<number | undefined> {
   const row = await db.selectFrom('views').select('owner_id').where('id', '=', id).executeTakeFirst()
   return row?.owner_id
 }
 
-/**
- * Nobody else changes a view of this owner until the transaction ends: a write that changes nothing locks the
- * row.
- */
+/** Locks the owner's row by a write that changes nothing: no other transaction changes the owner's views. */
 export async function lockViewsOf(trx: Transaction<Database>, ownerId: number): Promise<void> {
   await trx
     .updateTable('principals')
@@ -112,7 +109,7 @@ export async function countViewsOf(db: Kysely<Database>, ownerId: number): Promi
   return Number(count)
 }
 
-/** Whether another view of the owner has the name, in any case. */
+/** Whether another view of the owner has the name, ignoring case. */
 export async function isNameTaken(
   db: Kysely<Database>,
   { id, ownerId, name }: { id: string; ownerId: number; name: string },
@@ -139,7 +136,7 @@ function toRow({ name, filter, sort, columns, shared }: ViewContent) {
   }
 }
 
-/** False when the id has since become another's. */
+/** False if the id was taken in the meantime. */
 export async function insertView(
   trx: Transaction<Database>,
   { id, ownerId, content }: { id: string; ownerId: number; content: ViewContent },
@@ -152,7 +149,7 @@ export async function insertView(
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** The version that it then has. The caller holds the lock of its owner. */
+/** The caller holds the lock of the owner. */
 export async function updateView(
   trx: Transaction<Database>,
   id: string,

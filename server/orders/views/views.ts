@@ -19,14 +19,12 @@ import {
   type ViewContent,
 } from './store.ts'
 
-/**
- * Views of one account, at most: a person finds no more of them than that, and no account fills the table.
- */
+/** How many views an account can have, so that no account fills the table. */
 export const viewsLimit = 100
 
 const sharing: Permission = 'Views.Share'
 
-/** The caller. What others see, nobody changes without the permission to share. */
+/** The caller. Changing a view that others see takes the permission to share. */
 export interface Viewer {
   id: number
   mayShare: boolean
@@ -51,7 +49,7 @@ export async function readViews(
   return { views, ...describePage(totalCount, page) }
 }
 
-/** Throws `view-not-found`, also for what the viewer may not see. */
+/** Throws `view-not-found`, also for a view that the viewer may not see. */
 export async function readView(db: Db, id: string, viewerId: number): Promise<View> {
   const view = await findView(db, id, viewerId)
   if (view === undefined) throw new Problem('view-not-found')
@@ -59,9 +57,9 @@ export async function readView(db: Db, id: string, viewerId: number): Promise<Vi
 }
 
 /**
- * Makes the view, or replaces it; it stays its owner's. With an If-Match it has to be there. Throws
+ * Creates the view, or replaces it without changing its owner. With If-Match it must exist. Throws
  * `view-not-found`, `permission-denied`, `precondition-failed`, `view-name-taken`, `too-many-views`, and
- * `concurrency-conflict` for an id that somebody else took at the same moment.
+ * `concurrency-conflict` if another account takes the id at the same moment.
  */
 export async function putView(
   trx: Trx,
@@ -77,7 +75,7 @@ export async function putView(
   if (await isNameTaken(trx, owned)) throw new Problem('view-name-taken')
   if (isNew) await add(trx, { ...owned, content })
   else await updateView(trx, id, content)
-  // Taken back from all, a view of another is its owner's alone.
+  // As the owner sees it: the caller may have made it private.
   return { view: await readView(trx, id, owned.ownerId), isNew }
 }
 
