@@ -12,11 +12,10 @@ interface Warnings {
 }
 
 interface Batch {
-  nowMilliseconds: number
+  /** A removal takes rows up to this instant. */
+  beforeMilliseconds: number
   /** Rows. */
   limit: number
-  /** By `settings` of a removal. */
-  keptMilliseconds?: number
 }
 
 /** Work that the clock begins, in batches of one write each. `operations.ts` lists all jobs. */
@@ -30,8 +29,8 @@ export interface Job {
   /** Whether only one instance at a time does it, by a lease. */
   isAlone?: boolean
   isNeeded?(db: AppDatabase): boolean
-  /** What `run` gets besides the batch. */
-  settings?(config: Config): object
+  /** How far `beforeMilliseconds` lies in the past; 0 by default. */
+  keptMilliseconds?: ((config: Config) => number) | undefined
   /** Returns how many rows were done; fewer than the limit means that nothing is left. */
   run(trx: Transaction<Database>, batch: Batch): Promise<number>
   /** The line of the service's log when it fails. */
@@ -44,7 +43,7 @@ interface Removal<Table extends keyof Database> {
   key: readonly (keyof Database[Table] & string)[]
   /** Column of the instant from which on a row is kept for `keptMilliseconds`. */
   since: keyof Database[Table] & string
-  keptMilliseconds?: (config: Config) => number
+  keptMilliseconds?: Job['keptMilliseconds']
   batch: number
 }
 
@@ -53,7 +52,7 @@ interface Removal<Table extends keyof Database> {
  * fsync (docs/performance.md).
  */
 export function removal<Table extends keyof Database>(removed: Removal<Table>): Job {
-  const { name, table, key, since, keptMilliseconds = () => 0, batch } = removed
+  const { name, table, key, since, keptMilliseconds, batch } = removed
   const keys = sql.join(key.map((column) => sql.ref(column)))
   return {
     name,
@@ -61,10 +60,10 @@ export function removal<Table extends keyof Database>(removed: Removal<Table>): 
     batch,
     pauseMilliseconds: 20,
     isAlone: true,
-    settings: (config) => ({ keptMilliseconds: keptMilliseconds(config) }),
-    async run(trx, { nowMilliseconds, limit, keptMilliseconds: kept = 0 }) {
+    keptMilliseconds,
+    async run(trx, { beforeMilliseconds, limit }) {
       const { numAffectedRows } = await sql`delete from ${sql.table(table)} where (${keys}) in
-        (select ${keys} from ${sql.table(table)} where ${sql.ref(since)} <= ${nowMilliseconds - kept} limit ${limit})
+        (select ${keys} from ${sql.table(table)} where ${sql.ref(since)} <= ${beforeMilliseconds} limit ${limit})
       `.execute(trx)
       return Number(numAffectedRows)
     },
@@ -78,9 +77,7 @@ interface NamedBatch extends Batch {
   term: number | null
 }
 
-/**
- * The write operation that runs one batch of one job. It does nothing while another instance does that job.
- */
+/** The write operation that runs one batch of one job, unless another instance does that job. */
 export function jobRunner(jobs: readonly Job[]) {
   const byName = new Map(jobs.map((job) => [job.name, job]))
   return async (trx: Transaction<Database>, { name, term, ...batch }: NamedBatch) => {
@@ -108,8 +105,8 @@ export function startUpkeep({ db, jobs, clock, config, log }: UpkeepParts): (() 
       const { name, batch: limit } = job
       let term: number | null = null
       const run = async () => {
-        const batch = { ...job.settings?.(config), name, term, nowMilliseconds: clock(), limit }
-        const result = await db.write('runJob', batch)
+        const beforeMilliseconds = clock() - (job.keptMilliseconds?.(config) ?? 0)
+        const result = await db.write('runJob', { name, term, beforeMilliseconds, limit })
         term = result.term
         return result.done >= limit
       }

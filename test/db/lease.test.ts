@@ -78,7 +78,7 @@ describe('a lease', () => {
     t.after(() => one.close())
     const other = await openAppDatabase(database)
     t.after(() => other.close())
-    const batch = { name: 'removeExpiredKeys', nowMilliseconds: 0, limit: 1 }
+    const batch = { name: 'removeExpiredKeys', beforeMilliseconds: 0, limit: 1 }
     assert.deepEqual(await one.write('runJob', { ...batch, term: null }), { done: 0, term: 1 })
     assert.deepEqual(await other.write('runJob', { ...batch, term: null }), { done: 0, term: null })
     assert.deepEqual(await one.write('runJob', { ...batch, term: 1 }), { done: 0, term: 1 })

@@ -16,10 +16,10 @@ export async function removeExpired(
   terms.set(db, held)
   const batches = jobs
     .filter(({ isAlone }) => isAlone)
-    .map(async ({ name, settings }) => {
+    .map(async ({ name, keptMilliseconds }) => {
       const term = held.get(name) ?? null
-      const batch = { ...settings?.(config), name, term, nowMilliseconds: now(), limit }
-      const result = await db.write('runJob', batch)
+      const beforeMilliseconds = now() - (keptMilliseconds?.(config) ?? 0)
+      const result = await db.write('runJob', { name, term, beforeMilliseconds, limit })
       held.set(name, result.term)
       return result.done
     })
@@ -28,6 +28,6 @@ export async function removeExpired(
 
 /** Moves at most `limit` changes of orders into the tally (PostgreSQL). Returns how many. */
 export async function mergeTally(db: AppDatabase, limit: number): Promise<number> {
-  const batch = { name: 'mergeTallyChanges', term: null, nowMilliseconds: 0, limit }
+  const batch = { name: 'mergeTallyChanges', term: null, beforeMilliseconds: 0, limit }
   return (await db.write('runJob', batch)).done
 }
