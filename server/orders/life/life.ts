@@ -88,7 +88,7 @@ export function refusalsOf(name: TransitionName): ProblemCode[] {
   return ['order-not-found', ...states, ...notBy[by], 'concurrency-conflict', 'precondition-failed']
 }
 
-/** The codes that refuse a caller because of who that is. */
+/** The codes that refuse a caller because of their part in the order. */
 const notBy: Record<Transition['by'], readonly ProblemCode[]> = {
   anyone: [],
   creator: ['not-the-creator'],
