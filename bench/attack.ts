@@ -7,7 +7,7 @@ import type { MeasuredServer } from './server.ts'
 import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts'
 
 /**
- * What other callers notice of an attack from one address, with the limits of section 8 of the contract:
+ * How an attack from one address affects other callers, with the limits of section 8 of the contract:
  * their p99 during the attack, as a ratio to their p99 without it in the same round, and what the attack
  * alone costs. The attacker sends as fast as the service answers.
  *
@@ -124,7 +124,10 @@ function attacksOn({ callers, paths, orders }: Site): Attack[] {
   ]
 }
 
-/** The same range of days, a tenth shorter: at most the ten thousand that are given without pages. */
+/**
+ * The same range of days, a tenth shorter, so that it has at most the ten thousand orders of a list without
+ * pages.
+ */
 function nearly(path: string): string {
   const query = new URLSearchParams(path.slice(path.indexOf('?')))
   const [low = 0, high = 0] = [...(query.get('filter') ?? '').matchAll(/[<=](\d{4}-\S+)/g)].map(([, text]) =>
@@ -134,7 +137,7 @@ function nearly(path: string): string {
   return `/v1/orders?filter=${encodeURIComponent(`createdAtUtc>=${new Date(low).toISOString()} createdAtUtc<${end}`)}`
 }
 
-/** Callers within their limits, all at the same time: each of sixty users sends a few requests a second. */
+/** Callers within their limits, all at once: each of sixty users sends a few requests a second. */
 function victimsOf({ callers, paths }: Site): Record<string, Requests> {
   const headers = callers.bearers.slice(attackerCount * tokensPerUser)
   const bodies = ['{"customer":"Acme","total":1}']

@@ -46,7 +46,7 @@ export async function makeCallers({ db, ...options }: CallersOptions): Promise<C
   const bearers = await Promise.all(
     each.map(async ({ id, userName }) => {
       const signIn = { id: newOpaqueId(), authenticatedAt: credentialsChangedAt }
-      const subject = { subject: String(id), userName, roles: ['Operator'], signIn }
+      const subject = { subject: String(id), userName, roles: ['Admin'], signIn }
       const { token } = await tokens.issue(
         { ...subject, credentialsChangedAt },
         tokenTtlSeconds,
@@ -69,7 +69,7 @@ export async function makeCallers({ db, ...options }: CallersOptions): Promise<C
   }
 }
 
-/** A few at a time: what waits too long for a connection fails. */
+/** A few at a time, because work that waits too long for a connection fails. */
 async function inTurn<T, R>(values: T[], work: (value: T) => Promise<R>): Promise<R[]> {
   const results: R[] = []
   for (let start = 0; start < values.length; start += atOnce) {
@@ -95,7 +95,7 @@ async function addUser(
     email: `${userName}@example.com`,
     passwordHash,
     timeZone: null,
-    roles: ['Operator'],
+    roles: ['Admin'],
     stamp: machineStamp(nowMilliseconds),
   })
   return id
@@ -106,6 +106,7 @@ async function makeCookie(db: AppDatabase, account: Account): Promise<string> {
   const now = systemClock()
   await db.write('createSession', {
     ...account,
+    touch: null,
     sessionId: newOpaqueId(),
     idHash: sha256(id),
     offeredBinding: null,
@@ -118,13 +119,14 @@ async function makeCookie(db: AppDatabase, account: Account): Promise<string> {
   return `cookie: __Host-Http-session=${id}\r\n`
 }
 
-/** Its tag is not the service's, which a token that serves does not need. */
+/** The tag is not genuine, which does not matter for the current token of a family. */
 async function makeRefreshToken(db: AppDatabase, account: Account): Promise<string> {
   const familyId = newOpaqueId()
   const token = new RefreshTokens(Buffer.alloc(32)).first(familyId)
   const now = systemClock()
   await db.write('createRefreshFamily', {
     ...account,
+    touch: null,
     familyId,
     tokenHash: sha256(token),
     nowMilliseconds: now,

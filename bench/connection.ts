@@ -20,10 +20,13 @@ export class LoadConnection {
   #pending: Buffer[] = []
   #sentAt = 0
   #isOver = false
-  /** While the connection is made, its first request is ahead: each asks once, however short the time. */
+  /**
+   * False while the connection is made. Its first request waits for that, so each connection sends at least
+   * one.
+   */
   #isIdle = false
   #finish: () => void = () => undefined
-  /** Resolves when the last answer is there, or will not come. */
+  /** Resolves when the last answer has arrived, or can no longer arrive. */
   readonly finished = new Promise<void>((resolve) => {
     this.#finish = resolve
   })
@@ -43,7 +46,7 @@ export class LoadConnection {
     this.#socket.on('close', () => this.#lose())
   }
 
-  /** The request under way is still answered. */
+  /** The current request is still answered. */
   end(): void {
     this.#isOver = true
     if (this.#isIdle) this.#close()
@@ -81,7 +84,7 @@ export class LoadConnection {
     if (this.#take(whole, whole.length)) this.#pending = []
   }
 
-  /** False while the answer is not whole. */
+  /** False while the answer is incomplete. */
   #take(buffer: Buffer, bytes: number): boolean {
     const end = buffer.indexOf(headEnd)
     if (end < 0 || end >= bytes) return false

@@ -19,7 +19,7 @@ import { fileOf } from './server.ts'
 const main = fileOf('../server/main.ts')
 /** Data sets are kept here from run to run; it may be deleted at any time. */
 export const dataFolder = fileOf('./.data')
-/** What decides the content of a data set: another version of any of it is another data set. */
+/** The sources that determine the content of a data set. When one of them changes, a new data set is made. */
 const sources = ['server/cli/maintenance.ts', 'server/db/sqlite/{files,schema}.ts', 'server/orders/fold.ts']
 
 /** A copy of a SQLite database with that many orders, which the service's `seed` makes the first time. */
@@ -57,7 +57,7 @@ export interface Postgres {
   end(): Promise<void>
 }
 
-/** A durable PostgreSQL from npm, as the tests have it; gone with this process. */
+/** A durable PostgreSQL from npm, as in the tests. It ends with this process. */
 export async function startPostgres(): Promise<Postgres> {
   const guard = spawn(process.execPath, [fileOf('../test/support/postgres-guard.ts'), '--durable'], {
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -48,9 +48,9 @@ try {
 interface Result {
   rowsPerSecond: number
   bytes: number
-  /** The service's, for a row. */
+  /** Processor time of the service for each row. */
   cpuMicroseconds: number
-  /** The part that held the event loop. */
+  /** The part that blocked the event loop. */
   mainThreadMicroseconds: number
   residentBytes: { before: number; most: number }
   others: { idle: LoadResult; beside: LoadResult }[]
@@ -181,7 +181,7 @@ function report(): void {
         const greatest = short(Math.max(...others.map((turn) => turn[when].max)))
         const ratios = others.map((turn) => turn[when].p99 / turn.idle.p99)
         return [
-          `${engine}, ${when === 'idle' ? 'idle' : `beside an export of ${short(besideRowsPerSecond)} a second`}`,
+          `${engine}, ${when === 'idle' ? 'idle' : `during an export of ${short(besideRowsPerSecond)} a second`}`,
           ...[of('rate'), of('p50'), of('p99'), greatest],
           `${short(median(ratios))} (${short(Math.min(...ratios))} to ${short(Math.max(...ratios))})`,
         ]

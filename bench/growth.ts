@@ -4,7 +4,9 @@ import { interleave } from './rounds.ts'
 import { growthScenarios, type NamedScenario } from './scenarios.ts'
 import { type Site, sqliteSite, startService, type Workplace } from './site.ts'
 
-/** The same requests to services with ever more orders, interleaved: an answer should not cost more. */
+/**
+ * Sends the same requests to services with more and more orders, interleaved. An answer should not cost more.
+ */
 export async function measureGrowth(
   workplace: Workplace,
   options: BenchOptions,
@@ -35,7 +37,9 @@ export async function measureGrowth(
   }
 }
 
-/** A row for each size of each kind, and how many times the processor time of the smallest it takes. */
+/**
+ * Prints a row for each kind and size, with its processor time as a multiple of that of the smallest size.
+ */
 function printGrowth(lines: Line[], sizes: number): void {
   const rows = lines.map((line, index) => {
     const smallest = lines[index - (index % sizes)]

@@ -27,7 +27,7 @@ interface Line extends Lateness {
   requests: number
   /** Milliseconds of the main thread's processor time for a request. */
   held: number
-  /** What the client waited at most. */
+  /** The longest that the client waited. */
   slowest: number
   failures: Record<string, number>
 }
@@ -63,7 +63,7 @@ async function measure(): Promise<void> {
   if (lateness !== undefined) add('nothing', lateness)
   for (const [name, requests, expected] of expensive(site)) {
     const order = { port: service.port, requests, expected, connections: 1, pauseMilliseconds: 0 }
-    // The first time is for the compilers.
+    // The first run only warms up the compilers.
     for (const time of [300, milliseconds]) {
       const before = await service.usage()
       const run = `${process.pid}-${name}-${time}`.replaceAll(/[^\w-]/g, '')
@@ -115,7 +115,7 @@ function expensive({ callers, paths }: Site): [string, Requests, number][] {
   ]
 }
 
-/** A page of the pending orders in a hundredth of the time. */
+/** Reduces a list to its pending orders, in one page. */
 function onePage(path: string): string {
   const url = new URL(path, 'http://localhost')
   url.searchParams.set('filter', `${url.searchParams.get('filter')} status=Pending`)

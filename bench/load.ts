@@ -6,9 +6,9 @@ export interface LoadOrder {
   port: number
   requests: Requests
   connections: number
-  /** Between an answer and the next request of a connection; 0 for as fast as it goes. */
+  /** Between an answer and the next request of a connection; 0 for as fast as possible. */
   pauseMilliseconds: number
-  /** At first answers are not measured. */
+  /** Answers during this time are not measured. */
   warmUpMilliseconds: number
   milliseconds: number
   /** The status of a good answer; others are failures. */
@@ -25,7 +25,7 @@ export interface LoadResult {
   p50: number
   p99: number
   max: number
-  /** All answers, of the warm-up too: what the processor time of the server was spent on. */
+  /** All answers, including the warm-up, because the server's processor time was spent on all of them. */
   all: number
   failures: Record<string, number>
 }

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 export interface BenchOptions {
   /** Orders of the table's data set. */
   orders: number
-  /** They call in turns. */
+  /** How many users call in turn. */
   users: number
   rounds: number
   seconds: number
@@ -13,7 +13,7 @@ export interface BenchOptions {
   /** Only scenarios whose name contains this. */
   only: string
   peers: boolean
-  /** Ends the name of the result's file. */
+  /** The end of the result file's name. */
   label: string
 }
 

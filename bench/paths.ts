@@ -10,13 +10,13 @@ const pageSize = 20
 export interface Paths {
   /** To random orders of the whole table. */
   orders: string[]
-  /** By name of the sort. */
+  /** Keyed by the name of the sort. */
   firstPages: Record<string, string>
   lastPages: Record<string, string>
-  /** Words that about one order in a hundred has. */
+  /** Words that about one order in a hundred contains. */
   textFilter: string[]
   statusFilter: string[]
-  /** One order in a hundred each. */
+  /** Ranges that each match one order in a hundred. */
   totalRange: string[]
   dateRange: string[]
 }
@@ -52,7 +52,9 @@ interface Sampled {
   created_at: number
 }
 
-/** Some of all: those whose millisecond is a multiple of a number, which is as good as chance. */
+/**
+ * A sample of all orders: those whose millisecond is a multiple of some number, which is as good as random.
+ */
 async function sampleOrders(db: Kysely<Database>, count: number): Promise<Sampled[]> {
   const every = Math.max(1, Math.floor(count / idsWanted))
   const { rows } = await sql<Sampled>`select id, customer_folded, total_e4, created_at from orders

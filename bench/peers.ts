@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { sqliteCopy, startPostgres } from './data.ts'
+import { startPostgres } from './data.ts'
 import { readOptions } from './options.ts'
 import { type Line, machineFacts, print, printTable, short, toLine, writeResult } from './report.ts'
 import { interleave } from './rounds.ts'
@@ -9,7 +9,10 @@ import { type NamedScenario, peerScenarios } from './scenarios.ts'
 import { fileOf, MeasuredServer } from './server.ts'
 import { postgresSite, prepareWorkplace, type Site, sqliteSite, startBaseline, startService } from './site.ts'
 
-/** Sends the same four requests to the service, to F and to well-known stacks, in the same run. */
+/**
+ * Sends the same four requests to the service, to F and to well-known stacks, in the same run. Each stack
+ * migrates to its usual schema and has the same orders.
+ */
 const options = readOptions(['--peers', ...process.argv.slice(2)])
 const workplace = prepareWorkplace()
 const stops: (() => unknown)[] = [workplace.remove]
@@ -25,11 +28,14 @@ async function run(): Promise<void> {
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: nest, stdio: 'inherit' })
   const site = await sqliteSite(workplace, options.orders, 'table')
   stops.push(() => site.close())
-  const expressFile = await sqliteCopy(options.orders, join(workplace.folder, 'express.db'))
+  const expressFile = join(workplace.folder, 'express.db')
+  const orders = site.databaseUrl.replace(/^file:/, '')
+  migrate(express, 'migrate.js', { DATABASE_URL: expressFile, ORDERS: orders })
   const postgres = await startPostgres()
   stops.push(() => postgres.end())
   const overPostgres = await postgresSite(workplace, options.orders, postgres.url)
   stops.push(() => overPostgres.close())
+  migrate(nest, 'dist/migrate.js', { DATABASE_URL: overPostgres.databaseUrl })
 
   const f = await started(startBaseline(site, 'by-hand'))
   const servers: [name: string, site: Site, server: MeasuredServer][] = [
@@ -65,7 +71,7 @@ async function run(): Promise<void> {
   print(`\nwritten to ${file}`)
 }
 
-/** Installs exactly the versions of its lock, apart from the service and its packages. */
+/** Installs exactly the versions in the peer's lock file, separately from the service and its packages. */
 function install(name: 'express' | 'nest'): string {
   const folder = fileOf(`./peers/${name}`)
   if (!existsSync(join(folder, 'node_modules'))) {
@@ -73,6 +79,12 @@ function install(name: 'express' | 'nest'): string {
     execFileSync('npm', ['ci'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   }
   return folder
+}
+
+/** Makes the peer's tables, and fills them with the service's orders. */
+function migrate(peer: string, entry: string, env: Record<string, string>): void {
+  note(`migrating ${peer}`)
+  execFileSync(process.execPath, [join(peer, entry)], { env: { ...process.env, ...env }, stdio: 'inherit' })
 }
 
 function startPeer(

@@ -66,7 +66,7 @@ export function printTable(title: string, lines: Line[]): void {
   printColumns([heading, ...rows])
 }
 
-/** Rounds that differ by more mean nothing. */
+/** If rounds differ by more than this, they mean nothing. */
 const spreadLimit = 1.5
 
 /** Judged by the rate, with a question mark where rounds, or rate and processor time, disagree. */

@@ -16,9 +16,9 @@ export interface Scenario {
 
 /** One round of a scenario, and the baseline of the same round. */
 export interface Round extends LoadResult {
-  /** The server process's, for each answer. */
+  /** Processor time of the server process for each answer. */
   cpuMicroseconds: number
-  /** The part outside the system. */
+  /** The part spent outside the operating system. */
   userMicroseconds: number
   residentBytes: number
 }
@@ -33,7 +33,7 @@ let orders = 0
 
 /**
  * Runs all scenarios in turn, once for each round. Other work of the machine affects all of them alike, so
- * ratios within a round mean something where rates do not.
+ * ratios within a round mean something where rates do not. Throws if a status is not the expected one.
  */
 export async function interleave(
   scenarios: Scenario[],
@@ -42,7 +42,7 @@ export async function interleave(
   const results = new Map<string, Round[]>(scenarios.map(({ name }) => [name, []]))
   const [load, second] = [new Load(), new Load()]
   try {
-    // The first is for the compilers, and is not kept, unless it is the only one.
+    // The first round only warms up the compilers. It is not kept, unless it is the only one.
     for (let round = rounds === 1 ? 1 : 0; round <= rounds; round += 1) {
       for (const scenario of scenarios) {
         onRound(`round ${round} of ${rounds}: ${scenario.name}`)
@@ -65,11 +65,8 @@ async function runRound(load: Load, second: Load, scenario: Scenario, seconds: n
   const before = await server.usage()
   const [result] = await Promise.all([load.run(order), besideOrder && second.run(besideOrder)])
   const loaded = await server.usage()
-  const failed = Object.entries(result.failures)
-  if (failed.length > 0) {
-    const text = failed.map(([status, count]) => `${count} of status ${status}`).join(', ')
-    process.stderr.write(`${scenario.name}: ${text}\n`)
-  }
+  const failed = Object.entries(result.failures).map(([status, count]) => `${count} of status ${status}`)
+  if (failed.length > 0) throw new Error(`${scenario.name}: of ${result.all} answers ${failed.join(', ')}`)
   const answers = Math.max(1, result.all)
   return {
     ...result,

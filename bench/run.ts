@@ -10,6 +10,7 @@ import { interleave, median } from './rounds.ts'
 import { type NamedScenario, postgresScenarios, signInScenarios, sqliteScenarios } from './scenarios.ts'
 import { fileOf, type MeasuredServer } from './server.ts'
 import { postgresSite, prepareWorkplace, type Site, sqliteSite, startBaseline, startService } from './site.ts'
+import { measureWaiting } from './waiting.ts'
 
 /** Scenarios that share one round of F. */
 const groupSize = 5
@@ -17,10 +18,11 @@ const groupSize = 5
 const idleMilliseconds = 2_000
 
 const options = readOptions(process.argv.slice(2))
+const rounds = { ...options, onRound: note }
 const begunAt = performance.now()
 const workplace = prepareWorkplace()
 const stops: (() => unknown)[] = [workplace.remove]
-/** Written even when a later part fails: what was measured by then is not lost. */
+/** Written even if a later part fails, so that what was measured by then is not lost. */
 const result: Record<string, unknown> = { machine: machineFacts(), options }
 try {
   await run()
@@ -59,6 +61,11 @@ async function run(): Promise<void> {
       `memory: ${short(idleMegabytes ?? 0)} MB idle (130), ${short(loadedMegabytes ?? 0)} MB after load (220)`,
   )
   if (options.postgres) result.postgres = await measurePostgres(`PostgreSQL, ${size} orders`, f)
+  if ('waits:me'.includes(options.only)) {
+    const waiting = await sqliteSite(workplace, options.orders, 'waiting', options.users)
+    stops.push(() => waiting.close())
+    result.waiting = await measureWaiting(`What waits, SQLite, ${size} orders`, waiting, rounds)
+  }
   result.growth = await measureGrowth(workplace, options, note)
 }
 
@@ -84,7 +91,7 @@ async function measure(title: string, all: NamedScenario[], f: NamedScenario): P
   const ofF = []
   for (let start = 0; start < wanted.length; start += groupSize) {
     const group = wanted.slice(start, start + groupSize)
-    const results = await interleave([f, ...group], { ...options, onRound: note })
+    const results = await interleave([f, ...group], rounds)
     const fRounds = results.get(f.name) ?? []
     ofF.push(...fRounds)
     for (const scenario of group) lines.push(toLine(scenario, results.get(scenario.name) ?? [], fRounds))
@@ -121,7 +128,7 @@ interface BareRates {
   signAllCores: number
 }
 
-/** In a separate process, while nothing else of ours runs. */
+/** In a separate process, while the bench runs nothing else. */
 async function bareRates({ seconds }: BenchOptions): Promise<BareRates> {
   note('bare cryptography')
   const args = [fileOf('./baselines/crypto.ts'), String(seconds * 1000)]
@@ -129,7 +136,7 @@ async function bareRates({ seconds }: BenchOptions): Promise<BareRates> {
   return JSON.parse(stdout)
 }
 
-/** From the start of the process to the first answer, as an operator has it. */
+/** From the start of the process to its first answer, as an operator would see it. */
 async function measureStart(site: Site): Promise<number> {
   note('start')
   const times: number[] = []
@@ -147,7 +154,9 @@ async function measurePostgres(title: string, f: NamedScenario): Promise<Line[]>
   stops.push(() => server.end())
   const site = await postgresSite(workplace, options.orders, server.url)
   stops.push(() => site.close())
-  return measure(title, postgresScenarios(site, await started(startService(site))), f)
+  const lines = await measure(title, postgresScenarios(site, await started(startService(site))), f)
+  if (!'waits:me'.includes(options.only)) return lines
+  return [...lines, ...(await measureWaiting(`What waits, ${title}`, site, rounds))]
 }
 
 function note(text: string): void {

@@ -5,9 +5,9 @@ import type { Site } from './site.ts'
 
 /** Enough to keep a server busy; lists of a second each do not need as many. */
 const connections = 32
-const listConnections = 8
+export const listConnections = 8
 
-/** What the ratio of a scenario is to be: at least, and hoped for. */
+/** The ratio that a scenario has to reach, and the one hoped for. */
 export interface Target {
   least: number
   hoped: number
@@ -71,7 +71,22 @@ export function sqliteScenarios(
     list('list, status filter', paths.statusFilter, { least: 0.15, hoped: 0.25 }),
     list('list, total range 1 %', paths.totalRange, rangeTarget),
     list('list, date range 1 %', paths.dateRange, rangeTarget),
+    ...overviews(site, server),
   ]
+}
+
+/** The web app's first view: sixty days in zones at, next to and far from UTC. */
+function overviews({ callers }: Site, server: MeasuredServer, engine = ''): NamedScenario[] {
+  return ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/Los_Angeles'].map((zone) => ({
+    name: `${engine}overview, days of ${zone}`,
+    server,
+    requests: () => ({
+      kind: 'get',
+      paths: ['/v1/orders/summary?days=60'],
+      headers: callers.bearers.map((lines) => `${lines}time-zone: ${zone}\r\n`),
+    }),
+    connections: listConnections,
+  }))
 }
 
 export function postgresScenarios(site: Site, server: MeasuredServer): NamedScenario[] {
@@ -110,6 +125,7 @@ export function postgresScenarios(site: Site, server: MeasuredServer): NamedScen
       expected: 201,
       target: { least: 0.25, hoped: 0.25 },
     },
+    ...overviews(site, server, 'PostgreSQL: '),
   ]
 }
 
@@ -136,7 +152,7 @@ export function peerScenarios(peer: string, site: Site, server: MeasuredServer):
   ]
 }
 
-/** What is asked of every size of the growth table. */
+/** The requests that are sent to every size of the growth table. */
 export function growthScenarios(site: Site, server: MeasuredServer): NamedScenario[] {
   const { callers, paths, orders } = site
   const size = orders.toLocaleString('en-US')
@@ -161,7 +177,7 @@ export function growthScenarios(site: Site, server: MeasuredServer): NamedScenar
   ]
 }
 
-/** Sign-in and refresh, and what a reader notices of sign-ins. */
+/** Sign-in and refresh, and how sign-ins affect a caller who reads. */
 export function signInScenarios(site: Site, server: MeasuredServer): NamedScenario[] {
   const { callers, paths } = site
   const logins = {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import type { ProbeMessage, Usage } from './usage.ts'
 
 const startLimitMilliseconds = 60_000
-/** Often where the start is measured; an unanswered request costs half a millisecond. */
+/** Short if the start is measured. A request without an answer costs half a millisecond. */
 const pollMilliseconds = { measured: 2, otherwise: 20 }
 
 export interface ServerOptions {
@@ -15,9 +15,9 @@ export interface ServerOptions {
   args: string[]
   env: Record<string, string>
   folder: string
-  /** Is asked until it answers 200. */
+  /** Requested until it answers 200. */
   readyPath: string
-  /** Without, the process is exactly what an operator starts. */
+  /** Without the probe, the process is exactly what an operator starts. */
   probe?: boolean
   /** A program that runs Node, and its arguments. */
   launcher?: string[]
@@ -60,7 +60,7 @@ export class MeasuredServer {
     return this.#ask('usage')
   }
 
-  /** From now on its usage includes how late its event loop was. */
+  /** From now on, `usage` includes how late the event loop was. */
   watch(): Promise<Usage> {
     return this.#ask('watch')
   }

@@ -55,7 +55,7 @@ export async function sqliteSite(
 
 export async function postgresSite(workplace: Workplace, orders: number, url: string): Promise<Site> {
   await seed(url, orders)
-  // As autovacuum does within a minute.
+  // Does what autovacuum does within a minute.
   await runSql(url, 'vacuum analyze orders')
   return makeSite(workplace, url, orders)
 }
@@ -81,7 +81,7 @@ export async function makeSite(
   return { orders, databaseUrl, folder, env, callers, paths, close: () => db.close() }
 }
 
-/** As in the unit of docs/operations.md. */
+/** The same as in the systemd unit of docs/operations.md. */
 const nodeFlags = ['--max-semi-space-size=8']
 const environment = {
   NODE_ENV: 'production',

@@ -4,15 +4,15 @@ export interface Usage {
   cpuMicroseconds: number
   /** The part not spent in the system. It varies least when the machine has other work. */
   userMicroseconds: number
-  /** The main thread's alone: for how long the event loop was held. */
+  /** Processor time of the main thread alone: how long it held the event loop. */
   mainThreadMicroseconds: number
   residentBytes: number
-  /** The main thread's: what V8 uses, and what it has allocated. */
+  /** What V8 uses in the main thread, and what it has allocated. */
   heapUsedBytes: number
   heapTotalBytes: number
   /** Outside of V8's heap: buffers. */
   externalBytes: number
-  /** What the event loop was late by since the last answer, from the first `watch` on. */
+  /** How late the event loop was since the last answer. Present after the first `watch`. */
   lateness?: Lateness
 }
 
@@ -23,5 +23,5 @@ export interface Lateness {
   max: number
 }
 
-/** `watch`: from now on look every millisecond how late the event loop is, which does cost something. */
+/** `watch`: from now on, check every millisecond how late the event loop is. This has a cost. */
 export type ProbeMessage = 'usage' | 'watch'

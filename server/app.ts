@@ -1,9 +1,11 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
+import { newestEventTime } from './audit/audit.ts'
 import { registerLog } from './audit/routes.ts'
-import { type Receipt, signReceipt } from './audit/statements.ts'
+import { isCurrentReceipt, signReceipt } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
 import { Authenticator } from './auth/authenticate.ts'
+import { Challenges } from './auth/credentials/passkeys/challenges.ts'
 import { PasswordJudge } from './auth/credentials/passwords/judge.ts'
 import { Passwords } from './auth/credentials/passwords/passwords.ts'
 import { Antiforgery } from './auth/credentials/sessions/antiforgery.ts'
@@ -16,16 +18,19 @@ import { registerAuth } from './auth/routes/routes.ts'
 import type { Clock } from './clock.ts'
 import { type Config, publicUrlAt } from './config.ts'
 import type { AppDatabase } from './db/port.ts'
+import { publishedAccounts } from './demo/demo.ts'
 import { compileWriter } from './http/answers.ts'
 import { registerBodies } from './http/body.ts'
 import { registerConnections } from './http/connections.ts'
 import { registerCors } from './http/cors.ts'
 import { answerExpectation, answerParserError, registerErrors } from './http/errors.ts'
+import { registerHeldBackBodies } from './http/expect.ts'
 import { Exports } from './http/export.ts'
-import { compileParser, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
-import { type Readiness, registerDraining, registerHealth } from './http/health.ts'
-import { registerJwks } from './http/jwks.ts'
-import { registerMetadata } from './http/metadata.ts'
+import { compileParser, type FieldsTypeProvider } from './http/fields.ts'
+import { parseQuery } from './http/form-text.ts'
+import { healthRoutes, type Readiness, registerDraining } from './http/health.ts'
+import { keyRoutes } from './http/jwks.ts'
+import { metadataRoutes } from './http/metadata.ts'
 import { registerNotFound } from './http/not-found.ts'
 import { RequestLimits } from './http/rate-limit.ts'
 import { RefusalLog } from './http/refusal-log.ts'
@@ -36,7 +41,7 @@ import {
   routableUrl,
 } from './http/request-context.ts'
 import { registerRequestLog } from './http/request-log.ts'
-import { type App, collectRoutes } from './http/route.ts'
+import { type App, collectRoutes, register } from './http/route.ts'
 import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
 import { registerSecurityTxt } from './http/security-txt.ts'
 import { registerWebApp } from './http/spa.ts'
@@ -44,6 +49,7 @@ import type { Log } from './log.ts'
 import { LiveOrders } from './orders/live/live.ts'
 import { registerLiveOrders } from './orders/live/routes.ts'
 import { LiveStreams } from './orders/live/streams.ts'
+import type { ReceiptSigner } from './orders/requests.ts'
 import { registerOrders } from './orders/routes.ts'
 
 export interface AppParts {
@@ -79,19 +85,30 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerConnections(app)
   registerDraining(app, readiness)
   registerCors(app, config.corsOrigins, limits)
-  registerGuard(app, { config, clock, publicUrl, authenticator, antiforgery, limits })
+  registerGuard(app, { config, clock, db, publicUrl, authenticator, directory, antiforgery, limits })
   registerBodies(app)
+  registerHeldBackBodies(app)
   const routes = collectRoutes(app)
-  const sendPage = await registerWebApp(app, config)
+  const sendPage = await registerWebApp(app, async () => ({
+    currency: config.currency,
+    'demo-accounts': config.development ? await publishedAccounts(db.read) : undefined,
+  }))
   registerNotFound(app, { limits, publicUrl, sendPage })
 
-  registerHealth(app, db, readiness)
-  registerJwks(app, keys.jwks, config.development)
-  registerMetadata(app, { publicUrl, algorithm: keys.algorithm, development: config.development })
+  const { development } = config
+  register(app, 'Operations', healthRoutes, {
+    db,
+    readiness,
+    clock,
+    newestEventTime: () => newestEventTime(db.read),
+  })
+  register(app, 'Operations', keyRoutes, { jwks: keys.jwks, development })
+  register(app, 'Operations', metadataRoutes, { publicUrl, algorithm: keys.algorithm, development })
   registerSecurityTxt(app, config.securityContact, publicUrl, clock)
   registerAuth(app, {
     config,
     db,
+    change: directory.change,
     clock,
     publicUrl,
     authenticator,
@@ -100,16 +117,20 @@ export async function buildApp(parts: AppParts): Promise<App> {
     passwords: new Passwords(),
     judge: new PasswordJudge(),
     throttle: new LoginThrottle(db, clock),
+    challenges: new Challenges(parts.antiforgeryKey),
     tokens,
     refreshTokens: new RefreshTokens(parts.antiforgeryKey),
   })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
-  const sign = (receipt: Receipt) => signReceipt(keys, publicUrl(), receipt, clock())
-  registerOrders(app, { config, db, clock, exports, signReceipt: sign })
+  const receipts: ReceiptSigner = {
+    sign: (receipt) => signReceipt(keys, publicUrl(), receipt, clock()),
+    isCurrent: (receipt) => isCurrentReceipt(keys, publicUrl(), receipt),
+  }
+  registerOrders(app, { config, db, clock, exports, receipts })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { db, clock, exports, keys, publicUrl })
-  if (config.development) {
+  if (development) {
     const { registerApiBrowser } = await import('./http/api-browser.ts')
     registerApiBrowser(app, routes, publicUrl)
   }
@@ -128,7 +149,7 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     // A request must arrive within 30 s, its headers within 10 s. An idle connection is kept for 65 s.
     requestTimeout: 30_000,
-    // A caller that reads nothing for this long is dropped.
+    // Drops a caller that reads nothing for this long.
     connectionTimeout: 30_000,
     keepAliveTimeout: 65_000,
     http: {

@@ -106,7 +106,7 @@ export const settings = {
   PERMISSION_CACHE_TTL_SECONDS: number(
     [0, 300],
     300,
-    'How long role permissions and accounts are remembered, in seconds',
+    'How long role permissions and accounts are cached, in seconds',
   ),
   RATE_LIMIT_FACTOR: number(
     [0, 1_000_000],
@@ -136,10 +136,17 @@ export const settings = {
     default: 'UTC',
     parse: parseTimeZoneName,
   },
+  ORGANISATION_NAME: {
+    description:
+      'Name of the organisation. Each receipt signed from then on states it; earlier receipts stay unchanged',
+    default: undefined,
+    parse: oneLine,
+  },
   CURRENCY: {
     description:
       'Currency in which the web app shows totals, an ISO 4217 code such as `EUR`. Nothing else depends on it',
-    default: undefined,
+    default: { development: 'EUR', production: undefined },
+    defaultText: '`EUR` in development, otherwise none',
     parse: parseCurrency,
   },
   LOG_LEVEL: oneOf(
@@ -176,7 +183,7 @@ function isByEnvironment<T>(fallback: Default<T>): fallback is { development: T;
 }
 
 type ValueOf<S> = S extends { default: infer D; parse: (text: string) => infer T }
-  ? T | (undefined extends D ? undefined : never)
+  ? T | (undefined extends (D extends { production: infer P } ? P : D) ? undefined : never)
   : never
 type Settings = { [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> }
 
@@ -193,7 +200,7 @@ export type RateLimits = {
 type Gathered = `RATE_LIMIT_${string}` | `DATABASE_${string}` | `ANTIFORGERY_${string}`
 const gathered = /^(?:RATE_LIMIT|DATABASE|ANTIFORGERY)_/
 
-/** Every setting under its name in camel case, except those that are gathered. */
+/** Every setting under its name in camel case, except those that are gathered in one member. */
 export type Config = {
   [Name in keyof Settings as Name extends Gathered ? never : CamelCase<Name>]: Settings[Name]
 } & {
@@ -249,7 +256,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   }
 }
 
-/** The database of the administration commands is the one that `serve` would use. */
+/** The administration commands use the same database as `serve`. */
 export function readDatabase(
   env: Record<string, string | undefined>,
   { development }: RunMode,

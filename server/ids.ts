@@ -5,8 +5,8 @@ const pool = Buffer.alloc(256 * idBytes)
 let poolOffset = pool.length
 
 /**
- * The place in `pool` of 16 unused random bytes, for an id that is not secret. Every request needs some, so
- * those of 256 ids are fetched together (0.1 µs each instead of 3.5).
+ * The position in `pool` of 16 unused random bytes, for an id that is not secret. Every request needs some,
+ * so the bytes for 256 ids are fetched together (0.1 µs for each instead of 3.5).
  */
 function nextInPool(): number {
   if (poolOffset === pool.length) {
@@ -24,7 +24,7 @@ export function newOpaqueId(): string {
   return pool.toString('base64url', start, start + idBytes)
 }
 
-/** Bits of an id after its instant: they count the ids of one instant. */
+/** The bits after an id's instant, which count the ids of that instant. */
 const countBits = 18
 
 let lastInstant = -1
@@ -58,7 +58,7 @@ export function parseUuid(text: string): string | undefined {
   return uuidPattern.test(id) ? id : undefined
 }
 
-/** The form of `newOpaqueId`. */
+/** The form of an id from `newOpaqueId`. */
 export const opaqueIdPattern = /^[A-Za-z0-9_-]{22}$/
 
 /** The instant of a UUIDv7, in milliseconds since 1970. */
@@ -76,10 +76,13 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** The form of `newSecret`. Nothing else was made here. */
+/** The form of a secret from `newSecret`. A text of any other form is not a secret of this service. */
 export const secretPattern = /^[A-Za-z0-9_-]{43}$/
 
-/** SHA-256 as base64url. A secret of 256 random bits is stored so: it needs no salt and no stretching. */
+/**
+ * SHA-256 as base64url. This is how secrets of 256 random bits are stored: they need no salt and no
+ * stretching.
+ */
 export function sha256(data: string | Buffer): string {
   return hash('sha256', data, 'base64url')
 }

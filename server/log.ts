@@ -29,7 +29,7 @@ interface LeftOut {
 
 interface LogOutput {
   write(line: string): void
-  /** For a line that is left out first when not all can be kept. */
+  /** For lines that are left out first when there is no room for all. */
   writeIfRoom?(line: string): void
   /** Since the start. */
   leftOut?: LeftOut
@@ -55,7 +55,7 @@ export function makeLog(options: pino.LoggerOptions, output: LogOutput): Log {
 
 const batchBytes = 8 * 1024
 const flushIntervalMilliseconds = 200
-/** What may wait for the reader of the log. Lines of requests beyond it are left out. */
+/** How much may wait for the reader of the log. Beyond that, lines of requests are left out. */
 const roomBytes = 4 * 1024 * 1024
 /** The same for all other lines: warnings, security events, refusals. */
 const reserveBytes = 32 * 1024 * 1024
@@ -75,7 +75,7 @@ class StandardOutput implements LogOutput {
   constructor() {
     // Node's stream does not block on a pipe or a socket. On a file it would block the event loop.
     this.#stream = fstatSync(1).isFile() ? createWriteStream('', { fd: 1, autoClose: false }) : process.stdout
-    // If the reader leaves, the service goes on.
+    // If the reader leaves, the service continues.
     this.#stream.on('error', () => undefined)
     setInterval(() => this.#flush(), flushIntervalMilliseconds).unref()
     process.once('exit', () => this.#writeLast())

@@ -1,6 +1,6 @@
 import { runCommandLine } from './cli/run.ts'
 
-// A reader that stops reading (`| head`) is no failure. Lost output, as on a full disk, is one.
+// A reader that stops reading (`| head`) is not an error. Lost output, as on a full disk, is one.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') return
   process.stderr.write(`countersign: standard output cannot be written: ${message}\n`)

@@ -1,5 +1,5 @@
 import { eraseText } from './audit/erase.ts'
-import { findLogLines } from './audit/lines.ts'
+import { findEventsOf, findLogLines } from './audit/lines.ts'
 import { sealEvents, sealing } from './audit/seal.ts'
 import { grantRoles, revokeRoles, setAccountEnabled } from './auth/accounts/accounts.ts'
 import {
@@ -8,7 +8,7 @@ import {
   dropOldClientSecrets,
   rotateClientSecret,
 } from './auth/accounts/clients/clients.ts'
-import { noteClientUse } from './auth/accounts/clients/store.ts'
+import { findClients, noteClientUse } from './auth/accounts/clients/store.ts'
 import {
   addRole,
   allowPermissions,
@@ -16,10 +16,15 @@ import {
   removeRole,
   setRolePermissions,
 } from './auth/accounts/roles/roles.ts'
+import { endAbsence, findDeputies, setAbsence } from './auth/accounts/users/absence.ts'
+import { addUsers, makeLinks } from './auth/accounts/users/import/import.ts'
+import { renewPasswordHash } from './auth/accounts/users/import/store.ts'
 import { makeLink, useLink } from './auth/accounts/users/links.ts'
-import { expiredLinks } from './auth/accounts/users/store.ts'
+import { expiredLinks, findUsers } from './auth/accounts/users/store.ts'
 import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './auth/accounts/users/users.ts'
-import { changePassword, endOtherSignIns, endSignIn } from './auth/credentials/credentials.ts'
+import { changePassword, endOtherSignIns, endSignIn, removePassword } from './auth/credentials/credentials.ts'
+import { addPasskey, removePasskey, renamePasskey } from './auth/credentials/passkeys/passkeys.ts'
+import { usedChallenges } from './auth/credentials/passkeys/store.ts'
 import {
   confirmSession,
   createSession,
@@ -47,10 +52,13 @@ import { expiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
 import { findExportBatch } from './orders/export/find.ts'
 import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life/life.ts'
+import { keepReceipt } from './orders/life/store.ts'
 import { findOrders } from './orders/list/find.ts'
 import { findOrdersAtOnce } from './orders/list/postgres.ts'
 import { addOrders, createOrder, createOrders } from './orders/orders.ts'
+import { findOverview } from './orders/overview/overview.ts'
 import { setApprovalPolicy } from './orders/policy/policy.ts'
+import { findPolicyWarnings } from './orders/policy/warnings.ts'
 import { merging } from './orders/postgres.ts'
 import { deleteView, putView } from './orders/views/views.ts'
 import { jobRunner } from './upkeep.ts'
@@ -64,6 +72,7 @@ export const jobs = [
   forgottenTries,
   forgottenAddresses,
   expiredLinks,
+  usedChallenges,
   expiredKeys,
 ]
 
@@ -77,6 +86,7 @@ export const operations = {
   rejectOrder,
   withdrawOrder,
   addNote,
+  keepReceipt,
   setApprovalPolicy,
   putView,
   deleteView,
@@ -94,9 +104,18 @@ export const operations = {
   addUser,
   changeUser,
   setPassword,
+  addUsers,
+  makeLinks,
+  renewPasswordHash,
   makeLink,
   useLink,
+  setAbsence,
+  endAbsence,
+  addPasskey,
+  renamePasskey,
+  removePasskey,
   changePassword,
+  removePassword,
   endSignIn,
   endOtherSignIns,
   setAccountEnabled,
@@ -121,7 +140,17 @@ export const operations = {
 export const groupedOperations: GroupedOperations = { createOrder: createOrders }
 
 /** Every read that may take long, by name; `db.query` takes its types from here. */
-export const reads = { findOrders, findExportBatch, findLogLines }
+export const reads = {
+  findOrders,
+  findOverview,
+  findExportBatch,
+  findLogLines,
+  findEventsOf,
+  findUsers,
+  findClients,
+  findDeputies,
+  findPolicyWarnings,
+}
 
 /** Reads that one statement may answer (PostgreSQL). */
 const singleReads = { findOrders: findOrdersAtOnce }

@@ -11,7 +11,7 @@ export const permissions = [
 ] as const
 export type Permission = (typeof permissions)[number]
 
-/** Decisions about who decides are a person's: whatever roles a service has, it does not hold these. */
+/** Permissions over who decides. Only people can hold them: a service never does, whatever its roles. */
 export const permissionsOfPeople: readonly Permission[] = ['Policy.Manage', 'Accounts.Manage']
 
 export function isPermission(text: string | undefined): text is Permission {

@@ -15,20 +15,29 @@ export interface Principal {
   timeZone: string | null
   /** Null for a service: nobody signed in. */
   signIn: SignIn | null
+  standing: Standing
   /** Present for cookie callers. */
   session: SessionState | null
 }
 
-/** What a person's password began. */
+/** What a person started by giving a password or a passkey: a session or a token family. */
 export interface SignIn {
   /** The id of the session or the token family. */
   id: string
-  /** When the password was last given, as far as the credential knows; milliseconds. */
+  /** When either was last given, as far as the credential knows; milliseconds. */
   authenticatedAt: number
 }
 
-/** A valid session, as the request that presented it found it. Instants in milliseconds. */
+/** What a write checks again about the credential of its caller (standing.ts). */
+export type Standing =
+  | { via: 'session'; sessionId: string }
+  /** The date that the token carries. */
+  | { via: 'bearer'; credentialsChangedAt: number }
+
+/** A valid session, as the request that presented it found it. Instants are in milliseconds. */
 export interface SessionState extends SignIn {
+  /** The passkey that was last given; null for the password. */
+  passkeyId: string | null
   /** Hash of the session id that the request presented. */
   presentedIdHash: string
   antiforgeryBinding: string

@@ -3,15 +3,18 @@ import { statSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
+import { newestEventTime } from './audit/audit.ts'
 import { startCheckpoints } from './audit/checkpoints.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
+import { countLockedOut } from './auth/credentials/passkeys/store.ts'
 import { Passwords } from './auth/credentials/passwords/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/credentials/tokens/keys.ts'
-import { systemClock } from './clock.ts'
+import { clockDifferenceMilliseconds, formatInstant, systemClock } from './clock.ts'
 import { type Config, ConfigurationError, publicUrlAt, readConfig } from './config.ts'
 import { databaseFile } from './db/address.ts'
 import type { AppDatabase } from './db/port.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
+import { resetAnswers } from './http/connections.ts'
 import type { Readiness } from './http/health.ts'
 import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
@@ -33,7 +36,7 @@ interface InstanceKeys {
   antiforgery: Buffer
 }
 
-/** After the drain, how long requests under way may still take. */
+/** How long running requests may still take after the drain. */
 const gracePeriodMilliseconds = 10_000
 /** How long the last lines of the log may wait for its reader. */
 const lastLinesMilliseconds = 1_000
@@ -53,7 +56,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   const keys = await loadKeys(config)
   const db = await openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) })
   try {
+    await warnOfClock(db, log)
     await prepareAccounts(db, options)
+    // Development is always at localhost.
+    if (config.publicUrl !== undefined) await warnOfPasskeys(db, log, config.publicUrl)
   } catch (error) {
     await db.close()
     throw error
@@ -66,7 +72,9 @@ export async function serve(options: ServeOptions): Promise<void> {
 async function prepareWebApp(config: Config, log: Log): Promise<void> {
   if (config.development) {
     const { buildWebIfStale } = await import('../web/build.ts')
-    await buildWebIfStale().catch((error) => log.warn({ err: error }, 'the web app could not be built'))
+    await buildWebIfStale(() => log.info('building the web app: the first start takes up to a minute')).catch(
+      (error) => log.warn({ err: error }, 'the web app could not be built'),
+    )
   }
   if (!isWebAppBuilt()) log.warn('the web app is not built: run npm run build and start again')
 }
@@ -77,8 +85,8 @@ async function loadKeys(config: Config): Promise<InstanceKeys> {
 }
 
 /**
- * Listens and returns the port. From then on a signal ends the service gracefully: it answers what is under
- * way, then closes the database. If this throws, everything is closed.
+ * Listens and returns the port. From then on a signal ends the service gracefully: it finishes running
+ * requests, then closes the database. If this throws, everything is closed.
  */
 async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: AppDatabase): Promise<number> {
   const readiness: Readiness = { phase: 'serving' }
@@ -114,10 +122,12 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     throw error
   }
   const parts = { db, clock: systemClock, config, log }
-  stops = [
-    ...startUpkeep({ ...parts, jobs }),
-    startCheckpoints({ ...parts, keys: keys.signing, publicUrl: publicUrlAt(config, port) }),
-  ]
+  stops = startUpkeep({ ...parts, jobs })
+  // Nobody keeps the checkpoints of a development service, and their line would be longer than the banner.
+  if (!config.development) {
+    stops.push(startCheckpoints({ ...parts, keys: keys.signing, publicUrl: publicUrlAt(config, port) }))
+  }
+  process.once('exit', resetAnswers)
   const logger = { error: (err: unknown) => log.error({ err }) }
   // The balancer sends callers elsewhere before the listener closes, so that no request meets a closed one.
   const drainMilliseconds = config.drainSeconds * 1000
@@ -156,7 +166,35 @@ function warnOfOldNode(log: Log): void {
   }
 }
 
-/** A key that others can read is theirs to sign with, and the database holds password hashes. */
+const day = 86_400_000
+/** A service that is used has an event on most days. */
+const quietDays = 30
+
+/** With a wrong clock, tokens and links end too early or too late, and the log has wrong times. */
+async function warnOfClock(db: AppDatabase, log: Log): Promise<void> {
+  const newest = await newestEventTime(db.read)
+  if (newest === undefined) return
+  const age = systemClock() - newest
+  const at = formatInstant(newest)
+  if (age < -clockDifferenceMilliseconds) log.warn(`the clock is wrong, or was: the newest event is of ${at}`)
+  if (age > quietDays * day) {
+    log.warn(
+      `the newest event is ${Math.floor(age / day)} days old (${at}): check the clock if that is unlikely`,
+    )
+  }
+}
+
+/** A browser offers a passkey under the host name of its enrolment only. */
+async function warnOfPasskeys(db: AppDatabase, log: Log, publicUrl: string): Promise<void> {
+  const { hostname } = new URL(publicUrl)
+  const { people, lockedOut } = await countLockedOut(db.read, hostname)
+  if (people === 0) return
+  log.warn(
+    `PUBLIC_URL: the passkeys of ${people} people are for another host than ${hostname}; ${lockedOut} of them cannot sign in`,
+  )
+}
+
+/** Anyone who can read a key can sign with it, and the database holds password hashes. */
 function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Config, log: Log): void {
   // Windows has no such modes.
   if (process.platform === 'win32') return

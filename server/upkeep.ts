@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql, type Transaction } from '#kysely'
+import { sql } from '#kysely'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { holdLease } from './db/lease.ts'
 import type { AppDatabase } from './db/port.ts'
-import type { Database } from './db/tables.ts'
+import type { Database, Trx } from './db/tables.ts'
 
 /** The service's log. */
 interface Warnings {
@@ -12,9 +12,9 @@ interface Warnings {
 }
 
 interface Batch {
-  /** A removal takes rows up to this instant. */
+  /** A removal deletes rows up to this instant. */
   beforeMilliseconds: number
-  /** Rows. */
+  /** The most rows to handle. */
   limit: number
 }
 
@@ -26,14 +26,14 @@ export interface Job {
   batch: number
   /** Between batches. */
   pauseMilliseconds: number
-  /** Whether only one instance at a time does it, by a lease. */
+  /** Whether a lease keeps the job to one instance at a time. */
   isAlone?: boolean
   isNeeded?(db: AppDatabase): boolean
   /** How far `beforeMilliseconds` lies in the past; 0 by default. */
   keptMilliseconds?: ((config: Config) => number) | undefined
-  /** Returns how many rows were done; fewer than the limit means that nothing is left. */
-  run(trx: Transaction<Database>, batch: Batch): Promise<number>
-  /** The line of the service's log when it fails. */
+  /** Returns how many rows were handled. Fewer than the limit means that nothing is left. */
+  run(trx: Trx, batch: Batch): Promise<number>
+  /** The line in the service's log when the job fails. */
   failure: string
 }
 
@@ -41,7 +41,7 @@ interface Removal<Table extends keyof Database> {
   name: string
   table: Table
   key: readonly (keyof Database[Table] & string)[]
-  /** Column of the instant from which on a row is kept for `keptMilliseconds`. */
+  /** The column with the instant from which a row is kept for `keptMilliseconds`. */
   since: keyof Database[Table] & string
   keptMilliseconds?: Job['keptMilliseconds']
   batch: number
@@ -73,14 +73,14 @@ export function removal<Table extends keyof Database>(removed: Removal<Table>): 
 
 interface NamedBatch extends Batch {
   name: string
-  /** The term of the lease that the batch before returned; null before the first. */
+  /** The term of the lease that the previous batch returned; null before the first batch. */
   term: number | null
 }
 
 /** The write operation that runs one batch of one job, unless another instance does that job. */
 export function jobRunner(jobs: readonly Job[]) {
   const byName = new Map(jobs.map((job) => [job.name, job]))
-  return async (trx: Transaction<Database>, { name, term, ...batch }: NamedBatch) => {
+  return async (trx: Trx, { name, term, ...batch }: NamedBatch) => {
     const job = byName.get(name)
     if (job === undefined) throw new Error(`no job ${name}`)
     if (!job.isAlone) return { done: await job.run(trx, batch), term }

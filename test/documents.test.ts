@@ -11,14 +11,14 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 describe('docs/decisions', () => {
   const files = globSync('[0-9]*.md', { cwd: join(root, 'docs/decisions') }).sort()
 
-  it('are numbered in a row, each number once', () => {
+  it('are numbered consecutively', () => {
     assert.deepEqual(
       files.map((file) => Number(file.slice(0, 4))),
       files.map((_, index) => index + 1),
     )
   })
 
-  it('are each in the index, which says of the same ones that they are superseded', () => {
+  it('are each in the index, which marks the same ones as superseded', () => {
     const lines = [...read('docs/decisions/README.md').matchAll(/^- \[(\d+)\]\((.*?)\): (.*)$/gm)]
     assert.deepEqual(lines.map(([, , file = '']) => file).sort(), files)
     for (const [, number, file = '', text = ''] of lines) {
@@ -52,7 +52,7 @@ describe('docs/architecture.md', () => {
     assert.deepEqual(rows.map(({ path }) => path).sort(), doors.sort())
   })
 
-  it('quotes whole sentences of them', () => {
+  it('quotes whole sentences', () => {
     for (const { path, quote } of rows) {
       assert.ok(quote.endsWith('.') && `${headOf(path)} `.startsWith(`${quote} `), `${path}: ${headOf(path)}`)
     }

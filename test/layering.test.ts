@@ -48,7 +48,7 @@ const files = sourceFiles('server,web,client,tools')
 const isServer = (path: string) => path.startsWith('server/')
 const server = files.filter(({ path }) => isServer(path))
 
-/** Where the paths of a file and its import part: the two files or folders next to each other. */
+/** Where the paths of a file and its import part: two files or folders in the same folder. */
 function roomsApart(path: string, target: string): [from: string, to: string] {
   const [from, to] = [path.split('/'), target.split('/')]
   const depth = 1 + from.findIndex((name, index) => name !== to[index])
@@ -85,7 +85,7 @@ function circles(all: SourceFile[]): string[] {
   )
 }
 
-/** The greatest number of rooms that stand on each other in a folder. */
+/** The greatest number of rooms in a folder of which each imports the one below. */
 function floors(folder: string): number {
   const arrows = arrowsBetweenRooms(files)
   const heightOf = (room: string): number =>
@@ -122,10 +122,10 @@ function breachOf(from: string, target: string): string | undefined {
     return target.startsWith('client/') ? undefined : 'the client is a package and imports only itself'
   }
   if (from.startsWith('web/src/') && isServer(target) && !sharedWithWeb.includes(target)) {
-    return 'the web app imports nothing of the server but what both share'
+    return 'the web app imports nothing from the server except what both share'
   }
   if (!isServer(from)) return undefined
-  if (target.startsWith('web/src')) return 'the server imports nothing of the web app'
+  if (target.startsWith('web/src')) return 'the server imports nothing from the web app'
   if (from.startsWith('server/db/') && !target.startsWith('server/db/') && isServer(target)) {
     return 'db imports only db'
   }
@@ -153,7 +153,7 @@ describe('imports', () => {
     assert.deepEqual(circles([...files, ...sourceFiles('bench,test')]), [])
   })
 
-  it('enter a slice only by its door, and cross packages only where they may', () => {
+  it('enter a slice only through its door, and cross packages only where allowed', () => {
     assert.deepEqual(breaches(files), [])
   })
 
@@ -218,7 +218,7 @@ describe('imports', () => {
     assert.deepEqual(new Set(ofFiles).difference(new Set(files.map(({ path }) => path))), new Set())
   })
 
-  it('name no package that only development installs', () => {
+  it('name no development dependency', () => {
     const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     const isPackage = ({ target, typeOnly }: Import) =>
       !typeOnly && !/^(?:node:|server\/|web\/|#kysely$|package\.json$)/.test(target)
@@ -228,14 +228,14 @@ describe('imports', () => {
     assert.deepEqual(new Set(names).difference(new Set(Object.keys(dependencies))), new Set())
   })
 
-  it('name Kysely in one file, because each thread would load its 255 others', () => {
+  it('import Kysely in one file, because each thread would load 255 others otherwise', () => {
     const naming = files
       .filter(({ path, text }) => !path.startsWith('tools/') && text.includes("'kysely'"))
       .map(({ path }) => path)
     assert.deepEqual(naming, ['server/db/kysely.ts'])
   })
 
-  it('load no fetch at a start: a value import of node:http does', () => {
+  it('do not load fetch at startup, as a value import of node:http would', () => {
     const start = "await import('./server/serve.ts'); await import('./server/app.ts')"
     const loaded = execFileSync(
       process.execPath,
@@ -243,10 +243,8 @@ describe('imports', () => {
       { cwd: root, encoding: 'utf8' },
     ).split('\n')
     assert.ok(loaded.includes('NativeModule http'))
-    assert.deepEqual(
-      loaded.filter((name) => name.includes('undici')),
-      [],
-    )
+    const strays = loaded.filter((name) => name.includes('undici'))
+    assert.deepEqual(strays, [])
   })
 
   it('are absent from the files that the server and the web app share', () => {
@@ -257,13 +255,18 @@ describe('imports', () => {
     )
   })
 
-  it('go down at most five floors of db/ and of orders/', () => {
+  it('pass through at most five layers of db/ and of orders/', () => {
     assert.ok(Math.max(floors('server/db'), floors('server/orders')) <= 5)
   })
 })
 
 /** Files outside db/ where the name of an engine is text for people, or names a thread. */
-const namesEngines = ['server/config.ts', 'server/cli/catalogue.ts', 'server/reader.ts', 'server/writer.ts']
+const namesEngines = [
+  'server/config.ts',
+  'server/cli/catalogue/service.ts',
+  'server/reader.ts',
+  'server/writer.ts',
+]
 
 /**
  * Whether code, comments aside, names an engine other than to choose between two modules named after both.
@@ -279,7 +282,7 @@ function namesEngine({ path, text }: Pick<SourceFile, 'path' | 'text'>): boolean
 }
 
 describe('the engines', () => {
-  it('are named only in files called after them, and in db/', () => {
+  it('are named only in files with their names, and in db/', () => {
     const found = server.filter(namesEngine).map(({ path }) => path)
     assert.deepEqual(found, [])
   })

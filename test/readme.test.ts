@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { type RunningServer, startServer } from './support/process.ts'
 
 const tools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0)
+const skip = !tools && 'bash and curl are not here'
 
 describe('README', () => {
   let server: RunningServer
@@ -16,16 +17,20 @@ describe('README', () => {
   })
   after(() => server.stop())
 
-  it('walks through all three flows as it says', {
-    skip: !tools && 'bash and curl are not here',
-  }, async () => {
+  /** The lines that the script under this comment prints. */
+  async function linesOf(comment: string): Promise<string[]> {
     const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
-    const walk = /<!-- walk:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1]
-    assert.ok(walk)
+    const script = new RegExp(`<!-- ${comment}:.*-->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1]
+    assert.ok(script)
     const env = { ...process.env, BASE: server.baseUrl }
-    const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-eu', '-c', walk], { env })
-    const [pair = '', user = '', approved = '', refused = '', history = '', receipt = '', list = ''] =
-      stdout.split('\n')
+    const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-eu', '-c', script], { env })
+    assert.equal(stderr, '')
+    return stdout.split('\n')
+  }
+
+  it('has a walk through all three flows that works', { skip }, async () => {
+    const lines = await linesOf('walk')
+    const [pair = '', user = '', approved = '', refused = '', history = '', receipt = '', list = ''] = lines
     assert.deepEqual(Object.keys(JSON.parse(pair)), ['accessToken', 'accessTokenExpiresAt', 'refreshToken'])
     assert.equal(JSON.parse(user).userName, 'admin')
     assert.equal(approved, '204')
@@ -37,15 +42,24 @@ describe('README', () => {
     assert.partialDeepStrictEqual(order, { customer: 'Acme', total: '1250.5', createdBy: 'operator' })
     assert.partialDeepStrictEqual(approvals, [{ by: 'admin' }])
     assert.equal(JSON.parse(list).items[0].id, order.id)
-    assert.equal(stderr, '')
+  })
+
+  it('has a walk through four eyes that works', { skip }, async () => {
+    const [policy = '', first, second, own = ''] = await linesOf('four eyes')
+    assert.partialDeepStrictEqual(JSON.parse(policy), { warnings: [{ from: 1_000, code: 'too-few' }] })
+    assert.deepEqual([first, second], ['204 0', '204 1'])
+    assert.equal(JSON.parse(own).code, 'self-approval')
+  })
+
+  it('starts the service with two commands, and no checkpoint follows the banner', () => {
+    assert.match(server.output(), /listening at/)
+    assert.doesNotMatch(server.output(), /"event":"checkpoint"/)
   })
 })
 
-describe('test/support/README.md', () => {
-  it('lists every file, and no other', async () => {
-    const folder = new URL('./support/', import.meta.url)
-    const page = await readFile(new URL('README.md', folder), 'utf8')
-    const listed = [...page.matchAll(/\]\((.+?\.ts)\)/g)].map(([, file]) => file)
-    assert.deepEqual(listed.toSorted(), globSync('**/*.ts', { cwd: folder }).toSorted())
-  })
+it('test/support/README.md lists every file, and no other', async () => {
+  const folder = new URL('./support/', import.meta.url)
+  const page = await readFile(new URL('README.md', folder), 'utf8')
+  const listed = [...page.matchAll(/\]\((.+?\.ts)\)/g)].map(([, file]) => file)
+  assert.deepEqual(listed.toSorted(), globSync('**/*.ts', { cwd: folder }).toSorted())
 })

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const has = (option: string) => process.argv.includes(option)
-/** The longest first. */
+/** Longest first. */
 const checks = [
   'tsc',
   ...(has('--quick') ? ['node tools/test.ts --quick'] : []),

@@ -23,10 +23,10 @@ const text = execFileSync('npm', ['sbom', ...options], {
   maxBuffer: 64 * 1024 * 1024,
 })
 const list = JSON.parse(text)
-// npm calls it after the folder.
+// npm names the component after the folder.
 list.metadata.component.name = name
 
-/** What a production install has, npm may leave out or mark as development where both sides use it. */
+/** npm may leave out a package that production and development both use, or mark it as development. */
 const components: Component[] = list.components
 const isDevelopment = ({ properties = [] }: Component) =>
   properties.some((property) => property.name === 'cdx:npm:package:development' && property.value === 'true')

@@ -26,10 +26,10 @@ import { type Place, placesIn } from './guards/places.ts'
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const [mode, count, seed = String(Date.now())] = process.argv.slice(2)
-/** For one test file: a test that waits for a refusal would otherwise ask for ever. */
+/** For one test file. Without a limit, a test that waits for a refusal could wait forever. */
 const limitMilliseconds = 300_000
 
-/** Where the tests of a folder of server/ are; of all else, those of the whole service. */
+/** Which tests belong to a folder of server/. For all other folders, the tests of the whole service. */
 const testFolders: Record<string, string> = {
   auth: 'auth,security,contract,cli',
   cli: 'cli,contract',
@@ -49,7 +49,7 @@ const folder = mkdtempSync(join(tmpdir(), 'countersign-guards-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
 
-/** Edits of the tree itself change nothing from here on. */
+/** From here on, edits to the original tree have no effect. */
 const trees = ['one', 'two'].map((name) => copyTree(join(folder, name)))
 const copy = trees[0] as string
 const everywhere = globSync('server/**/*.ts', { cwd: copy })
@@ -98,7 +98,7 @@ function isInside(inner: Place, outer: Place): boolean {
   )
 }
 
-/** Half of them in what refuses or throws. Their tests are those of the folder. */
+/** Half of the places refuse or throw. Each is tested by the tests of its folder. */
 function drawn(): Mutant[] {
   const code = everywhere.filter(({ kind }) => kind !== 'text' && kind !== 'property')
   const refuses = (place: Place) => place.kind === 'throw' || /refus|error|cause|Problem/i.test(place.source)
@@ -126,7 +126,7 @@ async function verdictOn(tree: string, { places, tests }: Mutant): Promise<strin
       here.reduce((now, { start, end, broken }) => now.slice(0, start) + broken + now.slice(end), text),
     ] as const
   })
-  // What cannot even be loaded fails every test, and shows nothing.
+  // A file that cannot even be loaded fails every test, and that proves nothing.
   if (broken.some(([file, text]) => parseSync(file, text).errors.length > 0)) return 'NO CODE'
   const put = (texts: readonly (readonly [file: string, text: string])[]) => {
     for (const [file, text] of texts) writeFileSync(join(tree, file), text)
@@ -135,13 +135,13 @@ async function verdictOn(tree: string, { places, tests }: Mutant): Promise<strin
     put(broken)
     const isGreenBroken = await isGreen(tree, test, files)
     put(whole)
-    // A test that is red anyway notices nothing.
+    // A test that fails even without the change proves nothing.
     if (!isGreenBroken && (await isGreen(tree, test, files))) return 'noticed'
   }
   return 'UNNOTICED'
 }
 
-/** What PostgreSQL alone runs is seen by tools/test.ts, which starts a server. */
+/** A test that needs PostgreSQL is run by tools/test.ts, which starts a server. */
 function isGreen(tree: string, test: string, files: string[]): Promise<boolean> {
   const isOfPostgres = files.some((file) => file.includes('postgres'))
   return succeeds(tree, [...(isOfPostgres ? ['tools/test.ts'] : ['--test', '--test-timeout=120000']), test])

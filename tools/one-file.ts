@@ -12,7 +12,7 @@ export async function makeKyselyOneFile(): Promise<void> {
   const folder = join(entry, '..')
   const name = 'one-file.js'
   if (existsSync(join(folder, name))) return
-  // Only where it is made: a production install has no bundler.
+  // Imported only here, because a production install has no bundler.
   const { build } = await import('vite')
   const target = await mkdtemp(join(folder, '.one-file-'))
   try {
@@ -27,7 +27,7 @@ export async function makeKyselyOneFile(): Promise<void> {
         rolldownOptions: { treeshake: false, output: { entryFileNames: name } },
       },
     })
-    // As a whole, even when several processes make it at once.
+    // Replaces the file as a whole, even if several processes make it at once.
     await rename(join(target, name), join(folder, name))
   } finally {
     await rm(target, { recursive: true, force: true })

@@ -21,7 +21,7 @@ const [isQuick, isLong] = ['--quick', '--long'].map((option) => process.argv.inc
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 /** Processes that compute at once: one per core. Long forms measure, so they run alone. */
 const computeAtOnce = isLong ? 1 : availableParallelism()
-/** Processes in addition that mostly wait. */
+/** Further processes, which mostly wait. */
 const waitAtOnce = isLong ? 0 : 2
 /** A hanging test fails instead of holding up everything. */
 const timeoutMilliseconds = isLong ? 3_600_000 : 300_000
@@ -45,16 +45,16 @@ const engines = {
 }
 type Engine = keyof typeof engines
 
-/** What the `suite.json` of a folder may say, with what holds without it. */
+/** What the `suite.json` of a folder may say, with the defaults. */
 const defaults = {
   engine: 'both' as Engine,
   /** Loading the service takes 1.1 s of a core, so files share a process. */
   filesOfAProcess: 16,
-  /** Its files are long: none of them shall be left alone at the end. */
+  /** Its files take long, so none of them should be left alone at the end. */
   startsFirst: false,
-  /** Waits for time to pass, so the cores have room for others meanwhile. */
+  /** Waits for time to pass, so the cores have room for other processes. */
   waits: false,
-  /** On its last engine it meets the service as it ships: see `startService` in test/support/service.ts. */
+  /** On its last engine it tests the service as it ships: see `startService` in test/support/service.ts. */
   ships: false,
 }
 type Suite = typeof defaults
@@ -168,7 +168,7 @@ function planOf(files: TestFile[]): Run[] {
   })
 }
 
-/** Works off one queue, then what is left of the other. */
+/** Works through one queue, then what is left of the other. */
 async function workOff(...inTurn: Iterable<Run>[]): Promise<void> {
   for (const queue of inTurn) for (const run of queue) await carryOut(run)
 }
@@ -221,7 +221,7 @@ function environmentOf({ engine, ships }: Run): NodeJS.ProcessEnv {
   }
 }
 
-/** Runs in a guard, which ends it when this process ends in any way. */
+/** Runs in a guard, which ends it however this process ends. */
 async function startPostgres(): Promise<{ url: string; end(): Promise<unknown> }> {
   const given = process.env.TEST_DATABASE_URL
   if (given) return { url: given, end: async () => undefined }

@@ -13,18 +13,19 @@ const stamp = '.sources'
 /**
  * Makes web/dist/, the web app as the service serves it, if the sources have changed: hashed names, and each
  * text file with its brotli and gzip forms. The folder appears as a whole, even when several processes make
- * it at once. Returns whether anything was made. Throws if vite is not installed (a production install) and
- * something is stale.
+ * it at once. Calls `onStale` before it begins, and returns whether anything was made. Throws if vite is not
+ * installed (a production install) and something is stale.
  */
-export async function buildWebIfStale(): Promise<boolean> {
+export async function buildWebIfStale(onStale?: () => void): Promise<boolean> {
   const hash = hashOf(sources())
   const made = await readFile(join(folder, stamp), 'utf8').catch(() => undefined)
   if (made === hash) return false
+  onStale?.()
   const target = await mkdtemp(join(web, '.dist-'))
   try {
     // In a separate process: the bundler's memory and settings stay apart from the service's.
     await promisify(execFile)(process.execPath, [join(web, 'bundle.ts'), target])
-    // The account of the service need not be the one that builds.
+    // The account that runs the service need not be the one that builds.
     await chmod(target, 0o755)
     await writeFile(join(target, stamp), hash)
     await replace(target)
@@ -37,7 +38,7 @@ export async function buildWebIfStale(): Promise<boolean> {
 /** Everything that the result depends on: the app, how it is built, and the versions of its parts. */
 function sources(): string[] {
   return [
-    ...globSync('{index.html,bundle.ts,vite.config.ts,src/**/*,../client/src/*}', {
+    ...globSync('{index.html,bundle.ts,markdown.ts,vite.config.ts,src/**/*,../client/src/*}', {
       cwd: web,
       withFileTypes: true,
     })
@@ -45,6 +46,7 @@ function sources(): string[] {
       .map((entry) => join(entry.parentPath, entry.name))
       .sort(),
     ...[
+      '../docs/auditing.md',
       '../server/orders/filter/lexer.ts',
       '../server/auth/credentials/passwords/new-password.ts',
       '../package-lock.json',
@@ -60,7 +62,7 @@ function hashOf(files: string[]): string {
   return hash.digest('hex')
 }
 
-/** When another process does the same at the same time, one of them wins; the result is the same. */
+/** If another process does the same at the same time, one of them wins; the result is the same. */
 async function replace(target: string): Promise<void> {
   const old = await mkdtemp(join(web, '.dist-'))
   try {

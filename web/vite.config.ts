@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { markdown } from './markdown.ts'
 
 /** Where the service listens while its web app is served by vite (`npm run dev`). */
 const service = process.env.SERVICE_URL ?? 'http://localhost:8080'
@@ -7,16 +8,27 @@ const apiPaths = ['/v1', '/health', '/.well-known', '/openapi', '/scalar']
 
 // biome-ignore lint/style/noDefaultExport: vite reads the default export
 export default defineConfig({
-  plugins: [react()],
+  plugins: [markdown, react()],
   build: {
     target: 'baseline-widely-available',
     // Everything is a separate file: the content security policy allows no inline script or style.
     assetsInlineLimit: 0,
-    // One style sheet: one of a single view that fails to load would not be asked for again.
+    // A single style sheet: if one for a single view failed to load, it would not be requested again.
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'first', tags: ['$initial'] },
+            { name: 'orders', test: /\/web\/src\/(?:orders|overview|palette|ui)\// },
+            { name: 'administration', test: /\/web\/src\/(?:account|administration|log|policy)\// },
+          ],
+        },
+      },
+    },
   },
   server: {
     host: 'localhost',

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import Sqlite from 'better-sqlite3'
 
 /**
- * F, the physical limit to which the service is compared: the least code that answers GET /v1/orders/{id} to
+ * F, the physical limit that the service is compared with: the least code that answers GET /v1/orders/{id} to
  * a bearer on Node. It has node:http, one prepared statement, a cache of verified RS256 tokens, and JSON. It
  * leaves out all else in the contract: limits, log, permissions, revocation, problems, entity tags, headers.
  */
@@ -29,7 +29,7 @@ interface OrderRow {
   modified_by: string | null
 }
 
-/** End of each token's life, in milliseconds, by the whole token. */
+/** When each token expires, in milliseconds, keyed by the whole token. */
 const verified = new Map<string, number>()
 
 function isValid(authorization: string | undefined): boolean {

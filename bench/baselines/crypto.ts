@@ -6,7 +6,7 @@ import { hash, verify } from '@node-rs/argon2'
  * Rates of the bare cryptography of a login and of a token refresh, as one line of JSON.
  */
 const milliseconds = Number(process.argv[2] ?? 2_000)
-/** As the service's own (server/auth/credentials/passwords/passwords.ts). */
+/** The same as the service's (server/auth/credentials/passwords/passwords.ts). */
 const parameters = { algorithm: 2, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
 
 /** Calls a second, `lanes` at a time. */
@@ -24,7 +24,7 @@ async function rateOf(lanes: number, work: () => Promise<unknown>): Promise<numb
   return (done / (performance.now() - begunAt)) * 1000
 }
 
-/** In the thread that asks. */
+/** Signs in the calling thread. */
 function signRateOfOneThread(key: KeyObject, data: Buffer): number {
   const begunAt = performance.now()
   let done = 0

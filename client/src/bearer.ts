@@ -1,4 +1,5 @@
-import { type Client, type Connection, clientOf, type Send, sender } from './client.ts'
+import { type Connection, type Send, sender } from './calls.ts'
+import { type Client, clientOf } from './client.ts'
 import { problemOf, refusalOf } from './problem.ts'
 import type { components } from './schema.ts'
 
@@ -17,7 +18,7 @@ export interface AppOptions extends Connection {
 export interface AppClient extends Client {
   /** Throws `ProblemError`: `invalid-credentials`, `too-many-attempts`. */
   signIn(credentials: Schemas['TokenLoginCommand']): Promise<void>
-  /** Ends the refresh tokens of this sign-in; the access token ends by itself. */
+  /** Ends the refresh tokens of this sign-in. The access token expires by itself. */
   signOut(): Promise<void>
 }
 
@@ -27,9 +28,8 @@ export interface AppClient extends Client {
  * end its family.
  */
 export function appClient({ signedIn, keep = () => undefined, ...connection }: AppOptions = {}): AppClient {
-  const { baseUrl = '' } = connection
   const exchange = sender(connection)
-  const anonymous = clientOf(baseUrl, exchange)
+  const anonymous = clientOf(connection, exchange)
   let current = signedIn
 
   async function become(pair: Schemas['TokenPair'] | undefined): Promise<void> {
@@ -53,7 +53,7 @@ export function appClient({ signedIn, keep = () => undefined, ...connection }: A
   }
 
   return {
-    ...clientOf(baseUrl, withBearer(exchange, { current: () => current?.accessToken, renew })),
+    ...clientOf(connection, withBearer(exchange, { current: () => current?.accessToken, renew })),
     async signIn(credentials) {
       const { data } = await anonymous.POST('/v1/auth/token', { body: credentials })
       await become(data)
@@ -71,9 +71,8 @@ export interface ServiceOptions extends Connection, Record<keyof Schemas['Client
 
 /** Signs in as a service by its secret. Fetches a token if there is none or it is refused. */
 export function serviceClient({ clientId, clientSecret, ...connection }: ServiceOptions): Client {
-  const { baseUrl = '' } = connection
   const exchange = sender(connection)
-  const anonymous = clientOf(baseUrl, exchange)
+  const anonymous = clientOf(connection, exchange)
   let token: string | undefined
 
   async function renew(): Promise<void> {
@@ -81,7 +80,7 @@ export function serviceClient({ clientId, clientSecret, ...connection }: Service
     token = data.accessToken
   }
 
-  return clientOf(baseUrl, withBearer(exchange, { current: () => token, renew }))
+  return clientOf(connection, withBearer(exchange, { current: () => token, renew }))
 }
 
 interface Tokens {
@@ -90,7 +89,9 @@ interface Tokens {
   renew(): Promise<void>
 }
 
-/** Sends with the token, and if it is refused once more with its successor. All calls share one renewal. */
+/**
+ * Sends with the token. If that is refused, sends once more with its successor. All calls share one renewal.
+ */
 function withBearer(exchange: Send, { current, renew }: Tokens): Send {
   let renewing: Promise<void> | undefined
   const renewed = () => {

@@ -1,4 +1,5 @@
-import { type Client, type Connection, clientOf, sender } from './client.ts'
+import { type Connection, sender } from './calls.ts'
+import { type Client, clientOf } from './client.ts'
 import { refusalOf } from './problem.ts'
 import type { components } from './schema.ts'
 
@@ -10,7 +11,7 @@ const safeMethods = ['GET', 'HEAD', 'OPTIONS']
  * Whether the request signs in. It needs no antiforgery token, and its answer says nothing about the session.
  */
 export function isPublic(request: Request): boolean {
-  return new URL(request.url).pathname === '/v1/auth/session'
+  return /^\/v1\/auth\/session(?:\/passkey(?:\/options)?)?$/.test(new URL(request.url).pathname)
 }
 
 export function isSafe(request: Request): boolean {
@@ -32,7 +33,7 @@ export interface BrowserClient extends Client {
 /** Signs in for a session cookie, which the browser keeps. Elsewhere `fetch` must keep it. */
 export function browserClient(connection: Connection = {}): BrowserClient {
   const exchange = sender(connection)
-  const client = clientOf(connection.baseUrl ?? '', send)
+  const client = clientOf(connection, send)
   let token: Promise<string> | undefined
 
   function fetchAntiforgeryToken(): Promise<string> {

@@ -23,13 +23,14 @@ export const finalStates = ['Approved', 'Rejected', 'Withdrawn'] as const
 /** Every kind of event in the log, by the kind of its subject. Later versions may have more. */
 export const eventKinds = {
   order: ['created', 'approval-given', 'approved', 'rejected', 'withdrawn', 'noted'],
-  account: ['user-added', 'user-changed', 'client-added', 'client-changed', 'enabled', 'disabled', 'roles-granted', 'roles-revoked', 'password-set', 'password-changed', 'link-made', 'link-used', 'sign-in-ended', 'others-signed-out', 'signed-out', 'everybody-signed-out', 'secret-rotated', 'secrets-dropped'],
+  account: ['user-added', 'user-changed', 'client-added', 'client-changed', 'enabled', 'disabled', 'roles-granted', 'roles-revoked', 'password-set', 'password-changed', 'link-made', 'link-used', 'sign-in-ended', 'others-signed-out', 'signed-out', 'everybody-signed-out', 'secret-rotated', 'secrets-dropped', 'absence-set', 'absence-ended', 'passkey-added', 'passkey-renamed', 'passkey-removed', 'password-removed'],
   role: ['role-added', 'role-removed', 'permissions-allowed', 'permissions-denied', 'permissions-set'],
   policy: ['policy-set'],
   log: ['text-erased'],
 } as const
 
-export const orderFields = {
+/** Every field of the filter language. */
+export const filterFields = {
   id: { kind: 'id', isNullable: false },
   customer: { kind: 'text', isNullable: false },
   total: { kind: 'decimal', isNullable: false },
@@ -40,8 +41,12 @@ export const orderFields = {
   updatedAtTimeZone: { kind: 'text', isNullable: true },
   createdBy: { kind: 'text', isNullable: true },
   modifiedBy: { kind: 'text', isNullable: true },
+  number: { kind: 'number', isNullable: false },
+  approvedBy: { kind: 'names', isNullable: true },
+  approvalsMissing: { kind: 'count', isNullable: false },
+  waits: { kind: 'waits', isNullable: false },
 } as const
 
 /** Those of this version; the description says that there may be more. */
 export type Permission = 'Orders.Create' | 'Orders.Read' | 'Orders.Approve' | 'Orders.Note' | 'Log.Read' | 'Policy.Manage' | 'Views.Share' | 'Accounts.Manage'
-export type ProblemCode = 'malformed-json' | 'validation-failed' | 'invalid-filter' | 'filter-too-expensive' | 'result-too-large' | 'invalid-time-zone' | 'invalid-idempotency-key' | 'unsupported-grant-type' | 'invalid-scope' | 'unsupported-token-type' | 'bad-request' | 'authentication-required' | 'invalid-credentials' | 'invalid-client' | 'invalid-refresh-token' | 'permission-denied' | 'not-for-services' | 'recent-sign-in-needed' | 'wrong-password' | 'csrf-token-missing' | 'csrf-token-invalid' | 'cross-site-request' | 'self-approval' | 'service-approval' | 'not-the-creator' | 'route-not-found' | 'order-not-found' | 'view-not-found' | 'sign-in-not-found' | 'link-not-found' | 'user-not-found' | 'client-not-found' | 'role-not-found' | 'method-not-allowed' | 'request-timeout' | 'order-not-pending' | 'already-approved-by-you' | 'order-not-approved' | 'concurrency-conflict' | 'view-name-taken' | 'too-many-views' | 'name-taken' | 'email-taken' | 'last-administrator' | 'account-disabled' | 'role-held' | 'idempotency-in-progress' | 'export-running' | 'precondition-failed' | 'body-too-large' | 'uri-too-long' | 'unsupported-media-type' | 'expectation-failed' | 'misdirected-request' | 'unknown-role' | 'idempotency-key-reused' | 'rate-limited' | 'too-many-streams' | 'too-many-attempts' | 'precondition-required' | 'headers-too-large' | 'internal-error' | 'database-unavailable' | 'receipt-not-ready' | 'overloaded' | 'shutting-down'
+export type ProblemCode = 'malformed-json' | 'validation-failed' | 'invalid-filter' | 'filter-too-expensive' | 'result-too-large' | 'invalid-time-zone' | 'invalid-idempotency-key' | 'unsupported-grant-type' | 'invalid-grant' | 'bad-request' | 'authentication-required' | 'invalid-credentials' | 'invalid-client' | 'invalid-refresh-token' | 'permission-denied' | 'not-for-services' | 'recent-sign-in-needed' | 'passkeys-unavailable' | 'passkey-invalid' | 'passkey-not-found' | 'too-many-passkeys' | 'last-credential' | 'wrong-password' | 'csrf-token-missing' | 'csrf-token-invalid' | 'cross-site-request' | 'self-approval' | 'service-approval' | 'role-needed' | 'not-the-creator' | 'route-not-found' | 'order-not-found' | 'view-not-found' | 'sign-in-not-found' | 'link-not-found' | 'user-not-found' | 'client-not-found' | 'text-not-found' | 'role-not-found' | 'method-not-allowed' | 'request-timeout' | 'order-not-pending' | 'already-approved-by-you' | 'too-many-notes' | 'order-not-approved' | 'concurrency-conflict' | 'view-name-taken' | 'too-many-views' | 'name-taken' | 'email-taken' | 'last-administrator' | 'account-disabled' | 'role-held' | 'idempotency-in-progress' | 'export-running' | 'precondition-failed' | 'body-too-large' | 'uri-too-long' | 'unsupported-media-type' | 'expectation-failed' | 'misdirected-request' | 'unknown-role' | 'not-an-owner' | 'not-a-deputy' | 'idempotency-key-reused' | 'rate-limited' | 'too-many-streams' | 'too-many-attempts' | 'precondition-required' | 'headers-too-large' | 'internal-error' | 'database-unavailable' | 'timed-out' | 'receipt-not-ready' | 'overloaded' | 'shutting-down'

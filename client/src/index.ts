@@ -7,7 +7,11 @@ export {
   serviceClient,
 } from './bearer.ts'
 export { type BrowserClient, browserClient } from './browser.ts'
-export { answerOf, type Client, type Connection, type Exchange, ifUnchanged } from './client.ts'
+export { answerOf, type Calls, type Connection, type Exchange, ifUnchanged } from './calls.ts'
+export type { Batch, Change, FollowOptions } from './changes.ts'
+export type { Client } from './client.ts'
 export * from './facts.ts'
+export type { ChangeOptions, Orders } from './orders.ts'
 export * from './problem.ts'
+export { readReceipt, type Statement, verifyReceipt } from './receipt.ts'
 export type { components, operations, paths } from './schema.ts'

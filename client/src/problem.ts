@@ -7,14 +7,18 @@ export type { ProblemCode }
 export type FieldError = Schemas['FieldError']
 export type OrderStatus = Schemas['Order']['status']
 
-type ProblemBase = Omit<Schemas['Problem'], 'code' | 'currentStatus' | 'totalCount' | 'limit' | 'permission'>
+type ProblemBase = Omit<
+  Schemas['Problem'],
+  'code' | 'currentStatus' | 'totalCount' | 'limit' | 'permission' | 'role'
+>
 
-/** Members of single codes, in addition to those of every problem (section 7 of the contract). */
+/** Members that only certain codes have, besides those of every problem (section 7 of the contract). */
 interface Extras {
   'order-not-pending': { currentStatus: OrderStatus }
   'order-not-approved': { currentStatus: OrderStatus }
   'permission-denied': { permission: Permission }
   'result-too-large': { totalCount: number; limit: number }
+  'role-needed': { role: string }
 }
 
 /** A problem of the service: a union by `code`. */
@@ -36,12 +40,12 @@ export class ProblemError extends Error {
   }
 }
 
-/** The service did not answer: no connection, no answer in time, or the answer of something in between. */
+/** The service did not answer: no connection, no answer in time, or an answer from something in between. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
 
-/** The problem of a failure, if it is one and has one of the codes, if any are given. */
+/** The problem behind a failure. Undefined if there is none, or if it has none of the given codes. */
 export function problemOf<Code extends ProblemCode>(
   failure: unknown,
   ...codes: Code[]
@@ -80,7 +84,8 @@ export function retryDelayMilliseconds(tries: number, failure: unknown): number 
 
 /** Reads a refusal. What is not a problem document comes from a proxy or a broken service. */
 export function readFailure(response: Response, body: unknown): ProblemError | NoAnswerError {
-  if (!isProblem(body)) return new NoAnswerError(`an answer ${response.status} that is no problem document`)
+  if (!isProblem(body))
+    return new NoAnswerError(`an answer ${response.status} that is not a problem document`)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   return new ProblemError(body, Number.isFinite(seconds) ? seconds * 1000 : undefined)
 }
@@ -89,7 +94,7 @@ function isProblem(body: unknown): body is Problem {
   return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body && 'status' in body
 }
 
-/** The code of the answer if it has the status. Leaves its body to be read. */
+/** The problem code of an answer with this status. The body can still be read afterwards. */
 export async function refusalOf(answer: Response, status: number): Promise<unknown> {
   if (answer.status !== status) return undefined
   const body: unknown = await answer

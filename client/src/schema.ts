@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * Metadata for OAuth software
-         * @description RFC 8414. From the issuer’s address, validators and clients find all others.
+         * @description RFC 8414. Validators and clients find all other addresses from the issuer’s.
          */
         get: operations["getAuthorizationServerMetadata"];
         put?: never;
@@ -124,6 +124,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/session/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a session cookie by passkey
+         * @description Answers the options of `beginPasskeySignIn`. Returns what `loginSession` returns.
+         */
+        post: operations["loginSessionByPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/session/refresh": {
         parameters: {
             query?: never;
@@ -135,7 +155,7 @@ export interface paths {
         put?: never;
         /**
          * Re-issue the session cookie
-         * @description Reads the roles again and issues a new session id. The previous id works for 30 more seconds, for parallel tabs. The absolute end stays.
+         * @description Reads the roles again and issues a new session id. The previous id works for 30 more seconds, for parallel tabs. The absolute end does not change.
          */
         post: operations["refreshSession"];
         delete?: never;
@@ -154,8 +174,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give the password again
-         * @description For five minutes, the session may do what needs a recent sign-in. Issues a new session id, as a refresh does; only the new id counts as recent.
+         * Give the password or a passkey again
+         * @description Takes either. For five minutes, the session may do everything that needs a recent sign-in. Issues a new session id, as a refresh does; only the new id counts as recent.
          */
         post: operations["confirmSession"];
         delete?: never;
@@ -264,6 +284,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/token/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a token pair by passkey
+         * @description Answers the options of `beginPasskeySignIn`. Returns what `issueToken` returns.
+         */
+        post: operations["issueTokenByPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/token/refresh": {
         parameters: {
             query?: never;
@@ -275,7 +315,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate a token pair
-         * @description Returns a new pair and invalidates the refresh token. Using a token again ends its family, so send one refresh at a time. With an `Idempotency-Key`, a refresh whose answer was lost can be sent again.
+         * @description Returns a new pair and invalidates the refresh token. Using a token again ends its family, so send one refresh at a time. With an `Idempotency-Key`, a refresh whose answer was lost can be sent again. A form gets the answer of OAuth (RFC 6749 §5.1): `access_token`, `token_type`, `expires_in` and `refresh_token`.
          */
         post: operations["refreshToken"];
         delete?: never;
@@ -315,7 +355,7 @@ export interface paths {
         put?: never;
         /**
          * End the tokens of a sign-in
-         * @description As in RFC 7009: any refresh token of a family ends the whole family. An unknown token, or one that has ended, gets the same answer. Access tokens cannot be revoked: they expire by themselves.
+         * @description As in RFC 7009: any refresh token of a family ends the whole family. An unknown token, one that has ended and an access token get the same answer; access tokens expire by themselves.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -373,7 +413,7 @@ export interface paths {
         };
         /**
          * The caller's sessions and token families
-         * @description All that still work, the most recently used first.
+         * @description All that still work, most recently used first.
          */
         get: operations["listSignIns"];
         put?: never;
@@ -383,30 +423,6 @@ export interface paths {
          * @description They end at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), including the one of this request; its family continues, and a refresh gets a new one.
          */
         delete: operations["endOtherSignIns"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/users/{id}/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Sessions and token families of a user
-         * @description All that still work, the most recently used first.
-         */
-        get: operations["listUserSignIns"];
-        put?: never;
-        post?: never;
-        /**
-         * End all sessions and token families of a user
-         * @description They end at once; access tokens end within five minutes. Anyone who has the password can sign in again.
-         */
-        delete: operations["signOutUser"];
         options?: never;
         head?: never;
         patch?: never;
@@ -443,10 +459,194 @@ export interface paths {
         put?: never;
         /**
          * Change the caller's password
-         * @description Ends all sessions and token families except this one. A wrong current password counts as a failed sign-in.
+         * @description Ends all sessions and token families except this one. A wrong current password counts as a failed sign-in. An account without a password has none to send, and needs a recent sign-in.
          */
         post: operations["changePassword"];
+        /**
+         * Remove the caller's password
+         * @description From then on the account signs in by passkey alone. Needs a recent touch of a passkey. Ends all sessions and token families except this one.
+         */
+        delete: operations["removePassword"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkeys/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to add a passkey
+         * @description Creation options for `navigator.credentials.create`. Nothing is stored.
+         */
+        post: operations["beginPasskeyEnrolment"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's passkeys
+         * @description Oldest first.
+         */
+        get: operations["listPasskeys"];
+        put?: never;
+        /**
+         * Add a passkey
+         * @description Takes what `navigator.credentials.create` made of the options, in the same sign-in. The log keeps the public key, and what this sign-in rested on.
+         */
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a passkey
+         * @description Ends the sign-ins that the passkey began, and all access tokens, which a refresh replaces. The last credential of an account stays.
+         */
+        delete: operations["removePasskey"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename a passkey
+         * @description The name is for its owner only.
+         */
+        patch: operations["renamePasskey"];
+        trace?: never;
+    };
+    "/v1/auth/session/passkey/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in by passkey
+         * @description Request options for `navigator.credentials.get`. No user is named: the passkey says whose it is. Nothing is stored.
+         */
+        post: operations["beginPasskeySignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/session/confirm/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to confirm by passkey
+         * @description Request options for `navigator.credentials.get`, with the passkeys of the caller.
+         */
+        post: operations["beginConfirmation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/absence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the caller's absence
+         * @description Also lists the people whom the caller stands in for now.
+         */
+        get: operations["getAbsence"];
+        /**
+         * Set or change the caller's absence
+         * @description From `from` to `until` the deputy can approve and reject in the place of the caller, who can still decide. A person has at most one absence, and it ends by itself.
+         */
+        put: operations["setAbsence"];
+        post?: never;
+        /**
+         * End the caller's absence
+         * @description Ends it at once, even before it begins. Nothing happens if there is none.
+         */
+        delete: operations["endAbsence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/absence/deputies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who could be a deputy
+         * @description Enabled users who may read orders, by name: the first 20 whose names begin with `filter`.
+         */
+        get: operations["listDeputies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sessions and token families of a user
+         * @description All that still work, most recently used first.
+         */
+        get: operations["listUserSignIns"];
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions and token families of a user
+         * @description They end at once; access tokens end within five minutes. Anyone who has the password can sign in again.
+         */
+        delete: operations["signOutUser"];
         options?: never;
         head?: never;
         patch?: never;
@@ -481,7 +681,7 @@ export interface paths {
         };
         /**
          * List users
-         * @description Ordered by id.
+         * @description Ordered by id. `filter` is the beginning of a user name or an email.
          */
         get: operations["listUsers"];
         put?: never;
@@ -505,7 +705,7 @@ export interface paths {
         };
         /**
          * Read a user
-         * @description A change takes the entity tag as its If-Match.
+         * @description Send the entity tag as If-Match with a change.
          */
         get: operations["getUser"];
         put?: never;
@@ -515,7 +715,7 @@ export interface paths {
         head?: never;
         /**
          * Change a user
-         * @description Changes everything that is sent, or nothing. Disabling ends every session and token of the user; a role that is taken away is gone from all of them. The last account that can manage accounts keeps that permission.
+         * @description Changes everything that is sent, or nothing. Disabling ends every session and token of the user; a role that is taken away disappears from all of them. The last account that can manage accounts keeps that permission.
          */
         patch: operations["changeUser"];
         trace?: never;
@@ -531,10 +731,74 @@ export interface paths {
         put?: never;
         /**
          * Make a one-time link for a user
-         * @description An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the one before. No mail is sent.
+         * @description An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. No mail is sent.
          */
         post: operations["makeLink"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Passkeys of a user
+         * @description Oldest first.
+         */
+        get: operations["listUserPasskeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/passkeys/{passkey}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a passkey of a user
+         * @description Like `removePasskey`.
+         */
+        delete: operations["removeUserPasskey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/absence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the absence of a user
+         * @description Also lists the people whom the user stands in for now.
+         */
+        get: operations["getUserAbsence"];
+        put?: never;
+        post?: never;
+        /**
+         * End the absence of a user
+         * @description Ends it at once, even before it begins. Nothing happens if there is none.
+         */
+        delete: operations["endUserAbsence"];
         options?: never;
         head?: never;
         patch?: never;
@@ -549,7 +813,7 @@ export interface paths {
         };
         /**
          * List service clients
-         * @description Ordered by id.
+         * @description Ordered by id. `filter` is the beginning of a client ID or a display name.
          */
         get: operations["listClients"];
         put?: never;
@@ -573,7 +837,7 @@ export interface paths {
         };
         /**
          * Read a service client
-         * @description A change takes the entity tag as its If-Match. Using the client does not change the tag.
+         * @description Send the entity tag as If-Match with a change. Using the client does not change the tag.
          */
         get: operations["getClient"];
         put?: never;
@@ -583,7 +847,7 @@ export interface paths {
         head?: never;
         /**
          * Change a service client
-         * @description Changes everything that is sent, or nothing. Disabling the client, taking a role away or choosing an earlier end ends its current tokens within five minutes. From its end on it gets no token.
+         * @description Changes everything that is sent, or nothing. Disabling the client, taking a role away or choosing an earlier end ends its current tokens within five minutes. After its end it gets no token.
          */
         patch: operations["changeClient"];
         trace?: never;
@@ -645,7 +909,7 @@ export interface paths {
         };
         /**
          * Read a role
-         * @description A change takes the entity tag as its If-Match. Giving the role to an account does not change the tag.
+         * @description Send the entity tag as If-Match with a change. Giving the role to an account does not change the tag.
          */
         get: operations["getRole"];
         /**
@@ -717,7 +981,7 @@ export interface paths {
         };
         /**
          * Read counts and sums of orders, and the orders that wait longest
-         * @description All figures are exact and from one moment. Days are UTC days of creation.
+         * @description All figures are exact and from one moment. Days are days of creation in the time zone.
          */
         get: operations["getOrdersOverview"];
         put?: never;
@@ -737,7 +1001,7 @@ export interface paths {
         };
         /**
          * Read an order with its audit trail
-         * @description Every field. The entity tag is for the If-Match of an approval.
+         * @description All fields. Send the entity tag as If-Match with an approval.
          */
         get: operations["getOrder"];
         put?: never;
@@ -819,7 +1083,7 @@ export interface paths {
         put?: never;
         /**
          * Add a note to an order
-         * @description In any state. The order does not change; the note is kept in its history.
+         * @description In any state. The order does not change; the note is kept in its history. An order can have 1000 notes.
          */
         post: operations["addNote"];
         delete?: never;
@@ -877,7 +1141,7 @@ export interface paths {
         };
         /**
          * Read the receipt of an approved order
-         * @description A signed statement that anyone can check without this service.
+         * @description A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address.
          */
         get: operations["getOrderReceipt"];
         put?: never;
@@ -897,15 +1161,35 @@ export interface paths {
         };
         /**
          * Read the approval policy
-         * @description The entity tag is for the If-Match of a change.
+         * @description Send the entity tag as If-Match with a change.
          */
         get: operations["getApprovalPolicy"];
         /**
          * Replace the approval policy
-         * @description Replaces all rows. The new policy applies to orders created from now on; pending orders keep the rules of their creation. If several requests change one version, one succeeds.
+         * @description Replaces all rows. The new policy applies to orders created from now on; pending orders keep the rules of their creation. If several requests change one version, one succeeds. Rows that too few enabled accounts could satisfy now are accepted, with a warning.
          */
         put: operations["setApprovalPolicy"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/approval-policy/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check an approval policy without setting it
+         * @description Answers with the warnings that setting it would return, and how many pending orders each concerns.
+         */
+        post: operations["checkApprovalPolicy"];
         delete?: never;
         options?: never;
         head?: never;
@@ -941,7 +1225,7 @@ export interface paths {
         };
         /**
          * Read a view
-         * @description The entity tag is for the If-Match of a change.
+         * @description Send the entity tag as If-Match with a change.
          */
         get: operations["getView"];
         /**
@@ -989,7 +1273,7 @@ export interface paths {
         };
         /**
          * List the log of all changes
-         * @description Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text a line. An export has no filter, because each event is chained to the one before it.
+         * @description Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text per line. An export has no filter, because each event is chained to the one before it.
          */
         get: operations["listLog"];
         put?: never;
@@ -1024,6 +1308,51 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The first four members are null if there is no absence, or if it has ended. */
+        Absence: {
+            /**
+             * Format: date-time
+             * @description When it begins or began.
+             * @example 2026-12-21T08:00:00.000Z
+             */
+            from: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             * @example 2027-01-04T08:00:00.000Z
+             */
+            until: string | null;
+            /**
+             * @description Id of the deputy.
+             * @example 5
+             */
+            deputyId: number | null;
+            /**
+             * @description User name of the deputy.
+             * @example bo
+             */
+            deputy: string | null;
+            /** @description People who are absent now, can approve orders and have this account as deputy. */
+            standingInFor: {
+                /**
+                 * Format: int32
+                 * @description Id of the account.
+                 * @example 4
+                 */
+                id: number;
+                /**
+                 * @description User name.
+                 * @example ann
+                 */
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description When that absence ends.
+                 * @example 2027-01-04T08:00:00.000Z
+                 */
+                until: string;
+            }[];
+        };
         /** @description A new service client. */
         AddClientCommand: {
             /**
@@ -1032,10 +1361,10 @@ export interface components {
              */
             clientId: string;
             /**
-             * @description Display name. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Billing, nightly run
              */
-            name?: string;
+            displayName?: string;
             /**
              * @description Names of roles. The account may do what any of them allows.
              * @example [
@@ -1049,6 +1378,11 @@ export interface components {
              * @example 2027-06-30T22:00:00Z
              */
             endsAtUtc?: string;
+            /**
+             * @description Id of an enabled user, who counts as creator of every order that the client creates from now on.
+             * @example 3
+             */
+            ownerId?: (number | string) | null;
         };
         AddClientResponse: {
             /**
@@ -1079,10 +1413,46 @@ export interface components {
              */
             id: string;
         };
+        /** @description A new passkey. */
+        AddPasskeyCommand: {
+            /**
+             * @description What its owner calls it. White space at both ends is trimmed. What is left has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @example Phone
+             */
+            name: string;
+            /** @description `RegistrationResponseJSON` of WebAuthn Level 3. */
+            credential: {
+                /**
+                 * @description Id of the passkey.
+                 * @example Aq7n3v0yT1u8w7x6
+                 */
+                id: string;
+                /** @description What the authenticator made. */
+                response: {
+                    /**
+                     * @description What the browser saw: type, challenge and origin.
+                     * @example eyJ0eXBlIjoi
+                     */
+                    clientDataJSON: string;
+                    /**
+                     * @description The new key, and its authenticator.
+                     * @example o2NmbXRkbm9uZQ
+                     */
+                    attestationObject: string;
+                };
+            };
+        };
+        AddPasskeyResponse: {
+            /**
+             * @description Id of the passkey.
+             * @example Aq7n3v0yT1u8w7x6
+             */
+            id: string;
+        };
         /** @description A new role. */
         AddRoleCommand: {
             /**
-             * @description Name of the role; no two differ in case alone. A letter, then up to 63 letters, digits and . _ -
+             * @description Name of the role. Names are unique, ignoring case. A letter, then up to 63 letters, digits and . _ -
              * @example Auditor
              */
             name: string;
@@ -1153,6 +1523,11 @@ export interface components {
                  * @example false
                  */
                 services: boolean;
+                /**
+                 * @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ -
+                 * @example Finance
+                 */
+                role?: string | null;
             }[];
         };
         AuthenticatedUser: {
@@ -1190,7 +1565,7 @@ export interface components {
             issuer: string;
             /**
              * Format: uri
-             * @description The keys that verify them.
+             * @description The keys that verify the tokens.
              * @example https://orders.example.com/.well-known/jwks.json
              */
             jwks_uri: string;
@@ -1222,9 +1597,11 @@ export interface components {
              */
             revocation_endpoint: string;
             /**
-             * @description None: having a token is enough to revoke it.
+             * @description Having a token is enough to revoke it; other credentials are accepted and ignored.
              * @example [
-             *       "none"
+             *       "none",
+             *       "client_secret_basic",
+             *       "client_secret_post"
              *     ]
              */
             revocation_endpoint_auth_methods_supported: string[];
@@ -1251,15 +1628,20 @@ export interface components {
         /** @description What to change; the rest stays. */
         ChangeClientCommand: {
             /**
-             * @description Display name. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Billing, nightly run
              */
-            name?: string | null;
+            displayName?: string | null;
             /**
              * @description From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.
              * @example 2027-06-30T22:00:00Z
              */
             endsAtUtc?: string | null;
+            /**
+             * @description Id of an enabled user, who counts as creator of every order that the client creates from now on.
+             * @example 3
+             */
+            ownerId?: (number | string) | null;
             /**
              * @description Names of roles. The account may do what any of them allows.
              * @example [
@@ -1279,7 +1661,7 @@ export interface components {
              * @description The password, unchanged: 1 to 256 characters.
              * @example countersign-demo-operator
              */
-            currentPassword: string;
+            currentPassword?: string;
             /**
              * @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account.
              * @example seven grey herons by the weir
@@ -1330,10 +1712,10 @@ export interface components {
              */
             clientId: string;
             /**
-             * @description Display name.
+             * @description What people call it.
              * @example Billing, nightly run
              */
-            name: string | null;
+            displayName: string | null;
             /**
              * @description Names of the roles, sorted.
              * @example [
@@ -1365,6 +1747,16 @@ export interface components {
              */
             lastUsedAtUtc: string | null;
             /**
+             * @description Id of the user who counts as creator of the orders that the client creates; null for none.
+             * @example 3
+             */
+            ownerId: number | null;
+            /**
+             * @description User name of the owner.
+             * @example ann
+             */
+            owner: string | null;
+            /**
              * Format: date-time
              * @description When it was created.
              * @example 2026-11-20T10:00:00.000Z
@@ -1391,7 +1783,7 @@ export interface components {
              * @example client_credentials
              */
             grant_type: string;
-            /** @description There are no scopes: leave it out, or empty. */
+            /** @description There are no scopes: it is ignored. */
             scope?: string;
             /**
              * @description Name of the service client.
@@ -1404,13 +1796,44 @@ export interface components {
              */
             client_secret?: string;
         };
-        /** @description Gives the password again. */
+        /** @description Gives the password or a passkey again: one of the two. */
         ConfirmSessionCommand: {
             /**
              * @description The password, unchanged: 1 to 256 characters.
              * @example countersign-demo-operator
              */
-            password: string;
+            password?: string;
+            /** @description `AuthenticationResponseJSON` of WebAuthn Level 3. */
+            credential?: {
+                /**
+                 * @description Id of the passkey.
+                 * @example Aq7n3v0yT1u8w7x6
+                 */
+                id: string;
+                /** @description What the authenticator answered. */
+                response: {
+                    /**
+                     * @description What the browser saw: type, challenge and origin.
+                     * @example eyJ0eXBlIjoi
+                     */
+                    clientDataJSON: string;
+                    /**
+                     * @description What the authenticator saw.
+                     * @example SZYN5YgOjGh0NBcP
+                     */
+                    authenticatorData: string;
+                    /**
+                     * @description The signature of both.
+                     * @example MEUCIQDvX3pC
+                     */
+                    signature: string;
+                    /**
+                     * @description The handle of the account.
+                     * @example YWNjb3VudCAy
+                     */
+                    userHandle?: string;
+                };
+            };
         };
         /** @description A new order. */
         CreateOrderCommand: {
@@ -1470,6 +1893,22 @@ export interface components {
              */
             roles: string[];
         };
+        Deputies: {
+            /** @description By name. */
+            items: {
+                /**
+                 * Format: int32
+                 * @description Id of the account.
+                 * @example 4
+                 */
+                id: number;
+                /**
+                 * @description User name.
+                 * @example ann
+                 */
+                name: string;
+            }[];
+        };
         /**
          * @description Asc = 0, Desc = 1.
          * @example 1
@@ -1498,8 +1937,10 @@ export interface components {
             position?: number;
             /** @description In a filter: length of the faulty part, in UTF-16 units. */
             length?: number;
-            /** @description In a filter: what could stand there. */
+            /** @description In a filter: what could be there. */
             expected?: string[];
+            /** @description In a filter: what was probably meant, to put in place of the faulty part. */
+            suggestion?: string;
         };
         /**
          * @example {
@@ -1543,7 +1984,7 @@ export interface components {
         };
         LogCheckpoint: {
             /**
-             * @description A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. It shows any later change of the first `size` events.
+             * @description A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. It exposes any later change to the first `size` events.
              * @example header.payload.signature
              */
             checkpoint: string;
@@ -1562,7 +2003,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, text-erased. Later versions may have more.
+             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, text-erased. Later versions may have more.
              * @example approved
              */
             kind: string;
@@ -1605,6 +2046,17 @@ export interface components {
              * @example 1
              */
             byId: number | null;
+            /**
+             * @description The absent person in whose place it was done; missing if there is none.
+             * @example ann
+             */
+            for?: string;
+            /**
+             * Format: int32
+             * @description Id of that account.
+             * @example 4
+             */
+            forId?: number;
             /**
              * @description Details, by kind. An order has its customer, and its total as a decimal string.
              * @example {
@@ -1714,6 +2166,11 @@ export interface components {
         };
         OrderApprovals: {
             /**
+             * @description The short number of the order, as the column `number` of a list has it.
+             * @example 1042
+             */
+            number: number;
+            /**
              * Format: int32
              * @description How many approvals the order needs, by the policy when it was created.
              * @example 2
@@ -1737,6 +2194,16 @@ export interface components {
                  * @example 2026-11-20T10:00:00.000Z
                  */
                 atUtc: string;
+                /**
+                 * @description The absent person in whose place it was done; else null.
+                 * @example null
+                 */
+                for: string | null;
+                /**
+                 * @description Id of that account.
+                 * @example null
+                 */
+                forId: number | null;
             }[];
             /**
              * @description Whether the creator may approve the order.
@@ -1744,10 +2211,37 @@ export interface components {
              */
             selfApproval: boolean;
             /**
+             * @description Whether services may approve the order.
+             * @example false
+             */
+            services: boolean;
+            /**
+             * @description The role that at least one approver must hold; null for none.
+             * @example Finance
+             */
+            role: string | null;
+            /**
              * @description Whether the caller may approve it now.
              * @example true
              */
             mayApprove: boolean;
+            /**
+             * @description The absent person in whose place the caller would approve; null in their own right.
+             * @example null
+             */
+            mayApproveFor: {
+                /**
+                 * Format: int32
+                 * @description Id of the account.
+                 * @example 4
+                 */
+                id: number;
+                /**
+                 * @description User name.
+                 * @example ann
+                 */
+                name: string;
+            } | null;
             /**
              * @description Code of the problem that an approval by the caller would get now; null if it would succeed.
              * @example null
@@ -1757,7 +2251,7 @@ export interface components {
         OrderDay: {
             /**
              * Format: date
-             * @description UTC day of creation, as the filter language writes it.
+             * @description Day of creation in the time zone.
              * @example 2026-11-20
              */
             date: string;
@@ -1807,6 +2301,16 @@ export interface components {
              */
             byId: number | null;
             /**
+             * @description The absent person in whose place it was done; else null.
+             * @example null
+             */
+            for: string | null;
+            /**
+             * @description Id of that account.
+             * @example null
+             */
+            forId: number | null;
+            /**
              * @description Reason or note; null if there is none or if it was erased.
              * @example null
              */
@@ -1831,6 +2335,11 @@ export interface components {
         };
         /** @description Figures from one moment. */
         OrderStatistics: {
+            /**
+             * @description IANA time zone of the days.
+             * @example Europe/Berlin
+             */
+            timeZone: string;
             pending: components["schemas"]["OrderTally"];
             approved: components["schemas"]["OrderTally"];
             rejected: components["schemas"]["OrderTally"];
@@ -1909,6 +2418,11 @@ export interface components {
              * @example Europe/Berlin
              */
             timeZone: string | null;
+            /**
+             * @description Whether the account has a password; without one it signs in by passkey.
+             * @example true
+             */
+            hasPassword: boolean;
         };
         PaginatedListOfClientAccount: {
             items: components["schemas"]["ClientAccount"][];
@@ -2005,6 +2519,37 @@ export interface components {
         };
         PaginatedListOfOrderSummary: {
             items: components["schemas"]["OrderSummary"][];
+            /**
+             * Format: int32
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            pageNumber: number;
+            /**
+             * Format: int32
+             * @description Number of pages; 0 if nothing matches.
+             * @example 13
+             */
+            totalPages: number;
+            /**
+             * Format: int32
+             * @description Number of matches. Always sent.
+             * @example 250
+             */
+            totalCount?: number;
+            /**
+             * @description Always sent.
+             * @example false
+             */
+            hasPreviousPage?: boolean;
+            /**
+             * @description Always sent.
+             * @example true
+             */
+            hasNextPage?: boolean;
+        };
+        PaginatedListOfPasskey: {
+            items: components["schemas"]["Passkey"][];
             /**
              * Format: int32
              * @description Number of this page, from 1.
@@ -2189,6 +2734,201 @@ export interface components {
              */
             hasNextPage?: boolean;
         };
+        /** @description A public key by which its owner signs in and confirms. */
+        Passkey: {
+            /**
+             * @description Id that the authenticator gave it.
+             * @example Aq7n3v0yT1u8w7x6
+             */
+            id: string;
+            /**
+             * @description What its owner calls it.
+             * @example Phone
+             */
+            name: string;
+            /**
+             * @description Whether its key may be on several devices, or on one only.
+             * @example true
+             */
+            synced: boolean;
+            /**
+             * Format: date-time
+             * @description When it was added.
+             * @example 2026-11-20T09:30:00.000Z
+             */
+            createdAtUtc: string;
+            /**
+             * Format: date-time
+             * @description When it was last used; null for never.
+             * @example 2026-11-20T10:00:00.000Z
+             */
+            lastUsedAtUtc: string | null;
+        };
+        /** @description `PublicKeyCredentialCreationOptionsJSON` of WebAuthn Level 3. */
+        PasskeyCreationOptions: {
+            rp: {
+                /**
+                 * @description Host name of the public address.
+                 * @example orders.example.com
+                 */
+                id: string;
+                /**
+                 * @description The service.
+                 * @example Countersign
+                 */
+                name: string;
+            };
+            user: {
+                /**
+                 * @description The handle of the account.
+                 * @example YWNjb3VudCAy
+                 */
+                id: string;
+                /**
+                 * @description User name.
+                 * @example ann
+                 */
+                name: string;
+                /**
+                 * @description User name.
+                 * @example ann
+                 */
+                displayName: string;
+            };
+            /**
+             * @description Can be signed once, within five minutes.
+             * @example Y291bnRlcnNpZ246c2lnbi1pbjox
+             */
+            challenge: string;
+            /** @description EdDSA, ES256 and RS256. */
+            pubKeyCredParams: {
+                /**
+                 * @description `public-key`.
+                 * @example public-key
+                 */
+                type: string;
+                /**
+                 * Format: int32
+                 * @description COSE algorithm.
+                 * @example -7
+                 */
+                alg: number;
+            }[];
+            /**
+             * Format: int32
+             * @description How long a browser may take, in milliseconds.
+             * @example 300000
+             */
+            timeout: number;
+            /** @description The passkeys that the account has. */
+            excludeCredentials: {
+                /**
+                 * @description `public-key`.
+                 * @example public-key
+                 */
+                type: string;
+                /**
+                 * @description Id.
+                 * @example Aq7n3v0yT1u8w7x6
+                 */
+                id: string;
+            }[];
+            authenticatorSelection: {
+                /**
+                 * @description The authenticator keeps the key: nobody types a name.
+                 * @example required
+                 */
+                residentKey: string;
+                /**
+                 * @description The same, for older browsers.
+                 * @example true
+                 */
+                requireResidentKey: boolean;
+                /**
+                 * @description The authenticator checks who touches it.
+                 * @example required
+                 * @enum {string}
+                 */
+                userVerification: "required";
+            };
+            /**
+             * @description `none`.
+             * @example none
+             */
+            attestation: string;
+        };
+        /** @description `PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3. */
+        PasskeyRequestOptions: {
+            /**
+             * @description Can be signed once, within five minutes.
+             * @example Y291bnRlcnNpZ246c2lnbi1pbjox
+             */
+            challenge: string;
+            /**
+             * Format: int32
+             * @description How long a browser may take, in milliseconds.
+             * @example 300000
+             */
+            timeout: number;
+            /**
+             * @description Host name of the public address.
+             * @example orders.example.com
+             */
+            rpId: string;
+            /** @description The passkeys that may answer; empty for any. */
+            allowCredentials: {
+                /**
+                 * @description `public-key`.
+                 * @example public-key
+                 */
+                type: string;
+                /**
+                 * @description Id.
+                 * @example Aq7n3v0yT1u8w7x6
+                 */
+                id: string;
+            }[];
+            /**
+             * @description The authenticator checks who touches it.
+             * @example required
+             * @enum {string}
+             */
+            userVerification: "required";
+        };
+        /** @description Signs in by passkey. */
+        PasskeySignInCommand: {
+            /** @description `AuthenticationResponseJSON` of WebAuthn Level 3. */
+            credential: {
+                /**
+                 * @description Id of the passkey.
+                 * @example Aq7n3v0yT1u8w7x6
+                 */
+                id: string;
+                /** @description What the authenticator answered. */
+                response: {
+                    /**
+                     * @description What the browser saw: type, challenge and origin.
+                     * @example eyJ0eXBlIjoi
+                     */
+                    clientDataJSON: string;
+                    /**
+                     * @description What the authenticator saw.
+                     * @example SZYN5YgOjGh0NBcP
+                     */
+                    authenticatorData: string;
+                    /**
+                     * @description The signature of both.
+                     * @example MEUCIQDvX3pC
+                     */
+                    signature: string;
+                    /**
+                     * @description The handle of the account.
+                     * @example YWNjb3VudCAy
+                     */
+                    userHandle?: string;
+                };
+            };
+        };
         /**
          * @description What a role allows. The list grows.
          * @example Orders.Create
@@ -2202,6 +2942,31 @@ export interface components {
              * @example true
              */
             services: boolean;
+        };
+        PolicyWarnings: {
+            warnings: {
+                /**
+                 * @description Where the row begins.
+                 * @example 10000
+                 */
+                from: number;
+                /**
+                 * @description Why: nobody, role-unheld, too-few, only-one. More may be added.
+                 * @example too-few
+                 */
+                code: string;
+                /**
+                 * @description Why, in words.
+                 * @example 3 approvals are needed, but only 2 people may approve orders.
+                 */
+                detail: string;
+                /**
+                 * Format: int32
+                 * @description How many pending orders have the same rules as the row.
+                 * @example 12
+                 */
+                pendingOrders: number;
+            }[];
         };
         /** @description A failure (RFC 9457). */
         Problem: {
@@ -2225,6 +2990,8 @@ export interface components {
             permission?: components["schemas"]["Permission"];
             /** @description With `order-not-pending` and `order-not-approved`: the EOrderStatus of the order. */
             currentStatus?: number;
+            /** @description With `role-needed`: the role that an approver must hold. */
+            role?: string;
             /** @description With `role-held`: how many accounts have the role. */
             accounts?: number;
             /** @description With `result-too-large`: how many orders match. */
@@ -2236,7 +3003,7 @@ export interface components {
          * @description Kind of problem, for programs. The list grows: treat an unknown code by its status.
          * @example malformed-json
          */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
@@ -2273,12 +3040,24 @@ export interface components {
              *       "approvalsMissing"
              *     ]
              */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "mayApprove")[];
             /**
              * @description Whether every account that can read orders sees the view. Sharing needs the permission Views.Share.
              * @example false
              */
             shared: boolean;
+        };
+        /**
+         * @description The warning `clock-behind` says that the clock is more than a minute behind the newest event of the log.
+         * @example {
+         *       "status": "ok"
+         *     }
+         */
+        ReadinessResponse: {
+            /** @constant */
+            status: "ok";
+            /** @constant */
+            warning?: "clock-behind";
         };
         /** @description Uses a refresh token, once. */
         RefreshTokenCommand: {
@@ -2288,6 +3067,21 @@ export interface components {
              */
             refreshToken: string;
         };
+        /** @description The same in the form of OAuth (RFC 6749 §6). */
+        RefreshTokenForm: {
+            /**
+             * @description `refresh_token`, the only grant.
+             * @example refresh_token
+             */
+            grant_type: string;
+            /**
+             * @description The refresh token of the last pair. It works once.
+             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
+             */
+            refresh_token?: string;
+            /** @description There are no scopes: it is ignored. */
+            scope?: string;
+        };
         /** @description Why the order is rejected. */
         RejectOrderCommand: {
             /**
@@ -2296,10 +3090,18 @@ export interface components {
              */
             reason: string;
         };
+        /** @description A new name for a passkey. */
+        RenamePasskeyCommand: {
+            /**
+             * @description What its owner calls it. White space at both ends is trimmed. What is left has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @example Phone
+             */
+            name: string;
+        };
         /** @description Ends a token (RFC 7009 §2.1). */
         RevocationForm: {
             /**
-             * @description A refresh token: the newest of its family or an older one.
+             * @description A refresh token, the newest of its family or an older one; or an access token, which expires by itself.
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             token: string;
@@ -2358,6 +3160,46 @@ export interface components {
              * @example 2026-11-20T10:30:00.000Z
              */
             expiresAt: string;
+        };
+        /** @description The time of an absence, and the deputy. */
+        SetAbsenceCommand: {
+            /**
+             * Format: date-time
+             * @description When it begins (RFC 3339, UTC with Z). A past instant means now.
+             * @example 2026-12-21T08:00:00Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description When it ends (RFC 3339, UTC with Z): in the future, and at most 366 days after it begins.
+             * @example 2027-01-04T08:00:00Z
+             */
+            until: string;
+            /**
+             * @description Id of the deputy: another enabled user who may read orders.
+             * @example 5
+             */
+            deputyId: number | string;
+        };
+        SetApprovalPolicyResponse: {
+            /** @description Rows that too few enabled accounts could satisfy now, or that depend on one account. */
+            warnings: {
+                /**
+                 * @description Where the row begins.
+                 * @example 10000
+                 */
+                from: number;
+                /**
+                 * @description Why: nobody, role-unheld, too-few, only-one. More may be added.
+                 * @example too-few
+                 */
+                code: string;
+                /**
+                 * @description Why, in words.
+                 * @example 3 approvals are needed, but only 2 people may approve orders.
+                 */
+                detail: string;
+            }[];
         };
         /** @description What the role may do. */
         SetRolePermissionsCommand: {
@@ -2544,7 +3386,7 @@ export interface components {
              *       "approvalsMissing"
              *     ]
              */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "mayApprove")[];
             /**
              * @description Whether every account that can read orders sees the view.
              * @example false
@@ -2754,6 +3596,29 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. */
+        CrossSiteRequestOrNotForServices: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                 *       "title": "The antiforgery token is missing",
+                 *       "status": 403,
+                 *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "csrf-token-missing",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The last sign-in is too long ago. */
         CrossSiteRequestOrNotForServicesOrRecentSignInNeeded: {
             headers: {
@@ -2823,8 +3688,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. */
-        DatabaseUnavailableOrShuttingDown: {
+        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
+        DatabaseUnavailableOrTimedOutOrShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -2847,8 +3712,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-        DatabaseUnavailableOrShuttingDownOrOverloaded: {
+        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
+        DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -2918,6 +3783,29 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `filter-too-expensive`: The list took too long and was stopped. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+        FilterTooExpensiveOrBadRequestOrValidationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/filter-too-expensive",
+                 *       "title": "The list took too long and was stopped",
+                 *       "status": 400,
+                 *       "detail": "Narrow the filter: a status, a range of dates or a longer word.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "filter-too-expensive",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `body-too-large`: The body is too large. */
         FormPublicBodyTooLarge: {
             headers: {
@@ -2946,8 +3834,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-        FormPublicDatabaseUnavailableOrShuttingDownOrOverloaded: {
+        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
+        FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -3223,30 +4111,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `idempotency-in-progress`: The first request with this key is still running. */
-        IdempotencyInProgress: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/idempotency-in-progress",
-                 *       "title": "The first request with this key is still running",
-                 *       "status": 409,
-                 *       "detail": "Repeat the same request after `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "idempotency-in-progress",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `idempotency-key-reused`: The idempotency key belongs to another request. */
         IdempotencyKeyReused: {
             headers: {
@@ -3310,6 +4174,29 @@ export interface components {
                  *       "detail": "Send an IANA name such as `Europe/Berlin`, or leave the header out.",
                  *       "instance": "/v1/orders",
                  *       "code": "invalid-time-zone",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `last-credential`: The account would have no way to sign in. */
+        LastCredential: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/last-credential",
+                 *       "title": "The account would have no way to sign in",
+                 *       "status": 409,
+                 *       "detail": "Add a passkey or set a password first.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "last-credential",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                  *     }
                  */
@@ -3458,8 +4345,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `overloaded`: The service is overloaded. `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. */
-        OverloadedOrDatabaseUnavailableOrShuttingDown: {
+        /** @description `overloaded`: The service is overloaded. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
+        OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -3476,6 +4363,52 @@ export interface components {
                  *       "detail": "Repeat the request after `Retry-After` seconds.",
                  *       "instance": "/v1/orders",
                  *       "code": "overloaded",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `passkey-not-found`: There is no such passkey. */
+        PasskeyNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/passkey-not-found",
+                 *       "title": "There is no such passkey",
+                 *       "status": 404,
+                 *       "detail": "List the passkeys again. It may have been removed.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "passkey-not-found",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `passkeys-unavailable`: Passkeys need a host name. */
+        PasskeysUnavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/passkeys-unavailable",
+                 *       "title": "Passkeys need a host name",
+                 *       "status": 409,
+                 *       "detail": "Use a host name in PUBLIC_URL: no passkey can belong to an IP address.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "passkeys-unavailable",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                  *     }
                  */
@@ -3592,8 +4525,29 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-        PublicDatabaseUnavailableOrShuttingDownOrOverloaded: {
+        /** @description `cross-site-request`: The request comes from another site. */
+        PublicCrossSiteRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/cross-site-request",
+                 *       "title": "The request comes from another site",
+                 *       "status": 403,
+                 *       "detail": "Cookie callers must send unsafe requests from the origin of the service.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "cross-site-request",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
+        PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "Retry-After": components["headers"]["Retry-After"];
@@ -3720,6 +4674,20 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description No Content */
+        PublicNoContent: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "Set-Cookie": components["headers"]["Set-Cookie"];
+                "Preference-Applied": components["headers"]["Preference-Applied"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description Not Modified */
         PublicNotModified: {
             headers: {
@@ -3727,6 +4695,27 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description `passkeys-unavailable`: Passkeys need a host name. */
+        PublicPasskeysUnavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/passkeys-unavailable",
+                 *       "title": "Passkeys need a host name",
+                 *       "status": 409,
+                 *       "detail": "Use a host name in PUBLIC_URL: no passkey can belong to an IP address.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "passkeys-unavailable",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /** @description `rate-limited`: Too many requests. */
         PublicRateLimited: {
@@ -3974,6 +4963,29 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `unknown-role`: A role does not exist. `not-an-owner`: This account cannot own a service. */
+        UnknownRoleOrNotAnOwner: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/unknown-role",
+                 *       "title": "A role does not exist",
+                 *       "status": 422,
+                 *       "detail": "List the roles, and send only those.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "unknown-role",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `unsupported-media-type`: The body has the wrong media type. */
         UnsupportedMediaType: {
             headers: {
@@ -4081,6 +5093,11 @@ export interface components {
         /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
         "Time-Zone": string;
         /**
+         * @description How the name begins; case is ignored.
+         * @example jo
+         */
+        filter: string;
+        /**
          * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first.
          * @example Desc
          */
@@ -4102,7 +5119,9 @@ export interface components {
         ETag: string;
         /** @description `true` if this is the answer to an earlier request with the same key. */
         "Idempotency-Replayed": "true";
-        /** @description Links to the first, previous, next and last page that there are (RFC 8288). */
+        /** @description The place in the log at which the list was read. The live list misses nothing if it begins there. */
+        "Last-Event-ID": string;
+        /** @description Links to the first, previous, next and last page that exist (RFC 8288). */
         Link: string;
         /** @description Path of what was added. */
         Location: string;
@@ -4114,9 +5133,9 @@ export interface components {
         "RateLimit-Policy": string;
         /** @description Seconds to wait before the next try. */
         "Retry-After": number;
-        /** @description When the session ends at the latest. Sent to cookie callers whose session goes on. */
+        /** @description When the session ends at the latest. Sent to cookie callers whose session continues. */
         "Session-Expires": string;
-        /** @description When the session ends unless it is used. Sent to cookie callers whose session goes on. */
+        /** @description When the session ends unless it is used. Sent to cookie callers whose session continues. */
         "Session-Idle-Expires": string;
         /** @description The session cookie: HttpOnly, Secure, SameSite=Strict. */
         "Set-Cookie": string;
@@ -4183,7 +5202,7 @@ export interface operations {
                      *       "status": "ok"
                      *     }
                      */
-                    "application/json": components["schemas"]["HealthResponse"];
+                    "application/json": components["schemas"]["ReadinessResponse"];
                 };
             };
             400: components["responses"]["PublicBadRequest"];
@@ -4292,7 +5311,9 @@ export interface operations {
                      *       ],
                      *       "revocation_endpoint": "https://orders.example.com/v1/auth/revoke",
                      *       "revocation_endpoint_auth_methods_supported": [
-                     *         "none"
+                     *         "none",
+                     *         "client_secret_basic",
+                     *         "client_secret_post"
                      *       ],
                      *       "response_types_supported": [],
                      *       "subject_types_supported": [
@@ -4348,7 +5369,9 @@ export interface operations {
                      *       ],
                      *       "revocation_endpoint": "https://orders.example.com/v1/auth/revoke",
                      *       "revocation_endpoint_auth_methods_supported": [
-                     *         "none"
+                     *         "none",
+                     *         "client_secret_basic",
+                     *         "client_secret_post"
                      *       ],
                      *       "response_types_supported": [],
                      *       "subject_types_supported": [
@@ -4421,43 +5444,10 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            /** @description No Content */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Set-Cookie": components["headers"]["Set-Cookie"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["PublicNoContent"];
             400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
             401: components["responses"]["PublicInvalidCredentials"];
-            /** @description `cross-site-request`: The request comes from another site. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/cross-site-request",
-                     *       "title": "The request comes from another site",
-                     *       "status": 403,
-                     *       "detail": "Cookie callers must send unsafe requests from the origin of the service.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "cross-site-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            403: components["responses"]["PublicCrossSiteRequest"];
             408: components["responses"]["PublicRequestTimeout"];
             413: components["responses"]["PublicBodyTooLarge"];
             414: components["responses"]["PublicUriTooLong"];
@@ -4467,7 +5457,78 @@ export interface operations {
             429: components["responses"]["PublicTooManyAttemptsOrRateLimited"];
             431: components["responses"]["PublicHeadersTooLarge"];
             500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    loginSessionByPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `return=minimal` asks for 204 without a body (RFC 7240). */
+                Prefer?: components["parameters"]["Prefer"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "credential": {
+                 *         "id": "Aq7n3v0yT1u8w7x6",
+                 *         "response": {
+                 *           "clientDataJSON": "eyJ0eXBlIjoi",
+                 *           "authenticatorData": "SZYN5YgOjGh0NBcP",
+                 *           "signature": "MEUCIQDvX3pC",
+                 *           "userHandle": "YWNjb3VudCAy"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PasskeySignInCommand"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "userName": "operator",
+                     *       "email": "operator@example.com",
+                     *       "roles": [
+                     *         "Operator"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuthenticatedUser"];
+                };
+            };
+            204: components["responses"]["PublicNoContent"];
+            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["PublicInvalidCredentials"];
+            403: components["responses"]["PublicCrossSiteRequest"];
+            408: components["responses"]["PublicRequestTimeout"];
+            409: components["responses"]["PublicPasskeysUnavailable"];
+            413: components["responses"]["PublicBodyTooLarge"];
+            414: components["responses"]["PublicUriTooLong"];
+            415: components["responses"]["PublicUnsupportedMediaType"];
+            417: components["responses"]["PublicExpectationFailed"];
+            421: components["responses"]["PublicMisdirectedRequest"];
+            429: components["responses"]["PublicTooManyAttemptsOrRateLimited"];
+            431: components["responses"]["PublicHeadersTooLarge"];
+            500: components["responses"]["PublicInternalError"];
+            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     refreshSession: {
@@ -4535,7 +5596,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     confirmSession: {
@@ -4548,11 +5609,20 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
-                 *       "password": "countersign-demo-operator"
+                 *       "password": "countersign-demo-operator",
+                 *       "credential": {
+                 *         "id": "Aq7n3v0yT1u8w7x6",
+                 *         "response": {
+                 *           "clientDataJSON": "eyJ0eXBlIjoi",
+                 *           "authenticatorData": "SZYN5YgOjGh0NBcP",
+                 *           "signature": "MEUCIQDvX3pC",
+                 *           "userHandle": "YWNjb3VudCAy"
+                 *         }
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["ConfirmSessionCommand"];
@@ -4598,6 +5668,7 @@ export interface operations {
                 };
             };
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PasskeysUnavailable"];
             413: components["responses"]["BodyTooLarge"];
             414: components["responses"]["UriTooLong"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -4606,7 +5677,7 @@ export interface operations {
             429: components["responses"]["TooManyAttemptsOrRateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     logoutSession: {
@@ -4670,7 +5741,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getCurrentUser: {
@@ -4717,7 +5788,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getCurrentUserPermissions: {
@@ -4763,7 +5834,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getCsrfToken: {
@@ -4880,16 +5951,13 @@ export interface operations {
             429: components["responses"]["PublicTooManyAttemptsOrRateLimited"];
             431: components["responses"]["PublicHeadersTooLarge"];
             500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
-    refreshToken: {
+    issueTokenByPasskey: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description At least 22 random characters; a shorter key is ignored. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new refresh token is used. */
-                "Idempotency-Key"?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -4897,10 +5965,18 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "refreshToken": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
+                 *       "credential": {
+                 *         "id": "Aq7n3v0yT1u8w7x6",
+                 *         "response": {
+                 *           "clientDataJSON": "eyJ0eXBlIjoi",
+                 *           "authenticatorData": "SZYN5YgOjGh0NBcP",
+                 *           "signature": "MEUCIQDvX3pC",
+                 *           "userHandle": "YWNjb3VudCAy"
+                 *         }
+                 *       }
                  *     }
                  */
-                "application/json": components["schemas"]["RefreshTokenCommand"];
+                "application/json": components["schemas"]["PasskeySignInCommand"];
             };
         };
         responses: {
@@ -4923,13 +5999,82 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPair"];
                 };
             };
-            /** @description `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["PublicInvalidCredentials"];
+            408: components["responses"]["PublicRequestTimeout"];
+            409: components["responses"]["PublicPasskeysUnavailable"];
+            413: components["responses"]["PublicBodyTooLarge"];
+            414: components["responses"]["PublicUriTooLong"];
+            415: components["responses"]["PublicUnsupportedMediaType"];
+            417: components["responses"]["PublicExpectationFailed"];
+            421: components["responses"]["PublicMisdirectedRequest"];
+            429: components["responses"]["PublicTooManyAttemptsOrRateLimited"];
+            431: components["responses"]["PublicHeadersTooLarge"];
+            500: components["responses"]["PublicInternalError"];
+            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    refreshToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description At least 22 random characters; a shorter key is ignored. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new refresh token is used. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "refreshToken": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RefreshTokenCommand"];
+                /**
+                 * @example {
+                 *       "grant_type": "refresh_token",
+                 *       "refresh_token": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["RefreshTokenForm"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accessToken": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl",
+                     *       "accessTokenExpiresAt": "2026-11-20T09:45:00.000Z",
+                     *       "refreshToken": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TokenPair"];
+                };
+            };
+            /** @description `invalid-idempotency-key`: The Idempotency-Key header is malformed. `invalid-grant`: The refresh token is not valid. `unsupported-grant-type`: This grant type is not supported. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both. The secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/invalid-idempotency-key",
@@ -4954,6 +6099,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both. The secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
                      *       "type": "https://orders.example.com/problems/invalid-refresh-token",
                      *       "title": "The refresh token is not valid",
                      *       "status": 401,
@@ -4966,16 +6118,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            408: components["responses"]["PublicRequestTimeout"];
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrShuttingDownOrOverloaded"];
+            408: components["responses"]["FormPublicRequestTimeout"];
+            413: components["responses"]["FormPublicBodyTooLarge"];
+            414: components["responses"]["FormPublicUriTooLong"];
+            415: components["responses"]["FormPublicUnsupportedMediaType"];
+            417: components["responses"]["FormPublicExpectationFailed"];
+            421: components["responses"]["FormPublicMisdirectedRequest"];
+            429: components["responses"]["FormPublicRateLimited"];
+            431: components["responses"]["FormPublicHeadersTooLarge"];
+            500: components["responses"]["FormPublicInternalError"];
+            503: components["responses"]["FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     issueServiceToken: {
@@ -5023,7 +6175,7 @@ export interface operations {
                     "application/json": components["schemas"]["ServiceAccessToken"];
                 };
             };
-            /** @description `unsupported-grant-type`: This grant type is not supported. `invalid-scope`: Scopes are not supported. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            /** @description `unsupported-grant-type`: This grant type is not supported. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5042,7 +6194,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/unsupported-grant-type",
                      *       "title": "This grant type is not supported",
                      *       "status": 400,
-                     *       "detail": "Send `grant_type=client_credentials`.",
+                     *       "detail": "Send `client_credentials` for the token of a service, or `refresh_token` to refresh.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-grant-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5089,7 +6241,7 @@ export interface operations {
             429: components["responses"]["FormPublicRateLimited"];
             431: components["responses"]["FormPublicHeadersTooLarge"];
             500: components["responses"]["FormPublicInternalError"];
-            503: components["responses"]["FormPublicDatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     revokeToken: {
@@ -5121,7 +6273,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unsupported-token-type`: This kind of token cannot be revoked. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5137,12 +6289,12 @@ export interface operations {
                     "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/unsupported-token-type",
-                     *       "title": "This kind of token cannot be revoked",
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
-                     *       "detail": "Send the refresh token. An access token ends by itself.",
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
-                     *       "code": "unsupported-token-type",
+                     *       "code": "bad-request",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
@@ -5158,7 +6310,7 @@ export interface operations {
             429: components["responses"]["FormPublicRateLimited"];
             431: components["responses"]["FormPublicHeadersTooLarge"];
             500: components["responses"]["FormPublicInternalError"];
-            503: components["responses"]["FormPublicDatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     useLink: {
@@ -5221,7 +6373,7 @@ export interface operations {
             429: components["responses"]["PublicRateLimited"];
             431: components["responses"]["PublicHeadersTooLarge"];
             500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getOwnAccount: {
@@ -5255,7 +6407,8 @@ export interface operations {
                      *       "roles": [
                      *         "Operator"
                      *       ],
-                     *       "timeZone": "Europe/Berlin"
+                     *       "timeZone": "Europe/Berlin",
+                     *       "hasPassword": true
                      *     }
                      */
                     "application/json": components["schemas"]["OwnAccount"];
@@ -5271,7 +6424,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listSignIns: {
@@ -5341,7 +6494,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     endOtherSignIns: {
@@ -5382,7 +6535,835 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    endSignIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the session or token family, as in the list.
+                 * @example Zr3mQe0bT1u8y7w6v5s4rA
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
+            /** @description `sign-in-not-found`: No such sign-in. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/sign-in-not-found",
+                     *       "title": "No such sign-in",
+                     *       "status": 404,
+                     *       "detail": "List the sign-ins again. This one may have ended.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "sign-in-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "currentPassword": "countersign-demo-operator",
+                 *       "newPassword": "seven grey herons by the weir"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangePasswordCommand"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    /** @description For a cookie caller: from now on the session has this id only. */
+                    "Set-Cookie"?: string;
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            /** @description `wrong-password`: The password is wrong. `recent-sign-in-needed`: The last sign-in is too long ago. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/wrong-password",
+                     *       "title": "The password is wrong",
+                     *       "status": 403,
+                     *       "detail": "Try again. A wrong password counts as a failed sign-in. After several you have to wait.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "wrong-password",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["TooManyAttemptsOrRateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    removePassword: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    /** @description For a cookie caller: from now on the session has this id only. */
+                    "Set-Cookie"?: string;
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["LastCredential"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    beginPasskeyEnrolment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "rp": {
+                     *         "id": "orders.example.com",
+                     *         "name": "Countersign"
+                     *       },
+                     *       "user": {
+                     *         "id": "YWNjb3VudCAy",
+                     *         "name": "ann",
+                     *         "displayName": "ann"
+                     *       },
+                     *       "challenge": "Y291bnRlcnNpZ246c2lnbi1pbjox",
+                     *       "pubKeyCredParams": [
+                     *         {
+                     *           "type": "public-key",
+                     *           "alg": -7
+                     *         }
+                     *       ],
+                     *       "timeout": 300000,
+                     *       "excludeCredentials": [
+                     *         {
+                     *           "type": "public-key",
+                     *           "id": "Aq7n3v0yT1u8w7x6"
+                     *         }
+                     *       ],
+                     *       "authenticatorSelection": {
+                     *         "residentKey": "required",
+                     *         "requireResidentKey": true,
+                     *         "userVerification": "required"
+                     *       },
+                     *       "attestation": "none"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasskeyCreationOptions"];
+                };
+            };
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PasskeysUnavailable"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    listPasskeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1. Pages past the end have no items.
+                 * @example 1
+                 */
+                pageNumber?: components["parameters"]["pageNumber"];
+                /**
+                 * @description Items per page. More than 100 counts as 100.
+                 * @example 20
+                 */
+                pageSize?: components["parameters"]["pageSize"];
+            };
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Link: components["headers"]["Link"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "Aq7n3v0yT1u8w7x6",
+                     *           "name": "Phone",
+                     *           "synced": true,
+                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
+                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfPasskey"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailed"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["NotForServices"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Phone",
+                 *       "credential": {
+                 *         "id": "Aq7n3v0yT1u8w7x6",
+                 *         "response": {
+                 *           "clientDataJSON": "eyJ0eXBlIjoi",
+                 *           "attestationObject": "o2NmbXRkbm9uZQ"
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddPasskeyCommand"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Location: components["headers"]["Location"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "Aq7n3v0yT1u8w7x6"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddPasskeyResponse"];
+                };
+            };
+            /** @description `passkey-invalid`: The passkey cannot be added. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/passkey-invalid",
+                     *       "title": "The passkey cannot be added",
+                     *       "status": 400,
+                     *       "detail": "Ask for new options and try again. They work once, within five minutes, in the same sign-in.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "passkey-invalid",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description `too-many-passkeys`: This account has the maximum number of passkeys. `passkeys-unavailable`: Passkeys need a host name. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/too-many-passkeys",
+                     *       "title": "This account has the maximum number of passkeys",
+                     *       "status": 409,
+                     *       "detail": "Remove one that you no longer use.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "too-many-passkeys",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the passkey, as in the list.
+                 * @example Aq7n3v0yT1u8w7x6
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
+            404: components["responses"]["PasskeyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["LastCredential"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    renamePasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the passkey, as in the list.
+                 * @example Aq7n3v0yT1u8w7x6
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Phone"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RenamePasskeyCommand"];
+            };
+        };
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServices"];
+            404: components["responses"]["PasskeyNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    beginPasskeySignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "Y291bnRlcnNpZ246c2lnbi1pbjox",
+                     *       "timeout": 300000,
+                     *       "rpId": "orders.example.com",
+                     *       "allowCredentials": [
+                     *         {
+                     *           "type": "public-key",
+                     *           "id": "Aq7n3v0yT1u8w7x6"
+                     *         }
+                     *       ],
+                     *       "userVerification": "required"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasskeyRequestOptions"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["PublicRequestTimeout"];
+            409: components["responses"]["PublicPasskeysUnavailable"];
+            413: components["responses"]["PublicBodyTooLarge"];
+            414: components["responses"]["PublicUriTooLong"];
+            415: components["responses"]["PublicUnsupportedMediaType"];
+            417: components["responses"]["PublicExpectationFailed"];
+            421: components["responses"]["PublicMisdirectedRequest"];
+            429: components["responses"]["PublicRateLimited"];
+            431: components["responses"]["PublicHeadersTooLarge"];
+            500: components["responses"]["PublicInternalError"];
+            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    beginConfirmation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "challenge": "Y291bnRlcnNpZ246c2lnbi1pbjox",
+                     *       "timeout": 300000,
+                     *       "rpId": "orders.example.com",
+                     *       "allowCredentials": [
+                     *         {
+                     *           "type": "public-key",
+                     *           "id": "Aq7n3v0yT1u8w7x6"
+                     *         }
+                     *       ],
+                     *       "userVerification": "required"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PasskeyRequestOptions"];
+                };
+            };
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequest"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["PasskeysUnavailable"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    getAbsence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-12-21T08:00:00.000Z",
+                     *       "until": "2027-01-04T08:00:00.000Z",
+                     *       "deputyId": 5,
+                     *       "deputy": "bo",
+                     *       "standingInFor": [
+                     *         {
+                     *           "id": 4,
+                     *           "name": "ann",
+                     *           "until": "2027-01-04T08:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Absence"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["NotForServices"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    setAbsence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-12-21T08:00:00Z",
+                 *       "until": "2027-01-04T08:00:00Z",
+                 *       "deputyId": 5
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetAbsenceCommand"];
+            };
+        };
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            /** @description `not-a-deputy`: This person cannot be your deputy. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/not-a-deputy",
+                     *       "title": "This person cannot be your deputy",
+                     *       "status": 422,
+                     *       "detail": "Choose another: GET /v1/auth/absence/deputies lists people who are enabled and may read orders.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "not-a-deputy",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    endAbsence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServices"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    listDeputies: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How the name begins; case is ignored.
+                 * @example jo
+                 */
+                filter?: components["parameters"]["filter"];
+            };
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 4,
+                     *           "name": "ann"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deputies"];
+                };
+            };
+            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["NotForServices"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listUserSignIns: {
@@ -5459,7 +7440,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     signOutUser: {
@@ -5494,137 +7475,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
-        };
-    };
-    endSignIn: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
-                Background?: components["parameters"]["Background"];
-            };
-            path: {
-                /**
-                 * @description Id of the session or token family, as in the list.
-                 * @example Zr3mQe0bT1u8y7w6v5s4rA
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            /** @description `sign-in-not-found`: No such sign-in. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/sign-in-not-found",
-                     *       "title": "No such sign-in",
-                     *       "status": 404,
-                     *       "detail": "List the sign-ins again. This one may have ended.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "sign-in-not-found",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
-        };
-    };
-    changePassword: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
-                Background?: components["parameters"]["Background"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "currentPassword": "countersign-demo-operator",
-                 *       "newPassword": "seven grey herons by the weir"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ChangePasswordCommand"];
-            };
-        };
-        responses: {
-            /** @description No Content */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    /** @description For a cookie caller: from now on the session has this id only. */
-                    "Set-Cookie"?: string;
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            /** @description `wrong-password`: The password is wrong. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/wrong-password",
-                     *       "title": "The password is wrong",
-                     *       "status": 403,
-                     *       "detail": "Try again. A wrong password counts as a failed sign-in. After several you have to wait.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "wrong-password",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["TooManyAttemptsOrRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     endUserSignIn: {
@@ -5686,7 +7537,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listUsers: {
@@ -5702,6 +7553,11 @@ export interface operations {
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
+                /**
+                 * @description How the name begins; case is ignored.
+                 * @example jo
+                 */
+                filter?: components["parameters"]["filter"];
             };
             header?: {
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
@@ -5750,7 +7606,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedListOfUserAccount"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
+            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];
             408: components["responses"]["RequestTimeout"];
@@ -5760,7 +7616,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     addUser: {
@@ -5846,7 +7702,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getUser: {
@@ -5910,7 +7766,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     changeUser: {
@@ -5999,7 +7855,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     makeLink: {
@@ -6076,7 +7932,242 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    listUserPasskeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1. Pages past the end have no items.
+                 * @example 1
+                 */
+                pageNumber?: components["parameters"]["pageNumber"];
+                /**
+                 * @description Items per page. More than 100 counts as 100.
+                 * @example 20
+                 */
+                pageSize?: components["parameters"]["pageSize"];
+            };
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Link: components["headers"]["Link"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "Aq7n3v0yT1u8w7x6",
+                     *           "name": "Phone",
+                     *           "synced": true,
+                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
+                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfPasskey"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailed"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["UserNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    removeUserPasskey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
+                 * @example 2
+                 */
+                id: number;
+                /**
+                 * @description Id of the passkey, as in the list.
+                 * @example Aq7n3v0yT1u8w7x6
+                 */
+                passkey: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            /** @description `user-not-found`: No such user. `passkey-not-found`: There is no such passkey. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/user-not-found",
+                     *       "title": "No such user",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "user-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["LastCredential"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    getUserAbsence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-12-21T08:00:00.000Z",
+                     *       "until": "2027-01-04T08:00:00.000Z",
+                     *       "deputyId": 5,
+                     *       "deputy": "bo",
+                     *       "standingInFor": [
+                     *         {
+                     *           "id": 4,
+                     *           "name": "ann",
+                     *           "until": "2027-01-04T08:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Absence"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["UserNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    endUserAbsence: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            404: components["responses"]["UserNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listClients: {
@@ -6092,6 +8183,11 @@ export interface operations {
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
+                /**
+                 * @description How the name begins; case is ignored.
+                 * @example jo
+                 */
+                filter?: components["parameters"]["filter"];
             };
             header?: {
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
@@ -6120,7 +8216,7 @@ export interface operations {
                      *         {
                      *           "id": 2,
                      *           "clientId": "billing",
-                     *           "name": "Billing, nightly run",
+                     *           "displayName": "Billing, nightly run",
                      *           "roles": [
                      *             "Operator"
                      *           ],
@@ -6128,6 +8224,8 @@ export interface operations {
                      *           "secrets": 1,
                      *           "endsAtUtc": "2027-06-30T22:00:00.000Z",
                      *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
+                     *           "ownerId": 3,
+                     *           "owner": "ann",
                      *           "createdAtUtc": "2026-11-20T10:00:00.000Z"
                      *         }
                      *       ],
@@ -6141,7 +8239,7 @@ export interface operations {
                     "application/json": components["schemas"]["PaginatedListOfClientAccount"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
+            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];
             408: components["responses"]["RequestTimeout"];
@@ -6151,7 +8249,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     addClient: {
@@ -6169,11 +8267,12 @@ export interface operations {
                 /**
                  * @example {
                  *       "clientId": "billing",
-                 *       "name": "Billing, nightly run",
+                 *       "displayName": "Billing, nightly run",
                  *       "roles": [
                  *         "Operator"
                  *       ],
-                 *       "endsAtUtc": "2027-06-30T22:00:00Z"
+                 *       "endsAtUtc": "2027-06-30T22:00:00Z",
+                 *       "ownerId": 3
                  *     }
                  */
                 "application/json": components["schemas"]["AddClientCommand"];
@@ -6212,11 +8311,11 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["UnknownRole"];
+            422: components["responses"]["UnknownRoleOrNotAnOwner"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getClient: {
@@ -6255,7 +8354,7 @@ export interface operations {
                      * @example {
                      *       "id": 2,
                      *       "clientId": "billing",
-                     *       "name": "Billing, nightly run",
+                     *       "displayName": "Billing, nightly run",
                      *       "roles": [
                      *         "Operator"
                      *       ],
@@ -6263,6 +8362,8 @@ export interface operations {
                      *       "secrets": 1,
                      *       "endsAtUtc": "2027-06-30T22:00:00.000Z",
                      *       "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
+                     *       "ownerId": 3,
+                     *       "owner": "ann",
                      *       "createdAtUtc": "2026-11-20T10:00:00.000Z"
                      *     }
                      */
@@ -6281,7 +8382,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     changeClient: {
@@ -6306,8 +8407,9 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "Billing, nightly run",
+                 *       "displayName": "Billing, nightly run",
                  *       "endsAtUtc": "2027-06-30T22:00:00Z",
+                 *       "ownerId": 3,
                  *       "roles": [
                  *         "Operator"
                  *       ],
@@ -6342,11 +8444,11 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["UnknownRole"];
+            422: components["responses"]["UnknownRoleOrNotAnOwner"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     rotateClientSecret: {
@@ -6408,7 +8510,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     dropOldClientSecrets: {
@@ -6443,7 +8545,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listRoles: {
@@ -6513,7 +8615,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     addRole: {
@@ -6579,7 +8681,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getRole: {
@@ -6639,7 +8741,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     setRolePermissions: {
@@ -6705,7 +8807,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/last-administrator",
                      *       "title": "Someone must be able to manage accounts",
                      *       "status": 409,
-                     *       "detail": "First let another user manage accounts, one who can sign in.",
+                     *       "detail": "First let another user who can sign in manage accounts.",
                      *       "instance": "/v1/orders",
                      *       "code": "last-administrator",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6723,7 +8825,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     removeRole: {
@@ -6750,7 +8852,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
             404: components["responses"]["RoleNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `role-held`: Some accounts still have this role. */
+            /** @description `role-held`: The role is in use. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6762,9 +8864,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/role-held",
-                     *       "title": "Some accounts still have this role",
+                     *       "title": "The role is in use",
                      *       "status": 409,
-                     *       "detail": "Remove it from them first. `accounts` is how many have it.",
+                     *       "detail": "Take it from the accounts that have it (`accounts` is how many) and from the approval policy first.",
                      *       "instance": "/v1/orders",
                      *       "code": "role-held",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6781,7 +8883,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listPermissions: {
@@ -6847,7 +8949,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listOrders: {
@@ -6874,7 +8976,7 @@ export interface operations {
                  */
                 order?: components["schemas"]["EOrderDirection"] | string;
                 /**
-                 * @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order. See docs/filter.md.
+                 * @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing` and `waits` (only `waits:me`); `#1042` alone is a number. See docs/filter.md.
                  * @example status=Pending AND total>=1000
                  */
                 filter?: string;
@@ -6884,7 +8986,7 @@ export interface operations {
                  */
                 paginated?: boolean | string;
                 /**
-                 * @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `approvedBy`, `approvalsGiven`, `approvalsMissing`. Fields of Order are as in Order. `approvedBy`: User name of the account that gave the last approval; null unless the order is approved. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. An export has these columns.
+                 * @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns.
                  * @example createdBy,approvalsMissing
                  */
                 columns?: string;
@@ -6913,6 +9015,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     Link: components["headers"]["Link"];
                     ETag: components["headers"]["ETag"];
+                    "Last-Event-ID": components["headers"]["Last-Event-ID"];
                     "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
                     "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
@@ -6951,6 +9054,7 @@ export interface operations {
                     RateLimit: components["headers"]["RateLimit"];
                     Link: components["headers"]["Link"];
                     ETag: components["headers"]["ETag"];
+                    "Last-Event-ID": components["headers"]["Last-Event-ID"];
                     "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
                     "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
@@ -6971,7 +9075,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/invalid-filter",
                      *       "title": "The filter cannot be understood",
                      *       "status": 400,
-                     *       "detail": "Look at `errors[0].position` in the filter text; `expected` lists what could stand there.",
+                     *       "detail": "Look at `errors[0].position` in the filter text; `expected` lists what could be there.",
                      *       "instance": "/v1/orders",
                      *       "code": "invalid-filter",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6990,7 +9094,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     createOrder: {
@@ -7045,7 +9149,30 @@ export interface operations {
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyInProgress"];
+            /** @description `idempotency-in-progress`: The first request with this key is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/idempotency-in-progress",
+                     *       "title": "The first request with this key is still running",
+                     *       "status": 409,
+                     *       "detail": "Repeat the same request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "idempotency-in-progress",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["BodyTooLarge"];
             414: components["responses"]["UriTooLong"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7055,14 +9182,14 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getOrdersOverview: {
         parameters: {
             query?: {
                 /**
-                 * @description UTC days to list, the last of them today: 1 to 366.
+                 * @description Days to list, the last of them today: 1 to 366.
                  * @example 30
                  */
                 days?: number | string;
@@ -7070,6 +9197,8 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description IANA time zone of the days. Without it: that of the user, or else that of the service. */
+                "Time-Zone"?: string;
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
@@ -7092,6 +9221,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "timeZone": "Europe/Berlin",
                      *       "pending": {
                      *         "count": 12,
                      *         "total": 1234.5
@@ -7144,7 +9274,29 @@ export interface operations {
                 };
             };
             304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequestOrValidationFailed"];
+            /** @description `invalid-time-zone`: The Time-Zone header is not a known time zone. `filter-too-expensive`: The list took too long and was stopped. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/invalid-time-zone",
+                     *       "title": "The Time-Zone header is not a known time zone",
+                     *       "status": 400,
+                     *       "detail": "Send an IANA name such as `Europe/Berlin`, or leave the header out.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "invalid-time-zone",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];
             408: components["responses"]["RequestTimeout"];
@@ -7154,7 +9306,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getOrder: {
@@ -7218,7 +9370,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     approveOrder: {
@@ -7283,7 +9435,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["AuthenticationRequired"];
-            /** @description `self-approval`: The creator cannot approve this order. `service-approval`: A service cannot approve this order. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
+            /** @description `service-approval`: A service cannot approve this order. `self-approval`: The creator cannot approve this order. `role-needed`: An approver with a certain role is still needed. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7295,12 +9447,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/self-approval",
-                     *       "title": "The creator cannot approve this order",
+                     *       "type": "https://orders.example.com/problems/service-approval",
+                     *       "title": "A service cannot approve this order",
                      *       "status": 403,
-                     *       "detail": "Ask someone else to approve it. The approval policy of this order requires that.",
+                     *       "detail": "Ask a person to approve it. The approval policy of this order requires that.",
                      *       "instance": "/v1/orders",
-                     *       "code": "self-approval",
+                     *       "code": "service-approval",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
@@ -7344,7 +9496,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     rejectOrder: {
@@ -7410,7 +9562,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     withdrawOrder: {
@@ -7499,7 +9651,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     addNote: {
@@ -7558,7 +9710,30 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
             404: components["responses"]["OrderNotFound"];
             408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["IdempotencyInProgress"];
+            /** @description `too-many-notes`: The order has too many notes. `idempotency-in-progress`: The first request with this key is still running. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/too-many-notes",
+                     *       "title": "The order has too many notes",
+                     *       "status": 409,
+                     *       "detail": "Read the notes it has. An order can have up to 1,000.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "too-many-notes",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             413: components["responses"]["BodyTooLarge"];
             414: components["responses"]["UriTooLong"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -7568,7 +9743,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listOrderHistory: {
@@ -7631,6 +9806,8 @@ export interface operations {
                      *           "atTimeZone": "Europe/Berlin",
                      *           "by": "admin",
                      *           "byId": 1,
+                     *           "for": null,
+                     *           "forId": null,
                      *           "text": null,
                      *           "sequence": 1043,
                      *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -7660,7 +9837,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
+            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];
             404: components["responses"]["OrderNotFound"];
@@ -7671,7 +9848,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getOrderApprovals: {
@@ -7708,16 +9885,22 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "number": 1042,
                      *       "required": 2,
                      *       "given": [
                      *         {
                      *           "by": "admin",
                      *           "byId": 1,
-                     *           "atUtc": "2026-11-20T10:00:00.000Z"
+                     *           "atUtc": "2026-11-20T10:00:00.000Z",
+                     *           "for": null,
+                     *           "forId": null
                      *         }
                      *       ],
                      *       "selfApproval": false,
+                     *       "services": false,
+                     *       "role": "Finance",
                      *       "mayApprove": true,
+                     *       "mayApproveFor": null,
                      *       "reason": null
                      *     }
                      */
@@ -7736,7 +9919,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getOrderReceipt: {
@@ -7814,7 +9997,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            /** @description `receipt-not-ready`: The approval is still being recorded. `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. */
+            /** @description `receipt-not-ready`: The approval is still being recorded. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7873,7 +10056,8 @@ export interface operations {
                      *           "from": 10000,
                      *           "approvals": 2,
                      *           "selfApproval": false,
-                     *           "services": false
+                     *           "services": false,
+                     *           "role": "Finance"
                      *         }
                      *       ]
                      *     }
@@ -7892,7 +10076,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     setApprovalPolicy: {
@@ -7920,7 +10104,8 @@ export interface operations {
                  *           "from": 10000,
                  *           "approvals": 2,
                  *           "selfApproval": false,
-                 *           "services": false
+                 *           "services": false,
+                 *           "role": "Finance"
                  *         }
                  *       ]
                  *     }
@@ -7948,13 +10133,18 @@ export interface operations {
                          * @example false
                          */
                         services: boolean;
+                        /**
+                         * @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ -
+                         * @example Finance
+                         */
+                        role?: string | null;
                     }[];
                 };
             };
         };
         responses: {
-            /** @description No Content */
-            204: {
+            /** @description OK */
+            200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
@@ -7965,11 +10155,24 @@ export interface operations {
                     "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    /**
+                     * @example {
+                     *       "warnings": [
+                     *         {
+                     *           "from": 10000,
+                     *           "code": "too-few",
+                     *           "detail": "3 approvals are needed, but only 2 people may approve orders."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SetApprovalPolicyResponse"];
+                };
             };
             400: components["responses"]["InvalidTimeZoneOrInvalidIdempotencyKeyOrBadRequestOrValidationFailedOrMalformedJson"];
             401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
             408: components["responses"]["RequestTimeout"];
             /** @description `concurrency-conflict`: Another change came first. `idempotency-in-progress`: The first request with this key is still running. */
             409: {
@@ -8002,7 +10205,29 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["IdempotencyKeyReused"];
+            /** @description `unknown-role`: A role does not exist. `idempotency-key-reused`: The idempotency key belongs to another request. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unknown-role",
+                     *       "title": "A role does not exist",
+                     *       "status": 422,
+                     *       "detail": "List the roles, and send only those.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unknown-role",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `precondition-required`: The If-Match header is missing. */
             428: {
                 headers: {
@@ -8029,7 +10254,128 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    checkApprovalPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rows": [
+                 *         {
+                 *           "from": 10000,
+                 *           "approvals": 2,
+                 *           "selfApproval": false,
+                 *           "services": false,
+                 *           "role": "Finance"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description 1 to 20 rows in ascending order of `from`, which starts at 0 and never repeats. The last row whose `from` is not above the total of an order applies to it. */
+                    rows: {
+                        /**
+                         * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.
+                         * @example 10000
+                         */
+                        from: number | string;
+                        /**
+                         * @description How many approvals an order needs, each from another account: 1 to 5.
+                         * @example 2
+                         */
+                        approvals: number | string;
+                        /**
+                         * @description Whether the creator may approve the order.
+                         * @example false
+                         */
+                        selfApproval: boolean;
+                        /**
+                         * @description Whether services may approve the order.
+                         * @example false
+                         */
+                        services: boolean;
+                        /**
+                         * @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ -
+                         * @example Finance
+                         */
+                        role?: string | null;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "warnings": [
+                     *         {
+                     *           "from": 10000,
+                     *           "code": "too-few",
+                     *           "detail": "3 approvals are needed, but only 2 people may approve orders.",
+                     *           "pendingOrders": 12
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicyWarnings"];
+                };
+            };
+            /** @description `filter-too-expensive`: The list took too long and was stopped. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/filter-too-expensive",
+                     *       "title": "The list took too long and was stopped",
+                     *       "status": 400,
+                     *       "detail": "Narrow the filter: a status, a range of dates or a longer word.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "filter-too-expensive",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listViews: {
@@ -8127,7 +10473,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getView: {
@@ -8198,7 +10544,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     putView: {
@@ -8353,7 +10699,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     deleteView: {
@@ -8391,7 +10737,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     streamOrderEvents: {
@@ -8459,7 +10805,7 @@ export interface operations {
             };
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listLog: {
@@ -8548,6 +10894,8 @@ export interface operations {
                      *           "atTimeZone": "Europe/Berlin",
                      *           "by": "admin",
                      *           "byId": 1,
+                     *           "for": "ann",
+                     *           "forId": 4,
                      *           "data": {
                      *             "customer": "Acme",
                      *             "total": "1250.5"
@@ -8566,33 +10914,11 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["PaginatedListOfLogEvent"];
-                    /** @example {"sequence":1043,"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58","kind":"approved","subject":{"kind":"order","id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"},"version":2,"atUtc":"2026-11-20T10:00:00.000Z","atTimeZone":"Europe/Berlin","by":"admin","byId":1,"data":{"customer":"Acme","total":"1250.5"},"textHash":null,"textSalt":null,"text":null,"hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} */
+                    /** @example {"sequence":1043,"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58","kind":"approved","subject":{"kind":"order","id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"},"version":2,"atUtc":"2026-11-20T10:00:00.000Z","atTimeZone":"Europe/Berlin","by":"admin","byId":1,"for":"ann","forId":4,"data":{"customer":"Acme","total":"1250.5"},"textHash":null,"textSalt":null,"text":null,"hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} */
                     "application/jsonl": string;
                 };
             };
-            /** @description `filter-too-expensive`: The list took too long and was stopped. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/filter-too-expensive",
-                     *       "title": "The list took too long and was stopped",
-                     *       "status": 400,
-                     *       "detail": "Narrow the filter: a status, a range of dates or a longer word.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "filter-too-expensive",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];
             408: components["responses"]["RequestTimeout"];
@@ -8603,7 +10929,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getLogCheckpoint: {
@@ -8647,7 +10973,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
 }

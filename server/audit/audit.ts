@@ -3,27 +3,44 @@
  * that its text can be erased. docs/auditing.md says what that proves.
  */
 import { userInfo } from 'node:os'
-import type { Kysely, Transaction } from '#kysely'
-import type { Database, EventColumns } from '../db/tables.ts'
+import type { EventColumns, Trx } from '../db/tables.ts'
 import { newOrderedId, newSalt } from '../ids.ts'
-import type { Principal } from '../principal.ts'
+import type { Principal, Standing } from '../principal.ts'
 import { canonicalJson } from './canonical.ts'
 import { textHashOf } from './chain.ts'
-import { countEventsOf, eventsOf, insertEvent, insertEvents, type StoredEvent } from './store.ts'
+import { insertEvent, insertEvents } from './store.ts'
 
+export type { LogLine } from './chain.ts'
 export type { Receipt } from './statements.ts'
-export { eventsOfKinds, headOfLog, oldestUnsealed, sealedEvents } from './store.ts'
+export {
+  countEventsOfKind,
+  eventsOfKinds,
+  headOfLog,
+  newestEventTime,
+  oldestUnsealed,
+  sealedEvents,
+} from './store.ts'
+
+/** A person or service under the name at the time of the event: a later change of name changes no event. */
+export interface Person {
+  id: number
+  name: string
+}
 
 /** Who did something, when and where: every write operation gets one with its input. */
 export interface Stamp {
-  /** UUIDv7 of the event that it leaves. */
+  /** UUIDv7 of the event that the operation records. */
   eventId: string
   nowMilliseconds: number
-  /** IANA name; null where a local day means nothing. */
+  /** IANA name; null where local time has no meaning. */
   timeZone: string | null
   /** User name or clientId, or `machine:` and the account of the machine that runs a command. */
   by: string
   byId: number | null
+  /** The absent person in whose place it was done. */
+  for?: Person | undefined
+  /** Absent for a command line and a one-time link. */
+  standing?: Standing | undefined
 }
 
 /**
@@ -63,6 +80,12 @@ export const eventKinds = {
     'everybody-signed-out',
     'secret-rotated',
     'secrets-dropped',
+    'absence-set',
+    'absence-ended',
+    'passkey-added',
+    'passkey-renamed',
+    'passkey-removed',
+    'password-removed',
   ],
   role: ['role-added', 'role-removed', 'permissions-allowed', 'permissions-denied', 'permissions-set'],
   policy: ['policy-set'],
@@ -72,13 +95,13 @@ export const eventKinds = {
 export type SubjectKind = keyof typeof eventKinds
 export type EventKind<Subject extends SubjectKind = SubjectKind> = (typeof eventKinds)[Subject][number]
 
-/** What happened, and to what: a subject has its own kinds of events. */
+/** What happened, and to what. Each subject has its own kinds of events. */
 export type Event = { [Kind in SubjectKind]: EventOf<Kind> }[SubjectKind]
 
 interface EventOf<Kind extends SubjectKind> {
   kind: EventKind<Kind>
   subject: { kind: Kind; id: string }
-  /** Of the order or the policy, after the change. */
+  /** The version of the order or policy after the change. */
   version?: number
   data: Record<string, unknown>
   words?: Words | null
@@ -96,6 +119,8 @@ export function eventRow(stamp: Stamp, { kind, subject, version, data, words = n
     at_time_zone: stamp.timeZone,
     by_name: stamp.by,
     by_id: stamp.byId,
+    for_name: stamp.for?.name ?? null,
+    for_id: stamp.for?.id ?? null,
     data: canonicalJson(data),
     text_hash: words && textHashOf(words),
     text_salt: words?.salt ?? null,
@@ -105,7 +130,7 @@ export function eventRow(stamp: Stamp, { kind, subject, version, data, words = n
 
 /** The stamp of a request. */
 export function stampOf(
-  caller: Pick<Principal, 'id' | 'userName'>,
+  caller: Pick<Principal, 'id' | 'userName'> & Partial<Pick<Principal, 'standing'>>,
   nowMilliseconds: number,
   timeZone: string | null,
 ): Stamp & { byId: number } {
@@ -115,6 +140,7 @@ export function stampOf(
     timeZone,
     by: caller.userName,
     byId: caller.id,
+    standing: caller.standing,
   }
 }
 
@@ -139,25 +165,14 @@ export function machineAccount(): string {
 }
 
 /**
- * Records the event of a change, in the transaction of the change. `sealEvents` gives it its place in the log
- * later, so that no writer waits for another here.
+ * Records the event of a change, in the transaction of the change. `sealEvents` gives the event its place in
+ * the log later, so no writer has to wait for another.
  */
-export async function recordEvent(trx: Transaction<Database>, stamp: Stamp, event: Event): Promise<void> {
+export async function recordEvent(trx: Trx, stamp: Stamp, event: Event): Promise<void> {
   await insertEvent(trx, eventRow(stamp, event))
 }
 
-/** Records rows as they are, in one statement. */
-export async function recordEvents(trx: Transaction<Database>, rows: readonly EventColumns[]): Promise<void> {
+/** Inserts rows unchanged, in one statement. */
+export async function recordEvents(trx: Trx, rows: readonly EventColumns[]): Promise<void> {
   if (rows.length > 0) await insertEvents(trx, rows)
-}
-
-/** A page of the events of a subject, in the order of the log, and how many there are. */
-export async function listEvents(
-  db: Kysely<Database>,
-  subject: Event['subject'],
-  page: { direction: 'asc' | 'desc'; offset: number; limit: number },
-): Promise<{ events: StoredEvent[]; totalCount: number }> {
-  const totalCount = await countEventsOf(db, subject)
-  const events = page.offset < totalCount ? await eventsOf(db, subject, page) : []
-  return { events, totalCount }
 }

@@ -8,16 +8,19 @@ export interface LogLine {
   id: string
   kind: string
   subject: { kind: string; id: string }
-  /** Of the order or the policy, after the change; null for other subjects. */
+  /** The version of the order or policy after the change; null for other subjects. */
   version: number | null
   atUtc: string
   atTimeZone: string | null
   by: string
-  /** Null for an account of the machine. */
+  /** Null if an account of the machine made the change, by a command. */
   byId: number | null
+  /** The absent person in whose place it was done. Lines of other events lack both. */
+  for?: string | null
+  forId?: number | null
   data: object
   textHash: string | null
-  /** Hex, 16 bytes. Null like the text if there was none or it was erased. */
+  /** 16 bytes in hex. Null, like `text`, if there was no text or it was erased. */
   textSalt: string | null
   text: string | null
   hash: string
@@ -27,6 +30,48 @@ export interface LogLine {
  * What the hash of a line covers. It covers only the salted hash of a text, so that the text can be erased.
  */
 export type HashedLine = Omit<LogLine, 'hash' | 'text' | 'textSalt'>
+
+/**
+ * The only spelling of a line in an export, without the line feed at its end. A second one could hide
+ * something.
+ */
+export function spellLine(line: LogLine): string {
+  const {
+    sequence,
+    id,
+    kind,
+    subject,
+    version,
+    atUtc,
+    atTimeZone,
+    by,
+    byId,
+    for: absent,
+    forId,
+    textHash,
+    textSalt,
+    text,
+    hash,
+  } = line
+  return JSON.stringify({
+    sequence,
+    id,
+    kind,
+    subject: { kind: subject.kind, id: subject.id },
+    version,
+    atUtc,
+    atTimeZone,
+    by,
+    byId,
+    for: absent,
+    forId,
+    data: JSON.parse(canonicalJson(line.data)),
+    textHash,
+    textSalt,
+    text,
+    hash,
+  })
+}
 
 /** The number of lines of a log, and the hash of the last. */
 export interface Head {
@@ -46,8 +91,8 @@ export function hashOf(previousHash: string, line: HashedLine): string {
 }
 
 /**
- * Hex SHA-256 of the salt's bytes followed by the text in UTF-8. Without the salt a text cannot be guessed
- * from it.
+ * Hex SHA-256 of the salt's bytes followed by the text in UTF-8. Without the salt, nobody can guess the text
+ * from its hash.
  */
 export function textHashOf({ text, salt }: { text: string; salt: string }): string {
   return createHash('sha256').update(salt, 'hex').update(text).digest('hex')

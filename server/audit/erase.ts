@@ -1,5 +1,5 @@
-import type { Transaction } from '#kysely'
-import type { Database } from '../db/tables.ts'
+import type { Trx } from '../db/tables.ts'
+import { Problem } from '../http/problems.ts'
 import { type Event, recordEvent, type Stamp } from './audit.ts'
 import { deleteText } from './store.ts'
 
@@ -10,14 +10,14 @@ export interface Erased {
 
 /**
  * Erases the text of an event and its salt. The chain holds because the hash of the text stays, and the text
- * cannot be guessed from it. Refused if the event has no text.
+ * cannot be guessed from it. Throws `text-not-found`.
  */
 export async function eraseText(
-  trx: Transaction<Database>,
+  trx: Trx,
   { sequence, stamp }: { sequence: number; stamp: Stamp },
-): Promise<Erased | { refused: 'no-such-text' }> {
+): Promise<Erased> {
   const erased = await deleteText(trx, sequence)
-  if (erased === undefined) return { refused: 'no-such-text' }
+  if (erased === undefined) throw new Problem('text-not-found', { detail: `Event ${sequence} has no text.` })
   const { kind, subject_kind, subject_id: id } = erased
   const of = { kind, subject: { kind: subject_kind as Event['subject']['kind'], id } }
   await recordEvent(trx, stamp, {

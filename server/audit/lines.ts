@@ -1,5 +1,6 @@
-import type { Kysely } from '#kysely'
-import type { Database } from '../db/tables.ts'
+import type { Db } from '../db/tables.ts'
+import type { Event } from './audit.ts'
+import { spellLine } from './chain.ts'
 import { lineOf } from './seal.ts'
 import {
   countMatches,
@@ -7,17 +8,22 @@ import {
   headOfLog,
   type LogFilter,
   type SealedEvent,
+  type StoredEvent,
   sealedEvents,
+  unsealedEventsOf,
 } from './store.ts'
 
-export interface LinesRequest {
-  /** Only lines after this sequence count. */
-  after: number
+interface Page {
   direction: 'asc' | 'desc'
-  /** How many lines to skip in that direction, and how many to take at most. */
+  /** How many to skip in that direction, and how many to take at most. */
   offset: number
   limit: number
-  /** Every event if absent. */
+}
+
+export interface LinesRequest extends Page {
+  /** Only lines with a greater sequence than this match. */
+  after: number
+  /** If absent, every event matches. */
   filter?: LogFilter
 }
 
@@ -26,15 +32,46 @@ export interface LinesRequest {
  * gaps, so without a filter a page is a range of them.
  */
 export async function findLogLines(
-  snapshot: Kysely<Database>,
+  snapshot: Db,
   { filter, ...request }: LinesRequest,
 ): Promise<{ lines: string[]; totalCount: number }> {
   const found = await (filter === undefined ? findRange(snapshot, request) : find(snapshot, filter, request))
   return { lines: found.events.map(exportLine), totalCount: found.totalCount }
 }
 
+/**
+ * A page of the events of a subject, sealed or not, in the order of the log, and how many there are. Events
+ * to skip are skipped in the index.
+ */
+export async function findEventsOf(
+  snapshot: Db,
+  { subject, direction, offset, limit }: Page & { subject: Event['subject'] },
+): Promise<{ events: StoredEvent[]; totalCount: number }> {
+  const isForward = direction === 'asc'
+  const sealedCount = await countMatches(snapshot, 0, { subject })
+  const waiting = (await unsealedEventsOf(snapshot, subject)).map((event) => ({
+    ...event,
+    sequence: null,
+    hash: null,
+  }))
+  const [before, inTurn] = isForward ? [sealedCount, waiting] : [0, waiting.toReversed()]
+  const unsealed = inTurn.slice(Math.max(0, offset - before), Math.max(0, offset + limit - before))
+  const sealed = await findMatches(
+    snapshot,
+    0,
+    { subject },
+    {
+      direction,
+      offset: isForward ? offset : Math.max(0, offset - waiting.length),
+      limit: limit - unsealed.length,
+    },
+  )
+  const events = isForward ? [...sealed, ...unsealed] : [...unsealed, ...sealed]
+  return { events, totalCount: sealedCount + waiting.length }
+}
+
 async function find(
-  snapshot: Kysely<Database>,
+  snapshot: Db,
   filter: LogFilter,
   { after, ...page }: LinesRequest,
 ): Promise<{ events: SealedEvent[]; totalCount: number }> {
@@ -44,7 +81,7 @@ async function find(
 }
 
 async function findRange(
-  snapshot: Kysely<Database>,
+  snapshot: Db,
   { after, direction, offset, limit }: LinesRequest,
 ): Promise<{ events: SealedEvent[]; totalCount: number }> {
   const { size } = await headOfLog(snapshot)
@@ -58,7 +95,7 @@ async function findRange(
 function exportLine(event: SealedEvent): string {
   const { text_salt: textSalt, text, hash, sequence } = event
   try {
-    return JSON.stringify({ ...lineOf(event, sequence), textSalt, text, hash })
+    return spellLine({ ...lineOf(event, sequence), textSalt, text, hash })
   } catch {
     return `event ${sequence} cannot be read`
   }

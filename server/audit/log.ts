@@ -1,11 +1,13 @@
-import type { AppDatabase } from '../db/port.ts'
+import {
+  type AppDatabase,
+  pageLimitMilliseconds as limitMilliseconds,
+  type ReadableDatabase,
+} from '../db/port.ts'
 import { describePage, type PageDescription, type PageRequest, pageJson } from '../http/paging.ts'
 import type { LogFilter } from './store.ts'
 
-/** What one page or one batch may take before it is stopped with `filter-too-expensive`. */
-const limitMilliseconds = 2_000
-/** Some 700 KB. */
-const batchLines = 1_000
+/** About 70 KB: an export that nobody reads holds two of them, and a reader is soon free for others. */
+const batchLines = 100
 
 export interface LogQuery {
   after: number
@@ -23,7 +25,7 @@ export async function listLog(
   const { lines, totalCount } = await db.query(
     'findLogLines',
     { after, direction, offset: page.offset, limit: page.pageSize, ...(isFiltered(filter) && { filter }) },
-    { limitMilliseconds, caller },
+    { limitMilliseconds, caller, isLong: isFiltered(filter) },
   )
   const description = describePage(totalCount, page)
   return { json: pageJson(`[${lines.join(',')}]`, description), description }
@@ -34,15 +36,19 @@ export function isFiltered(filter: LogFilter): boolean {
 }
 
 /** Every line after the sequence, in batches, each read when it is asked for. */
-export async function* exportLog(db: AppDatabase, after: number, caller: string): AsyncGenerator<string> {
+export async function* exportLog(
+  db: ReadableDatabase,
+  after: number,
+  caller: string,
+): AsyncGenerator<string> {
   for (let reached = after; ; reached += batchLines) {
     const { lines, totalCount } = await db.query(
       'findLogLines',
       { after: reached, direction: 'asc', offset: 0, limit: batchLines },
-      { limitMilliseconds, caller },
+      { limitMilliseconds, caller, isLong: true },
     )
     if (lines.length > 0) yield `${lines.join('\n')}\n`
-    // A short batch is not the end: the log goes on behind a line that is missing.
+    // A short batch need not be the last: if a line is missing, the log continues after it.
     if (totalCount <= batchLines) return
   }
 }

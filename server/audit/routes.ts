@@ -3,7 +3,7 @@ import type { AppDatabase } from '../db/port.ts'
 import { acceptedExport, type Exports } from '../http/export.ts'
 import { linkHeader, pageLinks, pageRequest, sendJson } from '../http/paging.ts'
 import { Problem } from '../http/problems.ts'
-import { type App, callerOf } from '../http/route.ts'
+import { type App, callerOf, type Routes, register, route } from '../http/route.ts'
 import { exportLog, type LogQuery, listLog } from './log.ts'
 import { ListLogQuery, LogCheckpoint, PaginatedListOfLogEvent } from './schemas.ts'
 import { type StatementKeys, signCheckpoint } from './statements.ts'
@@ -17,34 +17,20 @@ export interface LogParts {
   publicUrl: () => string
 }
 
-const tags = ['Log']
 const exportTypes = ['application/jsonl'] as const
 
-export function registerLog(app: App, parts: LogParts): void {
-  registerListLog(app, parts)
-  registerCheckpoint(app, parts)
-}
-
-function registerListLog(app: App, { db, exports }: LogParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/log',
-    config: {
-      access: 'Log.Read',
-      problems: ['overloaded', 'export-running', 'filter-too-expensive'],
-      exports: exportTypes,
-      responseHeaders: { 200: [linkHeader] },
-    },
-    schema: {
-      operationId: 'listLog',
-      summary: 'List the log of all changes',
-      description:
-        'Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text a line. An export has no filter, because each event is chained to the one before it.',
-      tags,
-      querystring: ListLogQuery,
-      response: { 200: PaginatedListOfLogEvent },
-    },
-    handler: async (request, reply) => {
+const logRoutes: Routes<LogParts> = {
+  listLog: route('GET /v1/log', {
+    summary: 'List the log of all changes',
+    description:
+      'Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text per line. An export has no filter, because each event is chained to the one before it.',
+    access: 'Log.Read',
+    problems: ['overloaded', 'export-running', 'filter-too-expensive'],
+    exports: exportTypes,
+    responseHeaders: { 200: [linkHeader] },
+    querystring: ListLogQuery,
+    response: { 200: PaginatedListOfLogEvent },
+    handler: async ({ db, exports }, request, reply) => {
       const { after = 0, order: direction = 'asc', pageNumber, pageSize, ...filter } = request.query
       const caller = String(callerOf(request).id)
       const type = acceptedExport(request, exportTypes)
@@ -57,7 +43,22 @@ function registerListLog(app: App, { db, exports }: LogParts): void {
       reply.headers(pageLinks('/v1/log', request.raw.url, ListLogQuery, description))
       return sendJson(reply, json)
     },
-  })
+  }),
+  getLogCheckpoint: route('GET /v1/log/checkpoint', {
+    summary: 'Read a signed checkpoint of the log',
+    description:
+      'It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why.',
+    access: 'Log.Read',
+    response: { 200: LogCheckpoint },
+    handler: async ({ db, clock, keys, publicUrl }) => {
+      const head = await headOfLog(db.read)
+      return { checkpoint: await signCheckpoint(keys, publicUrl(), head, clock()) }
+    },
+  }),
+}
+
+export function registerLog(app: App, parts: LogParts): void {
+  register(app, 'Log', logRoutes, parts)
 }
 
 /** Missing lines would break the chain, and such an export could not be verified. */
@@ -70,24 +71,4 @@ function refuseFilter(filter: LogQuery['filter']): void {
     detail: `${parameter} cannot be used with an export, which has every event.`,
   }))
   throw new Problem('validation-failed', { errors })
-}
-
-function registerCheckpoint(app: App, { db, clock, keys, publicUrl }: LogParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/log/checkpoint',
-    config: { access: 'Log.Read' },
-    schema: {
-      operationId: 'getLogCheckpoint',
-      summary: 'Read a signed checkpoint of the log',
-      description:
-        'It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why.',
-      tags,
-      response: { 200: LogCheckpoint },
-    },
-    handler: async () => {
-      const head = await headOfLog(db.read)
-      return { checkpoint: await signCheckpoint(keys, publicUrl(), head, clock()) }
-    },
-  })
 }

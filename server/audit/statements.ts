@@ -14,12 +14,18 @@ export interface StatementKeys {
   algorithm: 'RS256' | 'PS256'
   kid: string
   privateKey: KeyObject
+  /** The published keys. */
+  jwks: { keys: { kid: string }[] }
 }
 
 /** What the receipt of an approved order says. The total is a decimal string, as in the log. */
 export interface Receipt {
+  /** The name of the organisation that runs the service, if it is set. */
+  organisation: string | null
   order: {
     id: string
+    /** The short number. */
+    number: number
     version: number
     customer: string
     total: string
@@ -27,7 +33,14 @@ export interface Receipt {
     createdById: number | null
     createdAtUtc: string
   }
-  approvals: { by: string; byId: number | null; atUtc: string }[]
+  approvals: {
+    by: string
+    byId: number | null
+    atUtc: string
+    /** The absent person in whose place it was given. */
+    for: string | null
+    forId: number | null
+  }[]
   event: { sequence: number; hash: string }
   checkpoint: Head
 }
@@ -35,7 +48,7 @@ export interface Receipt {
 const checkpointType = 'countersign-checkpoint+jwt'
 const receiptType = 'countersign-receipt+jwt'
 
-/** A JWS that shows any later change of the first `size` lines of the log. */
+/** Signs a JWS that exposes any later change to the first `size` lines of the log. */
 export function signCheckpoint(
   keys: StatementKeys,
   issuer: string,
@@ -48,15 +61,22 @@ export function signCheckpoint(
 export function signReceipt(
   keys: StatementKeys,
   issuer: string,
-  { order, approvals, event, checkpoint }: Receipt,
+  { organisation, order, approvals, event, checkpoint }: Receipt,
   nowMilliseconds: number,
 ): Promise<string> {
-  return sign(keys, receiptType, issuer, { order, approvals, event, checkpoint }, nowMilliseconds)
+  const claims = { organisation, order, approvals, event, checkpoint }
+  return sign(keys, receiptType, issuer, claims, nowMilliseconds)
+}
+
+/** Whether a receipt names this issuer, and can be verified with the published keys. */
+export function isCurrentReceipt({ jwks }: StatementKeys, issuer: string, receipt: string): boolean {
+  const { kid } = decodeProtectedHeader(receipt)
+  return decodeJwt(receipt).iss === issuer && jwks.keys.some((key) => key.kid === kid)
 }
 
 /**
- * A separate type (RFC 8725 §3.11) without `exp`, `aud` and `sub`: no verifier takes it for an access token,
- * and it does not expire.
+ * The token has its own type (RFC 8725 §3.11) and no `exp`, `aud` or `sub`. So no verifier mistakes it for an
+ * access token, and it does not expire.
  */
 function sign(
   keys: StatementKeys,
@@ -73,7 +93,7 @@ function sign(
 }
 
 /**
- * What a checkpoint covers. Its signature is checked against `jwks`, or not at all for null. Throws an Error
+ * Reads what a checkpoint covers. Checks its signature against `jwks`; null skips this check. Throws an Error
  * that says what is wrong.
  */
 export async function readCheckpoint(jws: string, jwks: JSONWebKeySet | null): Promise<Head> {

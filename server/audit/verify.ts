@@ -1,4 +1,5 @@
-import { type Head, hashOf, type LogLine, textHashOf, zeroHash } from './chain.ts'
+import { clockDifferenceMilliseconds, formatInstant } from '../clock.ts'
+import { type Head, hashOf, type LogLine, spellLine, textHashOf, zeroHash } from './chain.ts'
 
 /** The first line that does not fit. */
 export interface LogFault {
@@ -6,64 +7,82 @@ export interface LogFault {
   reason: string
 }
 
-/** `beyond`: it covers more lines than there are, or than fit. */
+/** `beyond`: the checkpoint covers more lines than there are, or than are valid. */
 type Agreement = 'agrees' | 'disagrees' | 'beyond'
 
 export interface LogReport {
-  /** As far as the log fits. */
+  /** The head of the valid part of the log. */
   head: Head
   fault: LogFault | null
-  /** One for each checkpoint, in their order. */
+  /** One for each checkpoint, in the same order. */
   checkpoints: Agreement[]
+  /** The first event whose text is gone although no later event says that it was erased. */
+  lostText: number | null
+  /** Events more than a minute older than the event before them: a clock was wrong, or was set. */
+  backInTime: { events: number; first: number[] }
 }
 
+const namedBackInTime = 10
+
 /**
- * Reads the bytes of an export from the first line on, up to the first that does not fit. Needs memory for
- * one line, and for the numbers of erased texts whose erasure it has not read yet.
+ * Verifies the bytes of an export line by line, up to the first line that does not fit. It keeps in memory
+ * one line, and the numbers of erased texts whose erasure it has not read yet. `see` gets each line that
+ * fits.
  */
 export async function verifyLog(
   bytes: AsyncIterable<Uint8Array>,
   checkpoints: readonly Head[] = [],
+  see: (line: LogLine) => void = () => undefined,
 ): Promise<LogReport> {
   const agreements = checkpoints.map(({ size, hash }): Agreement => {
     if (size > 0) return 'beyond'
     return hash === zeroHash ? 'agrees' : 'disagrees'
   })
-  const erased = new Set<number>()
-  let head: Head = { size: 0, hash: zeroHash }
-  const faultAt = (sequence: number, reason: string) => ({
-    head,
-    fault: { sequence, reason },
+  const report: LogReport = {
+    head: { size: 0, hash: zeroHash },
+    fault: null,
     checkpoints: agreements,
-  })
-  for await (const line of linesOf(bytes)) {
-    const sequence = head.size + 1
-    const read = readLine(line, head)
-    if (typeof read === 'string') return faultAt(sequence, read)
-    head = { size: sequence, hash: read.hash }
+    lostText: null,
+    backInTime: { events: 0, first: [] },
+  }
+  const erased = new Set<string>()
+  let previousTime = Number.NEGATIVE_INFINITY
+  for await (const bytesOfLine of linesOf(bytes)) {
+    const sequence = report.head.size + 1
+    const line = readLine(bytesOfLine, report.head)
+    if (typeof line === 'string') return { ...report, fault: { sequence, reason: line } }
+    report.head = { size: sequence, hash: line.hash }
     for (const [index, checkpoint] of checkpoints.entries()) {
       if (checkpoint.size === sequence)
-        agreements[index] = checkpoint.hash === head.hash ? 'agrees' : 'disagrees'
+        agreements[index] = checkpoint.hash === line.hash ? 'agrees' : 'disagrees'
     }
-    if (read.textHash !== null && read.text === null) erased.add(sequence)
-    if (read.kind === 'text-erased' && read.subject.kind === 'log') erased.delete(Number(read.subject.id))
+    if (line.textHash !== null && line.text === null) erased.add(String(sequence))
+    if (line.kind === 'text-erased' && line.subject.kind === 'log') erased.delete(line.subject.id)
+    const time = Date.parse(line.atUtc)
+    if (time < previousTime - clockDifferenceMilliseconds) noteBackInTime(report, sequence)
+    previousTime = time
+    see(line)
   }
-  const [untold] = erased
-  if (untold !== undefined)
-    return faultAt(untold, 'its text is gone, and no later event says that it was erased')
-  return { head, fault: null, checkpoints: agreements }
+  const [lost] = erased
+  return { ...report, lostText: lost === undefined ? null : Number(lost) }
 }
 
-/** The line, or why it does not fit after `head`. */
+function noteBackInTime({ backInTime }: LogReport, sequence: number): void {
+  backInTime.events += 1
+  if (backInTime.first.length < namedBackInTime) backInTime.first.push(sequence)
+}
+
+/** The line, or the reason why it does not fit after `head`. */
 function readLine(bytes: Uint8Array, head: Head): LogLine | string {
   try {
     const written = utf8.decode(bytes)
     const line: unknown = JSON.parse(written)
-    // One spelling for one event: of two members of one name, readers would see different ones.
-    if (JSON.stringify(line) !== written) return 'it is not written as an export writes it'
+    if (!isObject(line)) return 'it is not an object'
     const wrong = wrongMember(line)
     if (wrong !== undefined) return `its member ${wrong} is missing or of a wrong type`
-    return isLogLine(line) ? (faultOf(line, head) ?? line) : 'it is not an object'
+    const typed = line as unknown as LogLine
+    if (`${spellLine(typed)}\n` !== written) return otherSpelling
+    return faultOf(typed, head) ?? typed
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) {
       return 'it is not JSON in UTF-8'
@@ -84,27 +103,36 @@ function faultOf({ hash, text, textSalt, ...hashed }: LogLine, head: Head): stri
   return isRight ? undefined : 'its text does not match textHash'
 }
 
+const otherSpelling = 'it is not written as an export writes it, down to the line feed at its end'
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed()
 const isCount = (value: unknown) => Number.isSafeInteger(value)
+const isInstant = (value: unknown) => {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return !Number.isNaN(time) && formatInstant(time) === value
+}
 const isHex = (bytes: number) => (value: unknown) =>
   typeof value === 'string' && value.length === 2 * bytes && /^[0-9a-f]*$/.test(value)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value)
+const orMissing = (fits: (value: unknown) => boolean) => (value: unknown) =>
+  value === undefined || fits(value)
 
-/** Members that are not here may be added later: the hash covers them too. */
 const members: Record<keyof LogLine, (value: unknown) => boolean> = {
   sequence: isCount,
   id: isText,
   kind: isText,
   subject: (value) => isObject(value) && isText(value.kind) && isText(value.id),
   version: orNull(isCount),
-  atUtc: isText,
+  atUtc: isInstant,
   atTimeZone: orNull(isText),
   by: isText,
   byId: orNull(isCount),
+  for: orMissing(orNull(isText)),
+  forId: orMissing(orNull(isCount)),
   data: isObject,
   textHash: orNull(isHex(32)),
   textSalt: orNull(isHex(16)),
@@ -112,27 +140,20 @@ const members: Record<keyof LogLine, (value: unknown) => boolean> = {
   hash: isHex(32),
 }
 
-function wrongMember(line: unknown): string | undefined {
-  if (!isObject(line)) return undefined
+function wrongMember(line: Record<string, unknown>): string | undefined {
   return Object.entries(members).find(([name, fits]) => !fits(line[name]))?.[0]
-}
-
-function isLogLine(line: unknown): line is LogLine {
-  return isObject(line) && wrongMember(line) === undefined
 }
 
 /** Longer than any line: a text has at most 1,000 code points. What is longer is cut, and no JSON then. */
 const lineLimitBytes = 1_048_576
 
-/** The lines without their ends; what follows the last end counts as one if there is any. */
-async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** The lines with their line feeds; what follows the last one counts as a line if there is anything. */
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array()
   for await (const portion of bytes) {
     let begin = 0
     for (let end = portion.indexOf(lineEnd); end >= 0; end = portion.indexOf(lineEnd, begin)) {
-      yield rest.length === 0
-        ? portion.subarray(begin, end)
-        : Buffer.concat([rest, portion.subarray(begin, end)])
+      yield Buffer.concat([rest, portion.subarray(begin, end + 1)])
       rest = new Uint8Array()
       begin = end + 1
     }

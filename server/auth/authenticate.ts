@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
-import { decodeFormText } from '../http/fields.ts'
+import { decodeFormText } from '../http/form-text.ts'
 import { secretPattern, sha256 } from '../ids.ts'
 import type { Principal } from '../principal.ts'
 import type { Directory } from './accounts/directory.ts'
@@ -18,8 +18,8 @@ import { findSession, findStandingSession, type StandingSession } from './creden
 import type { AccessTokens, VerifiedToken } from './credentials/tokens/tokens.ts'
 
 /**
- * What the credentials of a request are worth. If a request has both kinds, the bearer decides: the cookie is
- * ignored, even if the bearer is invalid (section 4 of the contract).
+ * The result of checking the credentials of a request. If a request has both kinds, the bearer decides: the
+ * cookie is ignored, even if the bearer is invalid (section 4 of the contract).
  */
 export type Credential =
   | { outcome: 'valid'; principal: Principal }
@@ -46,13 +46,15 @@ export class Authenticator {
     const fields = authorizationFields(request)
     const authorization = fields.find(isBearer)
     if (authorization === undefined) return this.session(request)
-    // Node silently keeps the first of several fields. A Bearer with another field is refused.
+    // Node silently keeps the first of several Authorization fields. A Bearer that comes with another field
+    // is refused.
     return this.#bearer(fields.length > 1 ? '' : bearerToken(authorization))
   }
 
   /**
-   * What the caller of an admitted request may do now; undefined if its session or token has ended. For long
-   * answers: checking is no use of the session, and its ids may have changed meanwhile.
+   * The permissions that the caller of an admitted request has now; undefined if its session or token has
+   * ended. For long answers: this check does not count as use of the session, and the session's ids may have
+   * changed in the meantime.
    */
   async permissionsNow(request: FastifyRequest): Promise<Principal['permissions'] | undefined> {
     const session = request.principal?.session
@@ -90,8 +92,10 @@ export class Authenticator {
       via: 'session',
       timeZone: session.timeZone,
       signIn,
+      standing: { via: 'session', sessionId: session.sessionId },
       session: {
         ...signIn,
+        passkeyId: session.passkeyId,
         presentedIdHash: idHash,
         antiforgeryBinding: session.antiforgeryBinding,
         lastSeenAt: this.#touch(request, session.sessionId, session.lastSeenAt, now),
@@ -105,7 +109,8 @@ export class Authenticator {
   }
 
   /**
-   * Postpones the idle end without delaying the request; returns the last use that is, or is being, written.
+   * Postpones the idle end without delaying the request. Returns the time of the last use that is stored, or
+   * is being stored.
    */
   #touch(request: FastifyRequest, sessionId: string, lastSeenAt: number, now: number): number {
     const interval = Math.min(touchIntervalMilliseconds, (this.#config.sessionIdleTtlSeconds * 1000) / 2)
@@ -120,7 +125,7 @@ export class Authenticator {
     const invalid = { outcome: 'invalid', via: 'bearer' } as const
     const verified = await this.#tokens.verify(token)
     if (verified === undefined) return invalid
-    // Revocation is checked for every request, also when the signature is cached.
+    // Revocation is checked for every request, even if the signature is cached.
     const state = await this.#findAccount(verified.subject, (account) => grants(account, verified))
     if (state === undefined) return invalid
     const principal: Principal = {
@@ -132,13 +137,15 @@ export class Authenticator {
       via: 'bearer',
       timeZone: state.timeZone,
       signIn: verified.signIn,
+      standing: { via: 'bearer', credentialsChangedAt: state.credentialsChangedAt },
       session: null,
     }
     return { outcome: 'valid', principal }
   }
 
   /**
-   * The account, if it is accepted. A remembered one may be out of date, so it is read again before refusing.
+   * The account, if it is accepted. Before a refusal it is read again, because a remembered account may be
+   * out of date.
    */
   async #findAccount(
     subject: string,
@@ -151,7 +158,7 @@ export class Authenticator {
   }
 }
 
-/** An end beyond the whole grace period was written before the clock was set back. */
+/** An end further away than the whole grace period was written before the clock was set back. */
 function isRetired(retiredAt: number | null, now: number): boolean {
   if (retiredAt === null) return false
   return retiredAt <= now || retiredAt > now + retiredIdGraceMilliseconds + clockDifferenceMilliseconds
@@ -166,21 +173,21 @@ function grants(state: PrincipalState | undefined, token: VerifiedToken): state 
 }
 
 /**
- * Whether no person asked for it, by its route or `Background: ?1` (RFC 8941): then it is no use of a
- * session.
+ * Whether software sent the request by itself, as its route or `Background: ?1` (RFC 8941) says. Such a
+ * request does not count as use of a session.
  */
 export function isBackground({ headers, routeOptions }: FastifyRequest): boolean {
   if (routeOptions.config.isBackground) return true
   return typeof headers.background === 'string' && /^ *\?1 *(?:;|$)/.test(headers.background)
 }
 
-/** True if the request carries a session cookie, valid or not; false if a Bearer hides it. */
+/** True if the request carries a session cookie, valid or not; false if a Bearer takes precedence over it. */
 export function carriesSessionCookie(request: FastifyRequest): boolean {
   if (authorizationFields(request).some(isBearer)) return false
   return cookieValues(request.raw.headers.cookie, sessionCookieName).length > 0
 }
 
-/** The session id that a sign-in replaces; undefined if there is none of the right form. */
+/** The session id that a sign-in replaces; undefined if there is no well-formed one. */
 export function presentedSessionIdHash(request: FastifyRequest): string | undefined {
   const presented = presentedSessionId(request)
   return presented !== undefined && secretPattern.test(presented) ? sha256(presented) : undefined
@@ -215,12 +222,12 @@ export function basicCredentials(
   return isReadable ? { clientId, clientSecret } : { clientId: '', clientSecret: '' }
 }
 
-/** Schemes other than Bearer count as no credential of a caller. */
+/** Schemes other than Bearer do not identify a caller. */
 function isBearer(field: string): boolean {
   return /^bearer(?: |$)/i.test(field)
 }
 
-/** What follows the scheme, not yet verified. */
+/** The text after the scheme, not yet verified. */
 function bearerToken(field: string): string {
   return field.slice('bearer'.length).replace(/^ +/, '')
 }

@@ -1,13 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { bearerChallenge } from '../http/errors.ts'
+import type { AppDatabase } from '../db/port.ts'
 import { Problem } from '../http/problems.ts'
 import type { LimitName, RequestLimits } from '../http/rate-limit.ts'
 import { assertWellFormed } from '../http/request-context.ts'
 import type { App } from '../http/route.ts'
-import { type Access, isPermission } from '../permissions.ts'
-import type { Principal, SignIn } from '../principal.ts'
+import { type Access, isPermission, type Permission } from '../permissions.ts'
+import type { Principal } from '../principal.ts'
+import { authoritiesOf, neededOfDeputies, permissionDenied, unauthenticated } from '../standing.ts'
+import type { Directory } from './accounts/directory.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
 import type { Antiforgery } from './credentials/sessions/antiforgery.ts'
 import { announceExpiry, clearCookie, sessionCookieName } from './credentials/sessions/cookies.ts'
@@ -15,8 +17,10 @@ import { announceExpiry, clearCookie, sessionCookieName } from './credentials/se
 export interface GuardParts {
   config: Config
   clock: Clock
+  db: AppDatabase
   publicUrl: () => string
   authenticator: Authenticator
+  directory: Directory
   antiforgery: Antiforgery
   limits: RequestLimits
 }
@@ -36,6 +40,13 @@ export function registerGuard(app: App, parts: GuardParts): void {
       throw new Error(`${route} is public and cannot ask for a recent sign-in`)
   })
   app.addHook('onRequest', (request, reply) => admit(request, reply, parts))
+  // A write may know better than the guard (standing.ts): this instance must not admit the caller again.
+  app.addHook('onError', (request, _reply, error, done) => {
+    const { principal } = request
+    const isUnknown = error instanceof Problem && error.code === 'authentication-required'
+    if (principal !== null && isUnknown) parts.directory.forget(principal)
+    done()
+  })
 }
 
 /** Throws the reason if the request may not pass. */
@@ -49,8 +60,14 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: GuardP
   if (request.is404) return
   const { access, limit } = request.routeOptions.config
   if (access === undefined) throw new Error('a route without access')
-  if (access === 'public') admitPublic(request, reply, parts, limit ?? 'anonymous')
-  else admitCaller(request, reply, parts, access, await parts.authenticator.authenticate(request))
+  if (access === 'public') return admitPublic(request, reply, parts, limit ?? 'anonymous')
+  const credential = await parts.authenticator.authenticate(request)
+  const principal = admitCaller(request, reply, parts, access, credential)
+  if (isPermission(access) && !principal.permissions.has(access)) {
+    const { byDeputies } = request.routeOptions.config
+    if (!byDeputies || !(await isDeputy(principal, access, parts))) throw permissionDenied(access)
+  }
+  if (request.routeOptions.config.needsRecentSignIn) requireRecentSignIn(principal, parts.clock())
 }
 
 /** Whether a request that was admitted, and is still being answered, would be admitted now. */
@@ -75,55 +92,54 @@ function admitPublic(
   if (request.routeOptions.config.sameSiteOnly) assertSameSite(request, config, publicUrl())
 }
 
+/** Everything up to the permission, which may take a read of the database. */
 function admitCaller(
   request: FastifyRequest,
   reply: FastifyReply,
   parts: GuardParts,
   access: Exclude<Access, 'public'>,
   credential: Credential,
-): void {
+): Principal {
   const principal = acceptedPrincipal(credential, access)
   if (principal === undefined) {
     parts.limits.consume('anonymous', request.clientAddress, reply)
     if (request.routeOptions.config.clearsStaleCookie) clearStaleCookie(request, reply, parts)
-    throw unauthenticated(credential)
+    throw unauthenticated(credential.outcome === 'invalid' && credential.via === 'bearer')
   }
   request.principal = principal
   if (principal.session !== null) announceExpiry(reply, principal.session, parts.config)
   consumeCallerLimit(request, reply, parts.limits, principal)
   if (principal.via === 'session' && isUnsafe(request.method)) assertNotForged(request, parts, principal)
   if (access === 'person' && principal.kind !== 'user') throw new Problem('not-for-services')
-  if (isPermission(access) && !principal.permissions.has(access)) {
-    throw new Problem('permission-denied', {
-      detail: `The permission ${access} is needed.`,
-      members: { permission: access },
-    })
-  }
-  if (request.routeOptions.config.needsRecentSignIn && !isRecent(principal.signIn, parts.clock())) {
-    throw new Problem('recent-sign-in-needed')
-  }
+  return principal
+}
+
+/** Whether the caller stands in for someone who holds the permission. Reads the database each time. */
+async function isDeputy(
+  principal: Principal,
+  permission: Permission,
+  { db, clock }: GuardParts,
+): Promise<boolean> {
+  if (!principal.permissions.has(neededOfDeputies)) return false
+  const caller = { byId: principal.id, nowMilliseconds: clock() }
+  return (await authoritiesOf(db.read, caller, permission, false)).length > 0
 }
 
 const recentSignInMilliseconds = 5 * 60_000
 
-/** A service never signed in. A future time was written before the clock was set back. */
-function isRecent(signIn: SignIn | null, now: number): boolean {
-  if (signIn === null) return false
-  const age = now - signIn.authenticatedAt
-  return age < recentSignInMilliseconds && age >= -clockDifferenceMilliseconds
+/**
+ * A service never signed in. A future time was written before the clock was set back. Throws
+ * `recent-sign-in-needed`.
+ */
+export function requireRecentSignIn({ signIn }: Principal, now: number): void {
+  const age = now - (signIn?.authenticatedAt ?? 0)
+  const isRecent = age < recentSignInMilliseconds && age >= -clockDifferenceMilliseconds
+  if (signIn === null || !isRecent) throw new Problem('recent-sign-in-needed')
 }
 
 function acceptedPrincipal(credential: Credential, access: Access): Principal | undefined {
   if (credential.outcome !== 'valid') return undefined
   return access === 'session' && credential.principal.via !== 'session' ? undefined : credential.principal
-}
-
-/** RFC 6750 §3: an invalid bearer gets an error code, a missing credential does not. */
-const invalidTokenChallenge = { 'www-authenticate': `${bearerChallenge}, error="invalid_token"` }
-
-function unauthenticated(credential: Credential): Problem {
-  const isBadToken = credential.outcome === 'invalid' && credential.via === 'bearer'
-  return new Problem('authentication-required', isBadToken ? { headers: invalidTokenChallenge } : {})
 }
 
 function consumeCallerLimit(
@@ -145,7 +161,10 @@ function isUnsafe(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 }
 
-/** For writes by cookie (OWASP CSRF Prevention): the browser says same site, the token fits the session. */
+/**
+ * For writes by cookie: requires that the browser reports the same site, and that the token fits the session
+ * (OWASP CSRF Prevention).
+ */
 function assertNotForged(request: FastifyRequest, parts: GuardParts, principal: Principal): void {
   assertSameSite(request, parts.config, parts.publicUrl())
   const token = request.headers['x-xsrf-token']
@@ -160,13 +179,13 @@ function assertSameSite(request: FastifyRequest, config: Config, publicUrl: stri
   if (isCrossSite(request, config, publicUrl)) throw new Problem('cross-site-request')
 }
 
-/** Judged by Sec-Fetch-Site if the browser sends it, else by Origin; `null` is a foreign origin. */
+/** Judges by Sec-Fetch-Site if the browser sends it, otherwise by Origin. `null` is a foreign origin. */
 function isCrossSite(request: FastifyRequest, config: Config, publicUrl: string): boolean {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   const { origin, host } = request.headers
   if (origin === undefined || origin === publicUrl) return false
-  // In development the machine has several names; the Host header has been checked to be one of them.
+  // In development the machine has several names. The Host header has already been checked to be one of them.
   return !(config.development && origin === `http://${host}`)
 }
 

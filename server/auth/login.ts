@@ -8,9 +8,19 @@ import type { RequestLimits } from '../http/rate-limit.ts'
 import { callerOf } from '../http/route.ts'
 import { sha256 } from '../ids.ts'
 import { type ClientCredentials, findClient } from './accounts/clients/store.ts'
+import type { Directory } from './accounts/directory.ts'
 import { isAccountName } from './accounts/names.ts'
 import { findUserByEmail, findUserById, type UserCredentials } from './accounts/users/store.ts'
 import type { Authenticator } from './authenticate.ts'
+import {
+  isHandleOf,
+  type PasskeyAnswer,
+  requireRelyingParty,
+  verifyAssertion,
+} from './credentials/passkeys/ceremonies.ts'
+import type { Answerer, Challenges, Purpose } from './credentials/passkeys/challenges.ts'
+import { findPasskey, hasServed, type Touch } from './credentials/passkeys/store.ts'
+import { isImported } from './credentials/passwords/imported.ts'
 import type { PasswordJudge } from './credentials/passwords/judge.ts'
 import type { Passwords } from './credentials/passwords/passwords.ts'
 import type { Antiforgery } from './credentials/sessions/antiforgery.ts'
@@ -18,10 +28,11 @@ import type { LoginThrottle } from './credentials/throttle/throttle.ts'
 import type { RefreshTokens } from './credentials/tokens/refresh-tokens.ts'
 import type { AccessTokens } from './credentials/tokens/tokens.ts'
 
-/** What the routes of this slice work with. */
+/** What the routes of this slice need. */
 export interface AuthParts {
   config: Config
   db: AppDatabase
+  change: Directory['change']
   clock: Clock
   publicUrl: () => string
   authenticator: Authenticator
@@ -30,28 +41,46 @@ export interface AuthParts {
   passwords: Passwords
   judge: PasswordJudge
   throttle: LoginThrottle
+  challenges: Challenges
   tokens: AccessTokens
   refreshTokens: RefreshTokens
 }
 
+/** What a caller gives to prove who they are. */
+export type Given = { email: string; password: string } | { credential: PasskeyAnswer }
+
+/** A user who has just proven who they are. */
+export interface ProvenUser extends UserCredentials {
+  /** Null if the password was given. */
+  touch: Touch | null
+}
+
+/** `found` is the account that was meant; `user` is the same if it is enabled and what was given is right. */
+interface Attempt {
+  found: UserCredentials | undefined
+  user: ProvenUser | undefined
+}
+
 /**
- * Signs in the user with this email and password. `issue` makes the credential, if the account has not
- * changed since the password was checked. Throws `invalid-credentials`, with the same text and after the same
- * work for every cause (ASVS 5.0
- * 6.3.8), or `too-many-attempts` during a wait. The log records both outcomes (ASVS 5.0 16.3.1). It names an
- * account by its id, never by the email, because people type passwords into that field.
+ * Signs in the user with this email and password, or with this passkey. `issue` makes the credential, if the
+ * account has not changed since the check. Throws `invalid-credentials`, with the same text and, for
+ * passwords, after the same work for every cause (ASVS 5.0 6.3.8), or `too-many-attempts` during a wait. The
+ * log records both outcomes (ASVS 5.0 16.3.1). It names an account by its id, never by the email, because
+ * people type passwords into that field.
  */
 export async function signIn<T>(
   parts: AuthParts,
   request: FastifyRequest,
   flow: 'session' | 'token',
-  { email, password }: { email: string; password: string },
-  issue: (user: UserCredentials, nowMilliseconds: number) => Promise<T>,
+  given: Given,
+  issue: (user: ProvenUser, nowMilliseconds: number) => Promise<T>,
 ): Promise<T> {
-  const address = request.clientAddress
   let principalId: number | undefined
   try {
-    const { found, user } = await tryPassword(parts, address, email, password)
+    const { found, user } =
+      'credential' in given
+        ? await tryPasskey(parts, request, given.credential, 'sign-in', null)
+        : await tryPassword(parts, request.clientAddress, given.email, given.password)
     principalId = found?.principalId
     if (user === undefined) throw new Problem('invalid-credentials')
     const issued = await issue(user, parts.clock())
@@ -66,38 +95,95 @@ export async function signIn<T>(
 }
 
 /**
- * The caller, after giving the password again. A wrong one counts as a failed sign-in and waits like one. It
- * is 403 `wrong-password`, because the credential of the request is good, and a client would drop it after a
- * 401.
+ * Checks that the caller knows the password, or has a passkey, and lets `use` make something of it. A failure
+ * counts as a failed sign-in and causes the same waits. The answer is 403 `wrong-password`, because the
+ * credential of the request is good, and a client would drop it after a 401.
  */
-export async function confirmPassword(
+export async function confirmCaller<T>(
   parts: AuthParts,
   request: FastifyRequest,
-  password: string,
-): Promise<UserCredentials> {
-  const { id: principalId } = callerOf(request)
-  const account = await findUserById(parts.db.read, principalId)
-  const address = request.clientAddress
-  const { user } = await tryPassword(parts, address, account?.email ?? '', password)
-  if (user?.principalId === principalId) return user
-  logEvent(request, 'password-refused', { principalId })
-  throw new Problem('wrong-password')
+  given: { password: string } | { credential: PasskeyAnswer },
+  use: (user: ProvenUser) => Promise<T>,
+): Promise<T> {
+  const { id: principalId, signIn } = callerOf(request)
+  try {
+    const { user } =
+      'credential' in given
+        ? await tryPasskey(parts, request, given.credential, 'confirmation', {
+            principalId,
+            signInId: signIn?.id ?? '',
+          })
+        : await tryPassword(parts, request.clientAddress, await emailOf(parts, principalId), given.password)
+    if (user?.principalId !== principalId) throw new Problem('invalid-credentials')
+    return await use(user)
+  } catch (error) {
+    if (!(error instanceof Problem && error.code === 'invalid-credentials')) throw error
+    logEvent(request, 'password-refused', { principalId })
+    throw new Problem('wrong-password')
+  }
 }
 
-/** `found` is the account with the email; `user` is the same if it is enabled and this is its password. */
+async function emailOf({ db }: AuthParts, principalId: number): Promise<string> {
+  return (await findUserById(db.read, principalId))?.email ?? ''
+}
+
 async function tryPassword(
-  { db, passwords, throttle }: AuthParts,
+  parts: AuthParts,
   address: string,
   email: string,
   password: string,
-): Promise<{ found: UserCredentials | undefined; user: UserCredentials | undefined }> {
+): Promise<Attempt> {
+  const { db, passwords, throttle } = parts
   let found: UserCredentials | undefined
   const user = await throttle.attempt(email, address, async () => {
     found = await findUserByEmail(db.read, email)
-    const matches = await passwords.verify(found?.passwordHash, password)
+    const matches = await passwords.verify(found?.passwordHash ?? undefined, password)
     return matches && found?.enabled ? found : undefined
   })
+  return { found, user: user && { ...(await withOwnHash(parts, user, password)), touch: null } }
+}
+
+/** The same for the answer of an authenticator. An unknown passkey counts as a separate account. */
+async function tryPasskey(
+  { db, clock, throttle, challenges, publicUrl }: AuthParts,
+  request: FastifyRequest,
+  answer: PasskeyAnswer,
+  purpose: Purpose,
+  answerer: Answerer,
+): Promise<Attempt> {
+  const party = requireRelyingParty(publicUrl())
+  const found = await findPasskey(db.read, answer.id)
+  const account = found?.email ?? `passkey ${answer.id}`
+  const user = await throttle.attempt(account, request.clientAddress, async () => {
+    if (!found?.enabled || !isHandleOf(answer.response.userHandle, found.principalId)) return undefined
+    const read = (challenge: string) => challenges.read(challenge, purpose, answerer, clock())
+    const assertion = await verifyAssertion(party, answer, found, read)
+    if (assertion === undefined || (await hasServed(db.read, assertion.challenge))) return undefined
+    if (assertion.counter < found.counter || (assertion.counter === found.counter && found.counter > 0)) {
+      // The authenticator may have been cloned (WebAuthn Level 3 §6.1.1).
+      logEvent(request, 'passkey-counter-went-back', { principalId: found.principalId })
+      return undefined
+    }
+    return { ...found, touch: { passkeyId: found.id, ...assertion } }
+  })
   return { found, user }
+}
+
+/**
+ * Replaces the hash of an imported password by one of the service, now that the password is known. Another
+ * sign-in may have done so first.
+ */
+async function withOwnHash(
+  { db, passwords }: AuthParts,
+  user: UserCredentials,
+  password: string,
+): Promise<UserCredentials> {
+  const { principalId, passwordHash: from, credentialsChangedAt } = user
+  if (from === null || !isImported(from)) return user
+  const to = await passwords.hash(password)
+  await db.write('renewPasswordHash', { principalId, from, to })
+  const renewed = await findUserById(db.read, principalId)
+  return renewed?.credentialsChangedAt === credentialsChangedAt ? renewed : user
 }
 
 /** Logs which account got a credential, by which flow and from where. */
@@ -116,7 +202,10 @@ export function logEvent(request: FastifyRequest, event: string, members: object
 
 const userAgentLimit = 256
 
-/** What the caller's software calls itself, so that its user recognises it: printable characters only. */
+/**
+ * The name that the caller's software gives itself, so that its user recognises it. Printable characters
+ * only.
+ */
 export function userAgentOf({ headers }: FastifyRequest): string | null {
   const said = (headers['user-agent'] ?? '').replaceAll(/[^\x21-\x7e\xa1-\xff]+/g, ' ').trim()
   return said.slice(0, userAgentLimit) || null

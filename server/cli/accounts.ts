@@ -1,10 +1,15 @@
+import type { AccountsRequest, FoundAccounts } from '../auth/accounts/query.ts'
 import type { AccountKind, AccountReference } from '../auth/accounts/store.ts'
+import { pageLimitMilliseconds, type QueryOptions, type ReadableDatabase } from '../db/port.ts'
 import { type Invocation, type Outcome, requiredArgument, splitCommas } from './command.ts'
-import { commandStamp, withDatabase } from './database.ts'
+import { commandStamp, withDatabase, withDatabaseToRead } from './database.ts'
 import { UsageError } from './failures.ts'
+import { printAll, tablePrinter } from './output.ts'
 import { spellRoles } from './roles.ts'
 
-/** `user` and `client` `disable` and `enable`. Repeating one is no failure: `changed` is then false. */
+/**
+ * `user` and `client` `disable` and `enable`. Repeating a command is not an error: `changed` is then false.
+ */
 export const runSetEnabled = (kind: AccountKind, enabled: boolean) => async (invocation: Invocation) => {
   const { account } = named(kind, invocation)
   const { name, changed } = await withDatabase(invocation, (db) =>
@@ -17,7 +22,10 @@ export const runSetEnabled = (kind: AccountKind, enabled: boolean) => async (inv
   }
 }
 
-/** `user` and `client` `grant` and `revoke`. Repeating one is no failure: `changed` lists the roles moved. */
+/**
+ * `user` and `client` `grant` and `revoke`. Repeating one is not an error: `changed` lists only roles that
+ * moved.
+ */
 export const runChangeRoles =
   (kind: AccountKind, operation: 'grantRoles' | 'revokeRoles') =>
   async (invocation: Invocation): Promise<Outcome> => {
@@ -62,11 +70,68 @@ export function namedUser({ texts, positionals }: Invocation): Named<'user'> {
   const [first, ...others] = positionals
   const name = option ?? first
   if (!name) throw new UsageError('the user is missing: give an email or a user name')
-  const isEmail = email !== undefined || name.includes('@')
   return {
-    account: isEmail ? { kind: 'user', email: name } : { kind: 'user', name },
+    account: email === undefined ? referenceTo(name) : { kind: 'user', email },
     rest: option === undefined ? others : positionals,
   }
+}
+
+/** A user by email or user name; only an email has an @. */
+export function referenceTo(name: string): AccountReference<'user'> {
+  return name.includes('@') ? { kind: 'user', email: name } : { kind: 'user', name }
+}
+
+interface AccountList<Item> {
+  find: (db: ReadableDatabase, wanted: AccountsRequest, options: QueryOptions) => Promise<FoundAccounts<Item>>
+  headings: string[]
+  cellsOf: (item: Item) => string[]
+  toValue: (item: Item) => unknown
+}
+
+/** `user list` and `client list`: printed in batches, however many accounts there are. */
+export const runList =
+  <Item extends { id: number }>(list: AccountList<Item>) =>
+  async (invocation: Invocation): Promise<Outcome> => {
+    const filter = invocation.texts.filter || null
+    await withDatabaseToRead(invocation, async (db) => {
+      const batches = batchesOf(db, list, filter)
+      const texts = invocation.switches.has('json') ? asJson(batches, list) : asTable(batches, list)
+      await printAll(texts)
+    })
+    return { value: undefined, text: '' }
+  }
+
+const batchAccounts = 1_000
+
+async function* batchesOf<Item extends { id: number }>(
+  db: ReadableDatabase,
+  { find }: AccountList<Item>,
+  filter: string | null,
+): AsyncGenerator<Item[]> {
+  const options = { limitMilliseconds: pageLimitMilliseconds, caller: 'list' }
+  let last: Item | undefined
+  do {
+    const wanted = { filter, afterId: last?.id ?? 0, offset: 0, limit: batchAccounts }
+    const { items } = await find(db, wanted, options)
+    if (items.length > 0 || last === undefined) yield items
+    last = items[batchAccounts - 1]
+  } while (last !== undefined)
+}
+
+async function* asTable<Item>(batches: AsyncIterable<Item[]>, { headings, cellsOf }: AccountList<Item>) {
+  const print = tablePrinter(headings)
+  for await (const items of batches) yield `${print(items.map(cellsOf))}\n`
+}
+
+async function* asJson<Item>(batches: AsyncIterable<Item[]>, { toValue }: AccountList<Item>) {
+  let before = '['
+  for await (const items of batches) {
+    for (const item of items) {
+      yield before + JSON.stringify(toValue(item))
+      before = ','
+    }
+  }
+  yield before === '[' ? '[]\n' : ']\n'
 }
 
 interface Listed {

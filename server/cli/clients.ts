@@ -1,14 +1,15 @@
-import { listClients } from '../auth/accounts/clients/store.ts'
+import { requireAccount } from '../auth/accounts/accounts.ts'
+import type { ClientAccount } from '../auth/accounts/clients/store.ts'
 import { isAccountName } from '../auth/accounts/names.ts'
-import { clientNameField, endField } from '../auth/routes/administration/fields.ts'
+import { displayNameField, endField } from '../auth/routes/administration/fields.ts'
 import { formatInstant, formatInstantOrNull } from '../clock.ts'
+import type { AppDatabase } from '../db/port.ts'
 import { Fault, type Field } from '../http/fields.ts'
 import { newSecret, sha256 } from '../ids.ts'
-import { namedClient, rolesCell, stateCell } from './accounts.ts'
+import { namedClient, referenceTo, rolesCell, runList, stateCell } from './accounts.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { commandStamp, withDatabase } from './database.ts'
-import { Refused } from './failures.ts'
-import { table } from './output.ts'
+import { Refused, UsageError } from './failures.ts'
 import { spellRoles } from './roles.ts'
 
 export async function runAddClient(invocation: Invocation): Promise<Outcome> {
@@ -23,7 +24,15 @@ export async function runAddClient(invocation: Invocation): Promise<Outcome> {
   const details = readDetails(invocation)
   const roles = await withDatabase(invocation, async (db) => {
     const roles = await spellRoles(db, invocation.lists.role ?? [])
-    const client = { clientId, ...details, roles, secretHash: sha256(clientSecret), stamp: commandStamp() }
+    const owner = await findOwner(db, invocation.texts.owner)
+    const client = {
+      clientId,
+      ...details,
+      ownerId: owner?.id ?? null,
+      roles,
+      secretHash: sha256(clientSecret),
+      stamp: commandStamp(),
+    }
     await db.write('addClient', client)
     return roles
   })
@@ -31,15 +40,40 @@ export async function runAddClient(invocation: Invocation): Promise<Outcome> {
   return secretOutcome(clientId, clientSecret, hint)
 }
 
-/** Name and end, by the rules of the API. Throws `Refused`. */
-function readDetails({ texts }: Invocation): { name: string | null; endsAt: number | null } {
+/** The display name and the end date, checked by the rules of the API. Throws `Refused`. */
+function readDetails({ texts }: Invocation): { displayName: string | null; endsAt: number | null } {
   const read = <T>(option: string, field: Field<T>): T | null => {
     const text = texts[option]
     const value = text === undefined ? null : field.read(text)
     if (value instanceof Fault) throw new Refused(`invalid-${option}`, `--${option} ${value.detail}`)
     return value
   }
-  return { name: read('name', clientNameField), endsAt: read('ends-at', endField) }
+  return { displayName: read('display-name', displayNameField), endsAt: read('ends-at', endField) }
+}
+
+/** Null without a name. Throws `user-not-found`. */
+async function findOwner(db: AppDatabase, name: string | undefined) {
+  return name === undefined ? null : requireAccount(db.read, referenceTo(name))
+}
+
+export async function runSetOwner(invocation: Invocation): Promise<Outcome> {
+  const [, name] = invocation.positionals
+  if ((name === undefined) !== invocation.switches.has('none')) {
+    throw new UsageError('give either the owner or --none')
+  }
+  const client = namedClient(invocation)
+  return withDatabase(invocation, async (db) => {
+    const { id, name: clientId } = await requireAccount(db.read, client)
+    const owner = await findOwner(db, name)
+    const ownerId = owner?.id ?? null
+    const kept = { displayName: null, endsAtUtc: null, roles: null, enabled: null }
+    const changes = { ...kept, ownerId: { value: ownerId } }
+    await db.write('changeClient', { id, acceptedVersions: null, changes, stamp: commandStamp() })
+    return {
+      value: { clientId, ownerId, owner: owner?.name ?? null },
+      text: `${clientId} is owned by ${owner?.name ?? 'nobody'}.`,
+    }
+  })
 }
 
 export async function runRotateSecret(invocation: Invocation): Promise<Outcome> {
@@ -72,24 +106,21 @@ export async function runDropOldSecret(invocation: Invocation): Promise<Outcome>
   }
 }
 
-export async function runListClients(invocation: Invocation): Promise<Outcome> {
-  const clients = await withDatabase(invocation, (db) => listClients(db.read))
-  return {
-    value: clients.map(({ version: _, ...client }) => ({
-      ...client,
-      endsAt: formatInstantOrNull(client.endsAt),
-      lastUsedAt: formatInstantOrNull(client.lastUsedAt),
-      createdAt: formatInstant(client.createdAt),
-    })),
-    text: table(
-      ['ID', 'CLIENT ID', 'ROLES', 'SECRETS', 'STATE'],
-      clients.map((client) => [
-        String(client.id),
-        client.clientId,
-        rolesCell(client),
-        String(client.secrets),
-        stateCell(client),
-      ]),
-    ),
-  }
-}
+export const runListClients = runList<ClientAccount>({
+  find: (db, wanted, options) => db.query('findClients', wanted, options),
+  headings: ['ID', 'CLIENT ID', 'ROLES', 'SECRETS', 'OWNER', 'STATE'],
+  cellsOf: (client) => [
+    String(client.id),
+    client.clientId,
+    rolesCell(client),
+    String(client.secrets),
+    client.owner ?? '-',
+    stateCell(client),
+  ],
+  toValue: ({ version: _, endsAt, lastUsedAt, createdAt, ...client }) => ({
+    ...client,
+    endsAtUtc: formatInstantOrNull(endsAt),
+    lastUsedAtUtc: formatInstantOrNull(lastUsedAt),
+    createdAtUtc: formatInstant(createdAt),
+  }),
+})

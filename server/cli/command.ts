@@ -1,8 +1,9 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { nearestOf } from '../nearest.ts'
 import { UsageError } from './failures.ts'
 
 export interface OptionSpec {
-  /** A text option shows this after its name; without it the option is a switch. */
+  /** What help shows after the name of an option that takes a text. Without it, the option is a switch. */
   value?: string
   /** May be given more than once, each time with several values separated by commas. */
   list?: boolean
@@ -20,7 +21,7 @@ export interface CommandSpec {
   examples: string[]
   /** Without it, the command leaves a line in the log. */
   changesNothing?: true
-  /** Imports the command only when it runs: `--help` and mistakes cost nothing. */
+  /** Imports the command only when it runs, so `--help` and mistyped commands load nothing. */
   load(): Promise<(invocation: Invocation) => Promise<Outcome>>
 }
 
@@ -145,23 +146,6 @@ export function requiredArgument(invocation: Invocation, index: number, name: st
 
 /** ` (did you mean user list?)` for the nearest known name; empty when none is near. */
 export function didYouMean(given: string, known: Iterable<string>): string {
-  const [nearest] = [...known]
-    .map((name) => ({ name, distance: distanceOf(given.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
-    .sort((one, other) => one.distance - other.distance)
-  return nearest === undefined ? '' : ` (did you mean ${nearest.name}?)`
-}
-
-/** How many characters to insert, delete or replace (Levenshtein). */
-function distanceOf(one: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [line, character] of [...one].entries()) {
-    const next = [line + 1]
-    for (let column = 1; column <= other.length; column += 1) {
-      const replaced = (row[column - 1] ?? 0) + (character === other[column - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
+  const nearest = nearestOf(given, known)
+  return nearest === undefined ? '' : ` (did you mean ${nearest}?)`
 }

@@ -3,21 +3,31 @@ import { machineStamp, type Stamp } from '../audit/audit.ts'
 import { systemClock } from '../clock.ts'
 import { readDatabase } from '../config.ts'
 import { databaseFile } from '../db/address.ts'
-import type { AppDatabase } from '../db/port.ts'
+import type { ConnectOptions } from '../db/open.ts'
+import type { AppDatabase, ReadableDatabase } from '../db/port.ts'
 import { openAppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'
 import { Refused } from './failures.ts'
 
-/** The database that `serve` would use in the same place. */
+/** The database that `serve` would use in the same folder and environment. */
 export function databaseOf({ development }: Invocation) {
   return readDatabase(process.env, { development })
 }
 
-export async function withDatabase<T>(
+export function withDatabase<T>(invocation: Invocation, work: (db: AppDatabase) => Promise<T>): Promise<T> {
+  return withOpen(databaseOf(invocation), work)
+}
+
+/** For a command that only reads: it neither makes nor migrates a database, and works on a read-only disk. */
+export function withDatabaseToRead<T>(
   invocation: Invocation,
-  work: (db: AppDatabase) => Promise<T>,
+  work: (db: ReadableDatabase) => Promise<T>,
 ): Promise<T> {
-  const db = await openAppDatabase({ ...databaseOf(invocation), poolSize: 2 })
+  return withOpen({ ...databaseOf(invocation), readOnly: true }, work)
+}
+
+async function withOpen<T>(options: ConnectOptions, work: (db: AppDatabase) => Promise<T>): Promise<T> {
+  const db = await openAppDatabase({ ...options, poolSize: 2 })
   try {
     return await work(db)
   } finally {
@@ -26,8 +36,8 @@ export async function withDatabase<T>(
 }
 
 /**
- * Opening a database creates it: a command that only reads must not report an empty one behind a mistyped
- * address.
+ * Opening a database creates it if it is missing. A command that only reads must not report an empty database
+ * behind a mistyped address.
  */
 export function refuseMissingDatabase(url: string): void {
   const file = databaseFile(url)

@@ -1,13 +1,20 @@
-import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../db/errors.ts'
+import { DatabaseUnavailable, QueryTooSlow, TimedOut, TooManyWaiting } from '../db/errors.ts'
 
 /** The command cannot be carried out: exit status 1. `message` is for a person and holds no secret. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly code: string
+  /** What `--json` prints besides code and message. */
+  readonly members: Record<string, unknown> | undefined
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(
+    code: string,
+    message: string,
+    { members, ...options }: ErrorOptions & { members?: Record<string, unknown> } = {},
+  ) {
     super(message, options)
     this.code = code
+    this.members = members
   }
 }
 
@@ -21,6 +28,7 @@ export interface Failure {
   /** One line, possibly with a list below it. */
   message: string
   exitStatus: 1 | 2
+  members?: Record<string, unknown> | undefined
 }
 
 const systemErrors: Record<string, string> = {
@@ -42,7 +50,10 @@ const systemErrors: Record<string, string> = {
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitStatus: 2 }
-  if (error instanceof Refused) return { code: error.code, message: error.message, exitStatus: 1 }
+  if (error instanceof Refused) {
+    const { code, message, members } = error
+    return { code, message, exitStatus: 1, ...(members && { members }) }
+  }
   if (!(error instanceof Error)) return { code: 'internal-error', message: String(error), exitStatus: 1 }
   if (error.name === 'ConfigurationError') {
     const faults = (error as { faults?: string[] }).faults ?? [error.message]
@@ -50,7 +61,11 @@ export function describeFailure(error: unknown): Failure {
   }
   if (error.name === 'DatabaseRefused')
     return { code: 'database-refused', message: error.message, exitStatus: 1 }
-  if ([DatabaseUnavailable, QueryTooSlow, TooManyWaiting].some((kind) => error instanceof kind)) {
+  if (error instanceof TooManyWaiting) return { code: 'overloaded', message: error.message, exitStatus: 1 }
+  if (error instanceof TimedOut || error instanceof QueryTooSlow) {
+    return { code: 'timed-out', message: error.message, exitStatus: 1 }
+  }
+  if (error instanceof DatabaseUnavailable) {
     return { code: 'database-unavailable', message: `the database: ${error.message}`, exitStatus: 1 }
   }
   if (error.name === 'Problem') {

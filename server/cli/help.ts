@@ -1,4 +1,4 @@
-import { commands } from './catalogue.ts'
+import { commands } from './catalogue/catalogue.ts'
 import { type CommandSpec, globalOptions, type OptionSpec } from './command.ts'
 
 const program = 'node server/main.ts'

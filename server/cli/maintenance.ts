@@ -8,7 +8,7 @@ import type { AppDatabase } from '../db/port.ts'
 import { makeOrders, type People } from '../demo/orders.ts'
 import { countByStatus } from '../orders/tally.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
+import { databaseOf, withDatabase, withDatabaseToRead } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { grouped, progressPrinter, table } from './output.ts'
 
@@ -22,13 +22,12 @@ export async function runMigrate(invocation: Invocation): Promise<Outcome> {
 
 export async function runBackup(invocation: Invocation): Promise<Outcome> {
   const file = requiredArgument(invocation, 0, 'the file')
-  refuseMissingDatabase(databaseOf(invocation).databaseUrl)
   if (existsSync(file)) throw new Refused('file-exists', `${file} already exists; it was not changed`)
   const folder = dirname(file)
   if (!existsSync(folder)) throw new Refused('no-such-folder', `there is no folder ${folder}`)
   // The copy holds password hashes: only its owner may read it, from its first byte on.
   process.umask(0o077)
-  await withDatabase(invocation, (db) => db.backup(file))
+  await withDatabaseToRead(invocation, (db) => db.backup(file))
   const { size } = statSync(file)
   return { value: { file, bytes: size }, text: `Copied the database to ${file} (${size} bytes).` }
 }
@@ -75,7 +74,7 @@ const people: People = {
 }
 const greatestCount = 100_000_000
 const defaultDays = 365
-/** Orders of one statement and one transaction. */
+/** Orders that one statement inserts, in one transaction. */
 const batchRows = 1_000
 
 /** Adds invented orders; to a database with real accounts only with --yes. */

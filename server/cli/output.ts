@@ -1,14 +1,25 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
 /** Columns are as wide as their widest cell and two spaces apart; no line ends in spaces. */
 export function table(headings: string[], rows: string[][]): string {
-  const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map((row) => [...(row[column] ?? '')].length)),
-  )
-  const line = (cells: string[]) =>
-    cells
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - [...cell].length))
-      .join('  ')
-      .trimEnd()
-  return [headings, ...rows].map(line).join('\n')
+  return tablePrinter(headings)(rows)
+}
+
+/** Prints a table in batches, with headings above the first. A column widens when a wider cell comes. */
+export function tablePrinter(headings: string[]): (rows: string[][]) => string {
+  const widths = headings.map(() => 0)
+  let head = [headings]
+  return (rows) => {
+    const lines = [...head, ...rows].map((cells) => cells.map((cell) => ({ cell, width: [...cell].length })))
+    head = []
+    for (const [column, { width }] of lines.flatMap((cells) => [...cells.entries()])) {
+      widths[column] = Math.max(widths[column] ?? 0, width)
+    }
+    const line = (cells: { cell: string; width: number }[]) =>
+      cells.map(({ cell, width }, column) => cell + ' '.repeat((widths[column] ?? 0) - width)).join('  ')
+    return lines.map((cells) => line(cells).trimEnd()).join('\n')
+  }
 }
 
 const intervalMilliseconds = 1_000
@@ -32,4 +43,13 @@ export function progressPrinter<Progress>(
 /** A number as people read it: 1,000,000. */
 export function grouped(count: number): string {
   return count.toLocaleString('en-US')
+}
+
+/** Prints text of any length as it comes. A reader that stops reading (`| head`) is no failure. */
+export async function printAll(texts: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(texts, { objectMode: false }), process.stdout, { end: false })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error
+  }
 }

@@ -1,34 +1,42 @@
 import { Fault, InnerFaults } from '../http/fields.ts'
 import { decimalOf } from '../orders/order.ts'
 import { policyRows } from '../orders/policy/schemas.ts'
-import { findPolicy, type Policy, type PolicyRow } from '../orders/policy/store.ts'
+import { findPolicy, type Policy, type PolicyRow, type SentRow } from '../orders/policy/store.ts'
+import { completeRules, ruleNames, rules } from '../orders/rules.ts'
 import type { Invocation, Outcome } from './command.ts'
-import { commandStamp, withDatabase } from './database.ts'
+import { commandStamp, withDatabase, withDatabaseToRead } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { table } from './output.ts'
 
 export async function runListPolicy(invocation: Invocation): Promise<Outcome> {
-  const policy = await withDatabase(invocation, (db) => findPolicy(db.read))
+  const policy = await withDatabaseToRead(invocation, (db) => findPolicy(db.read))
   const command = `policy set ${policy.rows.map(wordOf).join(' ')}`
   return { value: toValue(policy), text: toTable(policy.rows), hint: `To change it, start from: ${command}` }
 }
 
 export async function runSetPolicy(invocation: Invocation): Promise<Outcome> {
-  const rows = readRows(invocation.positionals)
+  const sent = readRows(invocation.positionals)
   const { result } = await withDatabase(invocation, (db) =>
-    db.write('setApprovalPolicy', { rows, acceptedVersions: null, stamp: commandStamp(), idempotency: null }),
+    db.write('setApprovalPolicy', {
+      rows: sent,
+      acceptedVersions: null,
+      stamp: commandStamp(),
+      idempotency: null,
+    }),
   )
-  const { version, changed } = result
+  const { version, changed, warnings } = result
+  const rows = sent.map((row) => ({ from: row.from, ...completeRules(row) }))
   return {
-    value: { ...toValue({ version, rows }), changed },
+    value: { ...toValue({ version, rows }), changed, warnings },
     text: `${changed ? '' : 'Nothing to change:\n'}${toTable(rows)}`,
+    ...(warnings.length > 0 && {
+      hint: warnings.map(({ from, detail }) => `Warning: the row from ${from}: ${detail}`).join('\n'),
+    }),
   }
 }
 
-const rowPattern = /^([^=,]+)=([^=,]+),(?:(no-)?self,(no-)?services|(no-)?services,(no-)?self)$/
-
-/** The rows, by the rules of the API. Throws `UsageError`, or `Refused` naming the first fault. */
-function readRows(words: readonly string[]): PolicyRow[] {
+/** The rows, checked by the rules of the API. Throws `UsageError`, or `Refused` naming the first fault. */
+function readRows(words: readonly string[]): SentRow[] {
   if (words.length === 0) throw new UsageError('a row is missing, such as 0=1,self,services')
   const read = policyRows.read(words.map(readRow))
   if (!(read instanceof Fault)) return read
@@ -40,32 +48,52 @@ function readRows(words: readonly string[]): PolicyRow[] {
   )
 }
 
-/** Both words are required: a forgotten one must not decide who may approve. */
-function readRow(word: string, index: number): Record<keyof PolicyRow, unknown> {
-  const match = rowPattern.exec(word)
-  if (match === null) {
+/** The rules that are a word of a row. */
+const worded = ruleNames.filter((name) => rules[name].kind !== 'count')
+const flags = worded.filter((name) => rules[name].kind === 'flag')
+
+/** Every flag is required: a forgotten one must not decide who may approve. */
+function readRow(text: string, index: number): Record<string, unknown> {
+  const [, from, approvals, words = ''] = /^([^=,]+)=([^=,]+),(.+)$/.exec(text) ?? []
+  const read = words.split(',').map(readWord)
+  const values = Object.fromEntries(read.filter((entry) => entry !== undefined))
+  const isWhole = flags.every((name) => name in values) && Object.keys(values).length === read.length
+  if (!isWhole) {
+    const pattern = flags.map((name) => rules[name].word).join()
     throw new UsageError(
-      `row ${index + 1} must be FROM=APPROVALS,self,services, with no- before what is not allowed, such as 10000=2,no-self,no-services`,
+      `row ${index + 1} must be FROM=APPROVALS,${pattern}, with no- before what is not allowed, such as 10000=2,no-self,no-services; role:NAME or no-role may follow`,
     )
   }
-  const [, from, approvals, noSelf = match[6], noServices = match[5]] = match
-  return { from, approvals, selfApproval: noSelf === undefined, services: noServices === undefined }
+  return { from, approvals, ...values }
 }
 
-function wordOf({ from, approvals, selfApproval, services }: PolicyRow): string {
-  return `${decimalOf(from)}=${approvals},${selfApproval ? '' : 'no-'}self,${services ? '' : 'no-'}services`
+/** The rule and its value; undefined for any other word. */
+function readWord(text: string): [name: string, value: unknown] | undefined {
+  for (const name of worded) {
+    const { kind, word } = rules[name]
+    if (text === `no-${word}`) return [name, kind === 'flag' ? false : null]
+    if (kind === 'flag' && text === word) return [name, true]
+    if (kind === 'name' && text.startsWith(`${word}:`)) return [name, text.slice(word.length + 1)]
+  }
+  return undefined
+}
+
+function wordOf(row: PolicyRow): string {
+  const words = worded.map((name) => {
+    const { word } = rules[name]
+    const value = row[name]
+    if (value === false || value === null) return `no-${word}`
+    return value === true ? word : `${word}:${value}`
+  })
+  return `${decimalOf(row.from)}=${[row.approvals, ...words].join()}`
 }
 
 function toTable(rows: readonly PolicyRow[]): string {
-  const answer = (yes: boolean) => (yes ? 'yes' : 'no')
+  const cellOf = (value: number | boolean | string | null) =>
+    typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value ?? '-')
   return table(
-    ['FROM', 'APPROVALS', 'SELF', 'SERVICES'],
-    rows.map((row) => [
-      decimalOf(row.from),
-      String(row.approvals),
-      answer(row.selfApproval),
-      answer(row.services),
-    ]),
+    ['FROM', ...ruleNames.map((name) => rules[name].word.toUpperCase())],
+    rows.map((row) => [decimalOf(row.from), ...ruleNames.map((name) => cellOf(row[name]))]),
   )
 }
 

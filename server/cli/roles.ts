@@ -3,12 +3,12 @@ import { listRoles, roleNames } from '../auth/accounts/roles/store.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { type Permission, permissions } from '../permissions.ts'
 import { type Invocation, type Outcome, requiredArgument, splitCommas } from './command.ts'
-import { commandStamp, withDatabase } from './database.ts'
+import { commandStamp, withDatabase, withDatabaseToRead } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { table } from './output.ts'
 
 export async function runListRoles(invocation: Invocation): Promise<Outcome> {
-  const roles = await withDatabase(invocation, (db) => listRoles(db.read))
+  const roles = await withDatabaseToRead(invocation, (db) => listRoles(db.read))
   return {
     value: roles.map(({ role, permissions }) => ({ role, permissions })),
     text: table(
@@ -45,7 +45,9 @@ export async function runRemoveRole(invocation: Invocation): Promise<Outcome> {
   return { value: { role }, text: `Removed the role ${role}.` }
 }
 
-/** `role allow` and `role deny`. Repeating one is no failure: `changed` lists the permissions that moved. */
+/**
+ * `role allow` and `role deny`. Repeating one is not an error: `changed` lists only permissions that moved.
+ */
 export const runChangePermissions =
   (operation: 'allowPermissions' | 'denyPermissions') =>
   async (invocation: Invocation): Promise<Outcome> => {
@@ -74,7 +76,7 @@ export async function spellRoles(db: AppDatabase, given: string[]): Promise<stri
   return spell('role', given, await roleNames(db.read))
 }
 
-/** Each name as `known` spells it, ignoring case, once and sorted. */
+/** Each name once, in the spelling that `known` has, and sorted. Case is ignored. */
 function spell<Name extends string>(what: string, given: string[], known: readonly Name[]): Name[] {
   const byFolded = new Map(known.map((name) => [name.toLowerCase(), name]))
   const unknown = given.filter((name) => !byFolded.has(name.toLowerCase()))

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
 import { machineAccount } from '../audit/audit.ts'
 import { formatInstant, systemClock } from '../clock.ts'
-import { readVersion } from '../version.ts'
-import { commands } from './catalogue.ts'
+import { commands } from './catalogue/catalogue.ts'
 import { type CommandSpec, didYouMean, type Invocation, parseInvocation } from './command.ts'
 import { describeFailure, Refused, UsageError } from './failures.ts'
 import { commandHelp, commandListHelp } from './help.ts'
 
 const infoLevel = 30
 
-/** 0 done, 1 refused, 2 a wrong command line. */
+/** 0 is done, 1 is refused, 2 is a wrong command line. */
 export type ExitStatus = 0 | 1 | 2
 
 /**
@@ -17,14 +16,14 @@ export type ExitStatus = 0 | 1 | 2
  * `--json` each is one JSON value. Never throws: the exit status and one clear line say what went wrong.
  */
 export async function runCommandLine(argumentsGiven: string[]): Promise<ExitStatus> {
-  const args = switchesLast(argumentsGiven)
+  const args = asCommand(switchesLast(argumentsGiven))
   const json = beforeTerminator(args).includes('--json')
   try {
     return await dispatch(args, json)
   } catch (error) {
-    const { code, message, exitStatus } = describeFailure(error)
+    const { code, message, exitStatus, members } = describeFailure(error)
     const line = message.includes('cannot start:') ? message : `countersign: ${message}`
-    print(process.stderr, json ? JSON.stringify({ error: { code, message } }) : line)
+    print(process.stderr, json ? JSON.stringify({ error: { code, message, ...members } }) : line)
     return exitStatus
   }
 }
@@ -32,19 +31,10 @@ export async function runCommandLine(argumentsGiven: string[]): Promise<ExitStat
 async function dispatch(args: string[], json: boolean): Promise<ExitStatus> {
   const help = beforeTerminator(args).some((argument) => argument === '--help' || argument === '-h')
   const [first] = args
-  if (first === '--version') {
-    const version = readVersion()
-    print(
-      process.stdout,
-      json ? JSON.stringify({ version }) : `countersign ${version}, Node ${process.versions.node}`,
-    )
-    return 0
-  }
-  if (first === undefined || first.startsWith('-') || first === 'help') {
-    const asked = help || first === 'help'
-    if (!asked && first !== undefined) throw new UsageError(`the command must come first${hint()}`)
-    print(asked ? process.stdout : process.stderr, commandListHelp())
-    return asked ? 0 : 2
+  if (first === undefined || first.startsWith('-')) {
+    if (!help && first !== undefined) throw new UsageError(`the command must come first${hint()}`)
+    print(help ? process.stdout : process.stderr, commandListHelp())
+    return help ? 0 : 2
   }
   const found = findCommand(args)
   if (found === undefined) return explainGroup(args, help, json)
@@ -141,6 +131,13 @@ function groups(): Set<string> {
 
 function hint(name?: string): string {
   return ` (see: node server/main.ts ${name === undefined ? '' : `${name} `}--help)`
+}
+
+/** `--version` is `version`, and `help user add` is `user add --help`. */
+function asCommand([first = '', ...rest]: string[]): string[] {
+  if (first === '--version') return ['version', ...rest]
+  if (first === 'help') return [...rest, '--help']
+  return first === '' ? rest : [first, ...rest]
 }
 
 /** Also allows `--json` and `--dev` before the command. */

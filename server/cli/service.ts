@@ -2,13 +2,14 @@ import { createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { sha256 } from '../ids.ts'
+import { readVersion } from '../version.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { Refused, UsageError } from './failures.ts'
 
 export async function runServe(invocation: Invocation): Promise<Outcome> {
   const { development, switches } = invocation
   for (const name of ['allow-remote-demo', 'no-demo-orders']) {
-    if (switches.has(name) && !development) throw new UsageError(`--${name} goes with --dev`)
+    if (switches.has(name) && !development) throw new UsageError(`--${name} needs --dev`)
   }
   const { serve } = await import('../serve.ts')
   await serve({
@@ -17,6 +18,11 @@ export async function runServe(invocation: Invocation): Promise<Outcome> {
     demoOrders: !switches.has('no-demo-orders'),
   })
   return { value: undefined, text: '' }
+}
+
+export async function runVersion(): Promise<Outcome> {
+  const version = readVersion()
+  return { value: { version }, text: `countersign ${version}, Node ${process.versions.node}` }
 }
 
 const defaultBits = 3072

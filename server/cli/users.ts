@@ -2,17 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { requireAccount } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
 import { linkAddress } from '../auth/accounts/users/links.ts'
-import { listUsers } from '../auth/accounts/users/store.ts'
+import type { UserAccount } from '../auth/accounts/users/store.ts'
 import { Passwords } from '../auth/credentials/passwords/passwords.ts'
 import { formatInstant, parseTimeZone } from '../clock.ts'
 import { readPublicUrl } from '../config.ts'
 import { newSecret, sha256 } from '../ids.ts'
-import { namedUser, rolesCell, stateCell } from './accounts.ts'
+import { namedUser, rolesCell, runList, stateCell } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { readNewPassword } from './new-password.ts'
-import { table } from './output.ts'
 import { spellRoles } from './roles.ts'
 
 export async function runAddUser(invocation: Invocation): Promise<Outcome> {
@@ -72,7 +71,7 @@ function newNames({ positionals: [argument], texts }: Invocation) {
   return { email: emailGiven, userName: isEmail ? userName : (argument ?? userName) }
 }
 
-/** The part before the @, as near to a valid user name as it can be made. */
+/** Turns the part before the @ into the closest valid user name. */
 function nameFromEmail(email: string): string {
   return email
     .slice(0, email.indexOf('@'))
@@ -83,30 +82,26 @@ function nameFromEmail(email: string): string {
     .slice(0, 64)
 }
 
-export async function runListUsers(invocation: Invocation): Promise<Outcome> {
-  const users = await withDatabase(invocation, (db) => listUsers(db.read))
-  return {
-    value: users.map(({ version: _, ...user }) => ({ ...user, createdAt: formatInstant(user.createdAt) })),
-    text: table(
-      ['ID', 'USER NAME', 'EMAIL', 'ROLES', 'TIME ZONE', 'STATE'],
-      users.map((user) => [
-        String(user.id),
-        user.userName,
-        user.email,
-        rolesCell(user),
-        user.timeZone ?? '-',
-        stateCell(user) + (user.hasPassword ? '' : ', no password'),
-      ]),
-    ),
-  }
-}
+export const runListUsers = runList<UserAccount>({
+  find: (db, wanted, options) => db.query('findUsers', wanted, options),
+  headings: ['ID', 'USER NAME', 'EMAIL', 'ROLES', 'TIME ZONE', 'STATE'],
+  cellsOf: (user) => [
+    String(user.id),
+    user.userName,
+    user.email,
+    rolesCell(user),
+    user.timeZone ?? '-',
+    stateCell(user) + (user.hasPassword ? '' : ', no password'),
+  ],
+  toValue: ({ version: _, createdAt, ...user }) => ({ ...user, createdAtUtc: formatInstant(createdAt) }),
+})
 
 export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
   const { name } = await withDatabase(invocation, async (db) => {
     const { id, name, email } = await requireAccount(db.read, account)
     const passwordHash = await newPasswordHash([name, email ?? ''])
-    // By id: the user may have been renamed meanwhile.
+    // Uses the id, because the user may have been renamed in the meantime.
     return db.write('setPassword', { account: { kind: 'user', id }, passwordHash, stamp: commandStamp() })
   })
   return {
@@ -119,7 +114,7 @@ async function newPasswordHash(names: string[]): Promise<string> {
   return new Passwords().hash(await readNewPassword(names))
 }
 
-/** The only time that the link can be shown: its token is stored as a hash. */
+/** Prints the link. It can be shown only now, because its token is stored as a hash. */
 export async function runLink(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
   const publicUrl = readPublicUrl(process.env, invocation)
@@ -128,15 +123,15 @@ export async function runLink(invocation: Invocation): Promise<Outcome> {
     db.write('makeLink', { account, tokenHash: sha256(token), stamp: commandStamp() }),
   )
   const link = linkAddress(publicUrl, { token, email: made.email })
-  const expiresAt = formatInstant(made.expiresAt)
+  const expiresAtUtc = formatInstant(made.expiresAt)
   return {
-    value: { userName: made.name, link, expiresAt },
+    value: { userName: made.name, link, expiresAtUtc },
     text: link,
-    hint: `${made.name} sets a password with it, once, until ${expiresAt}. Earlier links no longer work.`,
+    hint: `${made.name} sets a password with it, once, until ${expiresAtUtc}. Earlier links no longer work.`,
   }
 }
 
-/** Users of one transaction of `--all`. A running service writes in the pauses between them. */
+/** Users that one transaction of `--all` handles. A running service writes in the pauses between them. */
 const batchUsers = 500
 const pauseMilliseconds = 20
 

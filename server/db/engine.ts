@@ -1,12 +1,42 @@
-import { type Kysely, SqliteAdapter } from '#kysely'
-import type { Database } from './tables.ts'
+import { type RawBuilder, type SqlBool, SqliteAdapter, sql } from '#kysely'
+import type { Db } from './tables.ts'
 
 /**
  * Picks, from two modules with the same functions, the one that speaks the SQL of this connection's engine.
  */
-export function ofEngine<Module>(
-  db: Kysely<Database>,
-  { sqlite, postgres }: { sqlite: Module; postgres: Module },
-): Module {
+export function ofEngine<Module>(db: Db, { sqlite, postgres }: { sqlite: Module; postgres: Module }): Module {
   return db.getExecutor().adapter instanceof SqliteAdapter ? sqlite : postgres
+}
+
+/**
+ * Ends a select in a write: the rows of its `from` stay as they are until the transaction ends. SQLite has
+ * one writer, so there they always do. With `key` other columns may change, but no row is deleted.
+ */
+export function keptUntilCommit(trx: Db, what: 'row' | 'key' = 'row'): RawBuilder<unknown> {
+  return ofEngine(trx, { sqlite: sql``, postgres: what === 'row' ? sql`for share` : sql`for key share` })
+}
+
+/**
+ * Whether the column is as the statement saw it at its beginning. On PostgreSQL, a statement that waited for
+ * a locked row (`keptUntilCommit`) goes on with its newest version, but with all other rows as they were.
+ */
+export function asSeen(trx: Db, table: string, column: string): RawBuilder<SqlBool> {
+  const [rows, value] = [sql.table(table), sql.ref(`${table}.${column}`)]
+  return ofEngine(trx, {
+    sqlite: sql<SqlBool>`true`,
+    postgres: sql<SqlBool>`${value} = (select ${sql.ref(`seen.${column}`)} from ${rows} as seen
+      where seen.id = ${sql.ref(`${table}.id`)})`,
+  })
+}
+
+/**
+ * The condition of a named read that may look at many rows: it ends the read when its time is up
+ * (sqlite/reads.ts; on PostgreSQL the statement timeout does). A call costs more than a row, so only one row
+ * in 256 makes one.
+ */
+export function withinTime(db: Db, rowNumber: string): RawBuilder<SqlBool> {
+  return ofEngine(db, {
+    sqlite: sql<SqlBool>`(${sql.ref(rowNumber)} & 255 <> 0 or within_time() = 1)`,
+    postgres: sql<SqlBool>`true`,
+  })
 }

@@ -1,34 +1,43 @@
+class NamedError extends Error {
+  override name = this.constructor.name
+}
+
 /** The database cannot be used now: gone, full, read-only, or locked for too long. Answered with 503. */
-export class DatabaseUnavailable extends Error {
-  override name = 'DatabaseUnavailable'
+export class DatabaseUnavailable extends NamedError {
+  /** Why it takes no changes, if it can still be read. */
+  readonly refusesWrites: 'full' | 'read-only' | undefined
+
+  constructor(
+    message: string,
+    { refusesWrites, ...options }: ErrorOptions & Pick<Partial<DatabaseUnavailable>, 'refusesWrites'> = {},
+  ) {
+    super(message, options)
+    this.refusesWrites = refusesWrites
+  }
 }
 
 /** A read was stopped because it ran longer than its limit (see `query` of the port). */
-export class QueryTooSlow extends Error {
-  override name = 'QueryTooSlow'
-}
+export class QueryTooSlow extends NamedError {}
 
-/** Nothing is broken, but too many already wait for their turn. Answered with 503. */
-export class TooManyWaiting extends Error {
-  override name = 'TooManyWaiting'
-}
+/** Nothing is broken, but too many requests are already waiting. Answered with 503. */
+export class TooManyWaiting extends NamedError {}
 
 /** A fault at start that the operator of the database has to fix; `message` is one line for a person. */
-export class DatabaseRefused extends Error {
-  override name = 'DatabaseRefused'
-}
+export class DatabaseRefused extends NamedError {}
 
-/** Another transaction held a row for longer than a write waits. Nothing was written. */
-export class LockTimeout extends DatabaseUnavailable {
-  override name = 'LockTimeout'
-}
+/** The database works, but stopped a statement at its time limit. Nothing was written. Answered with 503. */
+export class TimedOut extends DatabaseUnavailable {}
 
-/** The server stopped a statement that ran longer than its limit. Nothing was written. */
-export class StatementTimeout extends DatabaseUnavailable {
-  override name = 'StatementTimeout'
-}
+/** Another transaction held a row for longer than a write waits. */
+export class LockTimeout extends TimedOut {}
 
-/** True if nothing can be reached or used. After a lock or a limit the connection is sound. */
+/** A statement ran longer than its limit. */
+export class StatementTimeout extends TimedOut {}
+
+/**
+ * True if the database cannot be reached or used at all. After a lock or a time limit, the connection still
+ * works.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
 }

@@ -3,13 +3,13 @@ import { DatabaseUnavailable, TooManyWaiting } from './errors.ts'
 export interface TurnLimits {
   /** Pieces of work that run at the same time. */
   atOnce: number
-  /** For one caller, if fewer. */
+  /** The same for one caller, if lower. */
   atOnceOfCaller?: number
   /** Pieces that may wait; one more is refused at once. */
   waiting: number
-  /** For one caller, if fewer. */
+  /** The same for one caller, if lower. */
   waitingOfCaller?: number
-  /** How long a piece may wait before it is refused; without a value, for ever. */
+  /** How long a piece may wait before it is refused. Without a value, it waits forever. */
   patienceMilliseconds?: number
 }
 
@@ -21,7 +21,7 @@ interface Queued {
   patience?: NodeJS.Timeout
 }
 
-/** Work of which a limited number of pieces runs at a time. Callers take turns. */
+/** Runs a limited number of pieces of work at a time. Callers take turns. */
 export class Turns {
   readonly #limits: TurnLimits
   /** For each caller with work waiting, in the order of their turns. */
@@ -35,7 +35,10 @@ export class Turns {
     this.#limits = limits
   }
 
-  /** Settles as `work` does. If it never began: `TooManyWaiting`, or `DatabaseUnavailable` once closed. */
+  /**
+   * Settles as `work` does. Rejects with `TooManyWaiting` if the work never began, or with
+   * `DatabaseUnavailable` once closed.
+   */
   run<Output>(caller: string, work: () => Promise<Output>): Promise<Output> {
     const queue = this.#queues.get(caller) ?? []
     const { waiting, waitingOfCaller = waiting, patienceMilliseconds } = this.#limits
@@ -56,7 +59,7 @@ export class Turns {
     return { running: this.#running, waiting: this.#waiting }
   }
 
-  /** Refuses what waits; what has begun continues. */
+  /** Refuses the work that waits. Work that has begun continues. */
   close(): void {
     this.#isClosed = true
     for (const { reject, patience } of [...this.#queues.values()].flat()) {
@@ -117,6 +120,32 @@ export class Turns {
     if (running === 0) this.#runningOf.delete(caller)
     else this.#runningOf.set(caller, running)
     this.#running += change
+  }
+}
+
+/** Turns of which long work gets half: other work then finds one that is free or soon will be. */
+export class HalvedTurns {
+  readonly #all: Turns
+  readonly #long: Turns
+
+  constructor(limits: TurnLimits) {
+    this.#all = new Turns(limits)
+    this.#long = new Turns({ ...limits, atOnce: Math.max(1, Math.floor(limits.atOnce / 2)) })
+  }
+
+  run<Output>(caller: string, isLong: boolean, work: () => Promise<Output>): Promise<Output> {
+    const run = () => this.#all.run(caller, work)
+    return isLong ? this.#long.run(caller, run) : run()
+  }
+
+  get load(): { running: number; waiting: number } {
+    const { running, waiting } = this.#all.load
+    return { running, waiting: waiting + this.#long.load.waiting }
+  }
+
+  close(): void {
+    this.#long.close()
+    this.#all.close()
   }
 }
 

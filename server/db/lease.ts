@@ -1,8 +1,8 @@
-import { sql, type Transaction } from '#kysely'
+import { sql } from '#kysely'
 import { ofEngine } from './engine.ts'
-import type { Database } from './tables.ts'
+import type { Trx } from './tables.ts'
 
-/** Longer than a transaction and the pause after it may take. */
+/** Longer than a transaction and the pause after it can take. */
 const leaseMilliseconds = 10_000
 
 /** The database's clock, which all instances share. */
@@ -13,7 +13,7 @@ const now = {
 
 export interface Lease {
   name: string
-  /** The term that the caller holds. Null asks for a new one, which begins once the last has ended. */
+  /** The term that the caller holds. Null asks for a new term, which begins once the last one has ended. */
   term: number | null
   milliseconds?: number
 }
@@ -25,7 +25,7 @@ export interface Lease {
  * the commit, and a holder that lost it while stalled cannot commit any more.
  */
 export async function holdLease(
-  trx: Transaction<Database>,
+  trx: Trx,
   { name, term, milliseconds = leaseMilliseconds }: Lease,
 ): Promise<number | null> {
   const at = ofEngine(trx, now)

@@ -1,13 +1,13 @@
-import { type Kysely, sql, type Transaction } from '#kysely'
+import { sql } from '#kysely'
 import { DatabaseRefused } from './errors.ts'
-import type { Database, Schema } from './tables.ts'
+import type { Db, Schema, Trx } from './tables.ts'
 
 /**
  * Brings the schema to this version of the service, inside the caller's transaction and under its lock: all
  * or nothing. Returns the names of the migrations applied. Throws `DatabaseRefused` if the database belongs
  * to another version.
  */
-export async function migrate(trx: Transaction<Database>, schema: Schema): Promise<string[]> {
+export async function migrate(trx: Trx, schema: Schema): Promise<string[]> {
   await sql`create table if not exists schema_migrations (name text primary key, applied_at text not null)`.execute(
     trx,
   )
@@ -22,19 +22,30 @@ export async function migrate(trx: Transaction<Database>, schema: Schema): Promi
 }
 
 /** Names of the migrations not applied yet, in order. Needs only the right to read. */
-export async function pendingMigrations(db: Kysely<Database>, schema: Schema): Promise<string[]> {
+export async function pendingMigrations(db: Db, schema: Schema): Promise<string[]> {
   const applied = new Set(await appliedMigrations(db, schema))
   const unknown = [...applied].filter((name) => !(name in schema.migrations))
+  const own = Object.keys(schema.migrations)
   if (unknown.length > 0) {
-    throw new DatabaseRefused(
-      'DATABASE_URL: the database belongs to another version of Countersign, newer than this one or from before its' +
-        ` first release (it has ${unknown.join(', ')})`,
-    )
+    const isNewer = own.every((name) => applied.has(name))
+    const kind = isNewer
+      ? 'of a newer version of Countersign; run that version, or use a backup that this one made'
+      : 'from before the first release of Countersign, and cannot be brought up to date; use a new database'
+    throw new DatabaseRefused(`DATABASE_URL: the database is ${kind} (it has ${unknown.join(', ')})`)
   }
-  return Object.keys(schema.migrations).filter((name) => !applied.has(name))
+  return own.filter((name) => !applied.has(name))
 }
 
-async function appliedMigrations(db: Kysely<Database>, { findHistory }: Schema): Promise<string[]> {
+/** Throws `DatabaseRefused` if the database is not of this version. Needs only the right to read. */
+export async function requireMigrated(db: Db, schema: Schema): Promise<void> {
+  const pending = await pendingMigrations(db, schema)
+  if (pending.length === 0) return
+  throw new DatabaseRefused(
+    `DATABASE_URL: the database is older than this version (it lacks ${pending.join(', ')}): run \`migrate\` on it first`,
+  )
+}
+
+async function appliedMigrations(db: Db, { findHistory }: Schema): Promise<string[]> {
   if ((await findHistory.execute(db)).rows.length === 0) return []
   const { rows } = await sql<{ name: string }>`select name from schema_migrations`.execute(db)
   return rows.map((row) => row.name)

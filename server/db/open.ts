@@ -2,18 +2,23 @@ import { parseDatabaseUrl } from './address.ts'
 import type { RefusalCodec } from './errors.ts'
 import type { DatabasePort, GroupedOperations, ReadOperations, SingleReads, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres/connections.ts'
-import { migrateSqlite, openSqlite } from './sqlite/open.ts'
+import { migrateSqlite, openSqlite, openSqliteToRead } from './sqlite/open.ts'
 
 export interface ConnectOptions {
   /** `file:...` is embedded SQLite, `postgres://...` is PostgreSQL. */
   databaseUrl: string
+  /** The database must be of this version: it is not migrated, and what `write` changes may be lost. */
+  readOnly?: boolean
   /** PostgreSQL: connections for transactions. */
   poolSize?: number
   /** PostgreSQL: behind a pooler that hands out connections by transaction. */
   transactionPooler?: boolean
   /** PostgreSQL: how long to wait at start for a server that does not answer yet. */
   startTimeoutMilliseconds?: number
-  /** PostgreSQL: called each time the server is waited for, and once if it has no index to search text by. */
+  /**
+   * PostgreSQL: called whenever the service waits for the server, and once if there is no index for text
+   * search.
+   */
   onWaiting?: (message: string) => void
 }
 
@@ -33,17 +38,16 @@ export interface OpenOptions<Operations extends WriteOperations, Reads extends R
 }
 
 /**
- * Migrates and opens the database at the address. Throws `DatabaseRefused` with one line for the operator.
+ * Opens the database at the address, and migrates it first unless it is only read. Throws `DatabaseRefused`
+ * with one line for the operator.
  */
 export async function openDatabase<Operations extends WriteOperations, Reads extends ReadOperations>(
   options: OpenOptions<Operations, Reads>,
 ): Promise<DatabasePort<Operations, Reads>> {
-  await migrateDatabase(options)
   const address = parseDatabaseUrl(options.databaseUrl)
-  if (address.engine === 'sqlite') {
-    const { writerEntry, readerEntry, refusals } = options
-    return openSqlite<Operations, Reads>({ file: address.file, writerEntry, readerEntry, refusals })
-  }
+  if (address.engine === 'sqlite' && options.readOnly) return openSqliteToRead({ ...options, ...address })
+  await migrateDatabase(options)
+  if (address.engine === 'sqlite') return openSqlite({ ...options, ...address })
   const { openPostgres } = await import('./postgres/open.ts')
   return openPostgres(postgresOptions(address.url, options), options)
 }
@@ -53,8 +57,9 @@ export async function migrateDatabase(options: ConnectOptions): Promise<string[]
   const address = parseDatabaseUrl(options.databaseUrl)
   if (address.engine === 'sqlite') return migrateSqlite(address.file)
   const { migratePostgres } = await import('./postgres/migrate.ts')
-  const { startTimeoutMilliseconds = 0, onWaiting = () => undefined } = options
-  return migratePostgres(postgresOptions(address.url, options), startTimeoutMilliseconds, onWaiting)
+  const { startTimeoutMilliseconds = 0, onWaiting = () => undefined, readOnly = false } = options
+  const target = { ...postgresOptions(address.url, options), readOnly }
+  return migratePostgres(target, startTimeoutMilliseconds, onWaiting)
 }
 
 function postgresOptions(url: string, options: ConnectOptions): PostgresOptions {

@@ -1,5 +1,4 @@
-import type { Kysely, Transaction } from '#kysely'
-import type { Database } from './tables.ts'
+import type { Db, Trx } from './tables.ts'
 
 /**
  * A write operation: a plain function of its input and the database. Input and output are plain data
@@ -7,7 +6,7 @@ import type { Database } from './tables.ts'
  * input. If it throws, everything it wrote is rolled back.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the types of the registry give input and output of each
-export type WriteOperation = (trx: Transaction<Database>, input: any) => Promise<unknown>
+export type WriteOperation = (trx: Trx, input: any) => Promise<unknown>
 export type WriteOperations = Record<string, WriteOperation>
 
 /**
@@ -15,8 +14,8 @@ export type WriteOperations = Record<string, WriteOperation>
  * it did nothing for; that one then runs alone.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as of WriteOperation
-export type GroupedOperation = (trx: Transaction<Database>, inputs: any[]) => Promise<unknown[]>
-/** By the name of the operation. SQLite needs none: its writer groups all writes. */
+export type GroupedOperation = (trx: Trx, inputs: any[]) => Promise<unknown[]>
+/** Keyed by the name of the operation. SQLite needs none, because its writer groups all writes. */
 export type GroupedOperations = Record<string, GroupedOperation>
 
 /**
@@ -24,25 +23,30 @@ export type GroupedOperations = Record<string, GroupedOperation>
  * data, so that it can run in another thread.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as of WriteOperation
-export type ReadOperation = (snapshot: Kysely<Database>, input: any) => Promise<unknown>
+export type ReadOperation = (snapshot: Db, input: any) => Promise<unknown>
 export type ReadOperations = Record<string, ReadOperation>
 
 /**
- * The same answers by a single statement, without a transaction or a turn; undefined if that is impossible.
- * By the name of the read. SQLite needs none: its statements cost no round trip.
+ * Gives the same answer by a single statement, without a transaction or a turn; undefined if that is
+ * impossible. Keyed by the name of the read. SQLite needs none, because its statements cost no round trip.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as of ReadOperation
-export type SingleReads = Record<string, (db: Kysely<Database>, input: any) => Promise<unknown>>
+export type SingleReads = Record<string, (db: Db, input: any) => Promise<unknown>>
 
 export interface QueryOptions {
   /** How long the operation may run, not counting the wait for its turn. Less than 4 s. */
   limitMilliseconds: number
-  /** The caller, because callers take turns where one has to wait for another. */
+  /** The caller. Callers take turns when they have to wait. */
   caller: string
+  /** Long reads, and those that follow each other, leave half of the readers to all others. */
+  isLong?: boolean
 }
 
-/** Writes under way or waiting; one more is refused at once. */
+/** How many writes may run or wait. One more is refused at once. */
 export const waitingWritesLimit = 10_000
+
+/** How long one page of a list may take before it is stopped (section 3 of the contract). */
+export const pageLimitMilliseconds = 2_000
 
 /** Lists that may wait for their turn: in all, and for one caller. */
 export const waitingLists = { waiting: 512, waitingOfCaller: 128 }
@@ -55,7 +59,7 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   /** Whether writes of orders leave changes that a job has to merge into the tally. */
   defersTally: boolean
   /** Queries outside a transaction. They see only committed, durable data. */
-  read: Kysely<Database>
+  read: Db
   /**
    * Runs the named read on one consistent snapshot, away from the event loop. Rejects with what it threw,
    * with `TooManyWaiting` or `DatabaseUnavailable`, or with `QueryTooSlow` once its queries together have run
@@ -80,7 +84,7 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   load(): DatabaseLoad
   /** Copies the database, as one consistent snapshot, to a new file. */
   backup(file: string): Promise<void>
-  /** Waits for the writes under way, then closes the database. */
+  /** Waits for running writes, then closes the database. */
   close(): Promise<void>
 }
 
@@ -92,3 +96,6 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
 export interface Registered {}
 
 export type AppDatabase = DatabasePort<Registered['operations'], Registered['reads']>
+
+/** Opened to read only. */
+export type ReadableDatabase = Omit<AppDatabase, 'write'>

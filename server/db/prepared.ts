@@ -1,15 +1,15 @@
-import { type CompiledQuery, type Kysely, type QueryResult, type RawBuilder, sql } from '#kysely'
+import { type CompiledQuery, type QueryResult, type RawBuilder, sql } from '#kysely'
 import { ofEngine } from './engine.ts'
-import type { Database } from './tables.ts'
+import type { Db } from './tables.ts'
 
 /** A query of Kysely's builder, or one written with its `sql`. */
 interface Buildable<Row> {
-  compile(db: Kysely<Database>): CompiledQuery<Row>
+  compile(db: Db): CompiledQuery<Row>
 }
 
 interface Compiled<Row> {
   query: CompiledQuery<Row>
-  /** For each bound value, the name it stands for; undefined for a constant of the query. */
+  /** For each bound value, the name that it belongs to; undefined for a constant of the query. */
   names: (PropertyKey | undefined)[]
 }
 
@@ -18,8 +18,8 @@ interface Compiled<Row> {
  * as running it. `build` gets placeholders instead of values, so it may only bind them.
  */
 export function prepared<Values extends object, Row>(
-  build: (db: Kysely<Database>, values: Values) => Buildable<Row>,
-): (db: Kysely<Database>, values: Values) => Promise<QueryResult<Row>> {
+  build: (db: Db, values: Values) => Buildable<Row>,
+): (db: Db, values: Values) => Promise<QueryResult<Row>> {
   const ofEngines: Record<'sqlite' | 'postgres', { made?: Compiled<Row> }> = { sqlite: {}, postgres: {} }
   return (db, values) => {
     const kept = ofEngine(db, ofEngines)
@@ -33,9 +33,22 @@ export function prepared<Values extends object, Row>(
   }
 }
 
+/** Like `prepared`, with a statement for each shape: `build` may branch on it, and it takes few values. */
+export function preparedFor<Shape extends object, Values extends object, Row>(
+  build: (db: Db, shape: Shape, values: Values) => Buildable<Row>,
+): (db: Db, shape: Shape, values: Values) => Promise<QueryResult<Row>> {
+  const statements = new Map<string, ReturnType<typeof prepared<Values, Row>>>()
+  return (db, shape, values) => {
+    const key = JSON.stringify(shape)
+    const statement = statements.get(key) ?? prepared((of, bound: Values) => build(of, shape, bound))
+    statements.set(key, statement)
+    return statement(db, values)
+  }
+}
+
 function compile<Values extends object, Row>(
-  db: Kysely<Database>,
-  build: (db: Kysely<Database>, values: Values) => Buildable<Row>,
+  db: Db,
+  build: (db: Db, values: Values) => Buildable<Row>,
 ): Compiled<Row> {
   const nameOf = new Map<unknown, PropertyKey>()
   const placeholders = new Proxy({} as Values, {

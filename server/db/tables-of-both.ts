@@ -1,19 +1,25 @@
 /** How an engine writes columns and tables. */
 interface Dialect {
-  /** A number that the database gives, and never gives again. */
+  /** A number that the database assigns and never reuses. */
   id: string
-  /**
-   * The same for tables that may outgrow an int32. SQLite may give the last one again once its row is gone.
-   */
+  /** The same for tables that may outgrow an int32. SQLite may reuse the last number once its row is gone. */
   longId: string
   /** The id of an order or a view. */
   orderId: string
   text: string
   /** Milliseconds. */
   instant: string
-  /** What follows the columns of a table. */
+  /** What a `create table` statement has after the columns. */
   end: string
 }
+
+/** What a row of the approval policy says, and each order is stamped with; see orders/rules.ts. */
+export const ruleColumns = (
+  text: string,
+) => `approvals_needed integer not null check (approvals_needed between 1 and 5),
+     self_approval integer not null check (self_approval in (0, 1)),
+     service_approval integer not null check (service_approval in (0, 1)),
+     role_needed ${text}`
 
 /** The states of an order in the readable view. `orders/order.ts` compiles only if it has the same. */
 export const readableStatuses = { Pending: 0, Approved: 1, Rejected: 2, Withdrawn: 3 } as const
@@ -33,6 +39,8 @@ const eventColumns = (text: string, instant: string) => `id ${text} not null,
      at_time_zone ${text},
      by_name ${text} not null,
      by_id integer,
+     for_name ${text},
+     for_id integer,
      data ${text} not null,
      text_hash ${text},
      text_salt ${text},
@@ -52,17 +60,22 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      created_at ${instant} not null,
      version integer not null default 1 check (version >= 1)
    )${end}`,
+  'create index principals_by_kind on principals (kind, name_folded, id)',
   `create table users (
      principal_id integer primary key references principals (id),
      email ${text} not null unique,
      password_hash ${text},
+     password_set_by ${text},
      time_zone ${text}
    )${end}`,
   `create table clients (
      principal_id integer primary key references principals (id),
      display_name ${text},
-     ends_at ${instant}
+     display_name_folded ${text},
+     ends_at ${instant},
+     owner_id integer references principals (id)
    )${end}`,
+  'create index clients_by_display_name on clients (display_name_folded, principal_id)',
   // In a separate table because it is written whenever a client gets a token.
   `create table client_uses (
      principal_id integer primary key references principals (id),
@@ -77,7 +90,8 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   'create index client_secrets_by_principal on client_secrets (principal_id)',
   `create table roles (
      name ${text} primary key,
-     version integer not null default 1 check (version >= 1)
+     version integer not null default 1 check (version >= 1),
+     accounts integer not null default 0 check (accounts >= 0)
    )${end}`,
   `create table role_permissions (
      role ${text} not null references roles (name),
@@ -89,9 +103,14 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      role ${text} not null references roles (name),
      primary key (principal_id, role)
    )${end}`,
+  'create index principal_roles_by_role on principal_roles (role, principal_id)',
   // One row that every change of accounts and roles locks, so that they follow each other on all instances.
-  `create table administration (id integer primary key check (id = 1))${end}`,
-  'insert into administration (id) values (1)',
+  `create table administration (
+     id integer primary key check (id = 1),
+     users integer not null,
+     clients integer not null
+   )${end}`,
+  'insert into administration (id, users, clients) values (1, 0, 0)',
   `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
   `insert into role_permissions (role, permission) values
      ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'), ('Admin', 'Orders.Note'),
@@ -99,9 +118,28 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'), ('Operator', 'Orders.Note'),
      ('Viewer', 'Orders.Read')`,
 
+  `create table passkeys (
+     id ${text} primary key,
+     principal_id integer not null references principals (id),
+     rp_id ${text} not null,
+     name ${text} not null,
+     public_key ${text} not null,
+     counter ${instant} not null,
+     synced integer not null check (synced in (0, 1)),
+     created_at ${instant} not null,
+     last_used_at ${instant}
+   )${end}`,
+  'create index passkeys_by_principal on passkeys (principal_id, created_at, id)',
+  `create table used_challenges (
+     nonce ${text} primary key,
+     expires_at ${instant} not null
+   )${end}`,
+  'create index used_challenges_by_end on used_challenges (expires_at)',
+
   `create table sessions (
      id ${text} primary key,
      principal_id integer not null references principals (id),
+     passkey_id ${text},
      credentials_epoch integer not null,
      roles ${text} not null,
      antiforgery_binding ${text} not null unique,
@@ -118,6 +156,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      session_id ${text} not null references sessions (id) on delete cascade,
      number integer not null,
      authenticated_at ${instant} not null,
+     passkey_id ${text},
      retired_at ${instant}
    )${end}`,
   'create index session_ids_by_session on session_ids (session_id)',
@@ -125,6 +164,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   `create table refresh_families (
      id ${text} primary key,
      principal_id integer not null references principals (id),
+     passkey_id ${text},
      credentials_epoch integer not null,
      generation integer not null,
      token_hash ${text} not null,
@@ -140,6 +180,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   `create table one_time_links (
      principal_id integer primary key references principals (id),
      token_hash ${text} not null unique,
+     made_by ${text} not null,
      expires_at ${instant} not null
    )${end}`,
   'create index one_time_links_by_end on one_time_links (expires_at)',
@@ -172,17 +213,28 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
 
   `create table approval_policy (
      from_e4 ${instant} primary key check (from_e4 between 0 and 999999999999999),
-     approvals integer not null check (approvals between 1 and 5),
-     self_approval integer not null check (self_approval in (0, 1)),
-     services integer not null check (services in (0, 1)),
+     ${ruleColumns(text)},
      version integer not null
    )${end}`,
-  'insert into approval_policy (from_e4, approvals, self_approval, services, version) values (0, 1, 1, 1, 1)',
+  // The user's rule: one approval, from anyone.
+  `insert into approval_policy (from_e4, approvals_needed, self_approval, service_approval, version)
+     values (0, 1, 1, 1, 1)`,
   `create table order_approvals (
      order_id ${orderId} not null,
-     approver_id integer not null references principals (id),
-     primary key (order_id, approver_id)
+     account_id integer not null references principals (id),
+     primary key (order_id, account_id)
    )${end}`,
+  `create table order_receipts (
+     order_id ${orderId} primary key,
+     receipt ${text} not null
+   )${end}`,
+  `create table absences (
+     principal_id integer primary key references principals (id),
+     deputy_id integer not null references principals (id) check (deputy_id <> principal_id),
+     from_at ${instant} not null,
+     until_at ${instant} not null check (until_at > from_at)
+   )${end}`,
+  'create index absences_by_deputy on absences (deputy_id, principal_id)',
 
   `create table views (
      id ${orderId} primary key,
@@ -194,12 +246,12 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      direction ${text} not null check (direction in ('asc', 'desc')),
      columns ${text} not null,
      shared integer not null check (shared in (0, 1)),
-     version integer not null,
-     unique (owner_id, name_folded)
+     version integer not null
    )${end}`,
+  'create index views_by_owner on views (owner_id, name_folded)',
   'create index views_by_sharing on views (shared, name_folded)',
 
-  // Events wait here for their place in the log. A writer touches nothing that another writer touches.
+  // Events wait here for their place in the log. No writer touches a row that another writer touches.
   `create table unsealed_events (
      number ${longId},
      ${eventColumns(text, instant)}
@@ -210,6 +262,9 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      hash ${text} not null
    )${end}`,
   'create index events_by_subject on events (subject_id, subject_kind, sequence)',
+  // Finds approvals and counts notes without reading the other events of an order. It adds 2 µs to the
+  // sealing of an event.
+  'create index events_by_subject_and_kind on events (subject_id, subject_kind, kind, sequence)',
   // Each index has everything that a filter of the log can ask for, so matches are counted without their
   // rows. The three together add 2 to 3 µs of processor time to the sealing of an event.
   'create index events_by_kind on events (kind, sequence, at)',

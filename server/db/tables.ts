@@ -1,4 +1,4 @@
-import type { Generated, RawBuilder, Transaction } from '#kysely'
+import type { Generated, Kysely, RawBuilder, Transaction } from '#kysely'
 
 /**
  * The whole schema as types; each engine's schema.ts creates it. Both engines give the same values for every
@@ -6,38 +6,356 @@ import type { Generated, RawBuilder, Transaction } from '#kysely'
  * 0 or 1, hashes base64url text. The store of each slice converts them to domain values.
  */
 export interface Database {
-  orders: OrdersTable
-  order_tally: OrderTallyTable
-  order_tally_changes: OrderTallyChangesTable
-  principals: PrincipalsTable
-  users: UsersTable
-  clients: ClientsTable
-  client_uses: ClientUsesTable
-  client_secrets: ClientSecretsTable
-  roles: RolesTable
-  role_permissions: RolePermissionsTable
-  principal_roles: PrincipalRolesTable
-  administration: AdministrationTable
-  sessions: SessionsTable
-  session_ids: SessionIdsTable
-  refresh_families: RefreshFamiliesTable
-  one_time_links: OneTimeLinksTable
-  login_failures: LoginFailuresTable
-  known_addresses: KnownAddressesTable
-  idempotency_keys: IdempotencyKeysTable
-  approval_policy: ApprovalPolicyTable
-  order_approvals: OrderApprovalsTable
-  views: ViewsTable
-  unsealed_events: UnsealedEventsTable
-  events: EventsTable
-  log_head: LogHeadTable
-  leases: LeasesTable
+  orders: RuleColumns & {
+    /** The short number, by sequence; may have gaps. SQLite's index of trigrams knows an order by it. */
+    number: Generated<number>
+    /** UUIDv7, lower case. */
+    id: string
+    customer: string
+    /** `foldText(customer)`: what text search and sorting see. */
+    customer_folded: string
+    /** Ten-thousandths of the currency unit, 1 to 999,999,999,999,999. */
+    total_e4: number
+    /** `EOrderStatus`. */
+    status: number
+    created_at: number
+    created_at_time_zone: string | null
+    created_by: string | null
+    updated_at: number | null
+    updated_at_time_zone: string | null
+    modified_by: string | null
+    /** Version for optimistic concurrency, 1 at creation. */
+    version: number
+    /** Null for an order that no account created, for example a seeded one. */
+    created_by_id: number | null
+    /** The owner, at that time, of the service that created the order. */
+    created_by_owner_id: number | null
+    approvals_given: number
+    /** 1 once an approver held `role_needed`. A role taken away later does not change it. */
+    role_held: number
+    /** Names of those who approved, as they were then: `ann, bo for cy`. */
+    approved_by: string | null
+  }
+
+  /**
+   * Counts and sums of orders by status and by time of creation, kept by triggers on `orders` (ADR 10). Exact
+   * only together with `order_tally_changes`, read in the same statement.
+   */
+  order_tally: TallyColumns & {
+    /** How long the part of time is: one of `tallySpans`. */
+    span: number
+    /** The position of that part since 1970: `created_at` divided by `span`. */
+    part: number
+  }
+
+  /**
+   * Changes to be added to `order_tally`, to the row of each span; numbers may be negative. On PostgreSQL
+   * each statement appends its changes, and `mergeTallyChanges` moves them. On SQLite the table stays empty.
+   */
+  order_tally_changes: TallyColumns & {
+    id: Generated<number>
+    /** Whole quarters of an hour since 1970 of `created_at`. */
+    quarter: number
+  }
+
+  /**
+   * Users and service clients share one sequence of int32 ids and one set of names (section 6 of the
+   * contract).
+   */
+  principals: {
+    id: Generated<number>
+    kind: 'user' | 'client'
+    /** User name, or clientId of a service. */
+    name: string
+    /** Lower-cased name, unique over users and clients. */
+    name_folded: string
+    enabled: number
+    /** When access tokens were last ended. A token that carries another instant is refused. */
+    credentials_changed_at: number
+    /** Rises when all sessions and token families end: those of an earlier epoch are refused. */
+    credentials_epoch: number
+    /** 1 for accounts of the development seed, until they get a new password or secret. */
+    demo: number
+    created_at: number
+    /** Rises with every event of the account. */
+    version: Generated<number>
+  }
+
+  users: {
+    principal_id: number
+    /** Lower-cased, unique. */
+    email: string
+    /** Argon2id PHC string. Null until the user sets a password, which is required to sign in. */
+    password_hash: string | null
+    /** Name of the person who set the password or made the link that set it; null if the user chose it. */
+    password_set_by: string | null
+    /** IANA name for audit stamps, if the user has one. */
+    time_zone: string | null
+  }
+
+  /** The part of a service client that users do not have. */
+  clients: {
+    principal_id: number
+    /** The name shown to people. */
+    display_name: string | null
+    /** Lower-cased. */
+    display_name_folded: string | null
+    /** After this instant the client gets no token. */
+    ends_at: number | null
+    /** The person who counts as creator of the orders that the client creates. */
+    owner_id: number | null
+  }
+
+  client_uses: {
+    principal_id: number
+    /** When it last got a token, to the minute. */
+    last_used_at: number
+  }
+
+  client_secrets: {
+    id: Generated<number>
+    principal_id: number
+    /** SHA-256, base64url. */
+    secret_hash: string
+    created_at: number
+  }
+
+  roles: {
+    name: string
+    /** Rises with every change of the role's permissions. */
+    version: Generated<number>
+    /** How many accounts have the role. */
+    accounts: Generated<number>
+  }
+
+  role_permissions: {
+    role: string
+    permission: string
+  }
+
+  principal_roles: {
+    principal_id: number
+    role: string
+  }
+
+  /** One row. Any change of accounts or roles holds its lock (auth/accounts/roles/administrators.ts). */
+  administration: {
+    /** Always 1. */
+    id: number
+    /** How many accounts there are. None is ever deleted. */
+    users: number
+    clients: number
+  }
+
+  sessions: {
+    id: string
+    principal_id: number
+    /** The passkey that began it; null for the password. */
+    passkey_id: string | null
+    /** The account's epoch when the session was made. */
+    credentials_epoch: number
+    /** JSON array of role names, as they were when the session was made or last refreshed. */
+    roles: string
+    /** SHA-256 (base64url) of the antiforgery binding. Unique, so no two sessions share one. */
+    antiforgery_binding: string
+    created_at: number
+    last_seen_at: number
+    absolute_expires_at: number
+    user_agent: string | null
+    /** How many ids the session has had. */
+    issued_ids: number
+  }
+
+  session_ids: {
+    /** SHA-256 (base64url) of the cookie value. */
+    id_hash: string
+    session_id: string
+    /** Position among the ids of the session, from 1. */
+    number: number
+    /** When the password or a passkey was last given, as far as this id knows. */
+    authenticated_at: number
+    /** The passkey that was given then; null for the password. */
+    passkey_id: string | null
+    /** Null for the current id; for a replaced one, the end of its grace period. */
+    retired_at: number | null
+  }
+
+  /** Public keys by which a user signs in and confirms (section 19 of the contract). */
+  passkeys: {
+    /** The credential id of the authenticator, base64url. */
+    id: string
+    principal_id: number
+    /** The host name under which it works. */
+    rp_id: string
+    name: string
+    /** COSE key, base64url. */
+    public_key: string
+    /** As the last signature had it; always 0 for an authenticator that does not count. */
+    counter: number
+    /** 1 if the key may exist on several devices. */
+    synced: number
+    created_at: number
+    last_used_at: number | null
+  }
+
+  /** Used challenges, until they would have expired. */
+  used_challenges: {
+    nonce: string
+    expires_at: number
+  }
+
+  /** A chain of refresh tokens. Only the newest is valid, and nothing is kept of the others (ADR 26). */
+  refresh_families: {
+    id: string
+    principal_id: number
+    /** The passkey that began it; null for the password. */
+    passkey_id: string | null
+    /** The account's epoch when the family was made. */
+    credentials_epoch: number
+    /** How many tokens the family has had. */
+    generation: number
+    /** SHA-256 (base64url) of the valid token. */
+    token_hash: string
+    /** When that token expires if it is not used; never after `expires_at`. */
+    token_expires_at: number
+    created_at: number
+    /** When the newest token was issued. */
+    last_used_at: number
+    expires_at: number
+    user_agent: string | null
+  }
+
+  /** Links by which users set a password, at most one for a user. Using a link deletes it. */
+  one_time_links: {
+    principal_id: number
+    /** SHA-256 (base64url) of the token in the link. */
+    token_hash: string
+    /** Name of the person who made it. */
+    made_by: string
+    expires_at: number
+  }
+
+  /**
+   * Failed and running attempts to sign in, counted by account and address, by account and network, and by
+   * account alone.
+   */
+  login_failures: {
+    /** SHA-256 (base64url) of what is counted. */
+    key_hash: string
+    failures: number
+    blocked_until: number
+    updated_at: number
+  }
+
+  /** Addresses from which an account has signed in. */
+  known_addresses: {
+    /** SHA-256 (base64url) of account and address together, as in `login_failures`. */
+    pair_hash: string
+    /** SHA-256 (base64url) of the account. */
+    account_hash: string
+    /** When the account last signed in from there. */
+    signed_in_at: number
+  }
+
+  idempotency_keys: {
+    principal_id: number
+    /** Method and path: `POST /v1/orders`. */
+    operation: string
+    key: string
+    fingerprint: string
+    /** JSON of the operation's output. */
+    result: string
+    expires_at: number
+  }
+
+  /** The approval policy. The row with the greatest `from_e4` up to an order's total applies to it. */
+  approval_policy: RuleColumns & {
+    from_e4: number
+    /** The version of the whole policy, the same in every row. */
+    version: number
+  }
+
+  /**
+   * The accounts that took part in an approval, at most once for each order: the approver, and the absent
+   * person in whose right a deputy approved. `events` records when, and under which names.
+   */
+  order_approvals: {
+    order_id: string
+    account_id: number
+  }
+
+  /** The receipt of each approved order that someone asked for: a JWS (ADR 46). */
+  order_receipts: {
+    order_id: string
+    receipt: string
+  }
+
+  /** At most one absence for each person, with the deputy who decides in their place. It ends by itself. */
+  absences: {
+    principal_id: number
+    deputy_id: number
+    from_at: number
+    /** Exclusive. */
+    until_at: number
+  }
+
+  /** A list of orders that a user keeps under a name. */
+  views: {
+    /** UUID, lower case. */
+    id: string
+    owner_id: number
+    name: string
+    /** `foldText(name)`: unique for each owner. */
+    name_folded: string
+    /** A filter, as its author wrote it. */
+    filter: string
+    /** The field of Order to sort by. */
+    sort_key: string
+    direction: 'asc' | 'desc'
+    /** JSON array of the columns that the list shows. */
+    columns: string
+    /** 1 if everyone who may read orders sees it. */
+    shared: number
+    /** 1 at first; each change raises it. */
+    version: number
+  }
+
+  /** One row for each change, written in its transaction. `sealEvents` moves it into the log. */
+  unsealed_events: EventColumns & {
+    /** In the order of writing; may have gaps. */
+    number: Generated<number>
+  }
+
+  /** The log. No row ever changes, except that a text may be erased. */
+  events: EventColumns & {
+    /** From 1, without gaps. */
+    sequence: number
+    /** Hexadecimal. Chains the event to every earlier one. */
+    hash: string
+  }
+
+  /** One row: the number of sealed events, and the hash of the last. A sealer holds its lock. */
+  log_head: {
+    /** Always 1. */
+    id: number
+    size: number
+    hash: string
+  }
+
+  /** Leases: rights that one instance holds at a time (lease.ts). */
+  leases: {
+    name: string
+    /** Rises with each new holder. */
+    term: number
+    /** By the database's clock; the holder may extend it. */
+    ends_at: number
+  }
 }
 
-/**
- * The number by which SQLite's index of trigrams knows an order. Only SQLite has the column, and fills it.
- */
-export const sqliteRowNumber = 'seq'
+/** What reads take. */
+export type Db = Kysely<Database>
+/** What writes take: they run in a transaction. */
+export type Trx = Transaction<Database>
 
 /**
  * Tables of one row that only SQLite has: up to which row orders are in the index of trigrams, and whether
@@ -49,70 +367,29 @@ export const sqliteOwnTables = ['orders_search_deferral', 'order_numbers'] as co
 export const uncopiedTables = ['order_tally', 'order_tally_changes', 'leases'] as const
 export type UncopiedTable = (typeof uncopiedTables)[number]
 
-export interface OrdersTable {
-  /** UUIDv7, lower case. */
-  id: string
-  customer: string
-  /** `foldText(customer)`: what text search and sorting see. */
-  customer_folded: string
-  /** Ten-thousandths of the currency unit, 1 to 999,999,999,999,999. */
-  total_e4: number
+/**
+ * What a row of the approval policy says, and each order is stamped with when it is created. A later policy
+ * does not change it. See orders/rules.ts.
+ */
+export interface RuleColumns {
+  approvals_needed: number
+  /** 1 if the creator may approve. */
+  self_approval: number
+  /** 1 if services may approve. */
+  service_approval: number
+  /** The role that one of the approvers must hold. */
+  role_needed: string | null
+}
+
+/** Counts and sums of some orders. */
+interface TallyColumns {
   /** `EOrderStatus`. */
   status: number
-  created_at: number
-  created_at_time_zone: string | null
-  created_by: string | null
-  updated_at: number | null
-  updated_at_time_zone: string | null
-  modified_by: string | null
-  /** Version for optimistic concurrency, 1 at creation. */
-  version: number
-  /** Null for an order that no account created, for example a seeded one. */
-  created_by_id: number | null
-  /** Approvals that the policy required when the order was created. A later policy changes nothing here. */
-  approvals_needed: number
-  /** 1 if the creator may approve it. */
-  self_approval: number
-  /** 1 if services may approve it. */
-  service_approval: number
-  approvals_given: number
-}
-
-/** The approval policy. The row with the greatest `from_e4` up to an order's total applies to it. */
-export interface ApprovalPolicyTable {
-  from_e4: number
-  approvals: number
-  self_approval: number
-  services: number
-  /** The version of the whole policy, the same in every row. */
-  version: number
-}
-
-/** Approvals: at most one of an approver for an order. `events` has when, and under which name. */
-export interface OrderApprovalsTable {
-  order_id: string
-  approver_id: number
-}
-
-/** A list of orders that a user keeps under a name. */
-export interface ViewsTable {
-  /** UUID, lower case. */
-  id: string
-  owner_id: number
-  name: string
-  /** `foldText(name)`: unique for each owner. */
-  name_folded: string
-  /** A filter of the language, as it was written. */
-  filter: string
-  /** The field of Order to sort by. */
-  sort_key: string
-  direction: 'asc' | 'desc'
-  /** JSON array of the columns that the list shows. */
-  columns: string
-  /** 1 if everyone who may read orders sees it. */
-  shared: number
-  /** 1 at first; each change raises it. */
-  version: number
+  orders: number
+  /** Sum of the totals' whole currency units. It may pass 2^53, so it is only read as text. */
+  total_units: number
+  /** Sum of the totals' fractions, in ten-thousandths. Only read as text. */
+  total_parts_e4: number
 }
 
 /** An event, before and after it is sealed (docs/auditing.md). */
@@ -129,6 +406,9 @@ export interface EventColumns {
   /** User name or clientId, or `machine:` and the account of the machine that ran a command. */
   by_name: string
   by_id: number | null
+  /** The absent person in whose place it was done. */
+  for_name: string | null
+  for_id: number | null
   /** Canonical JSON (RFC 8785) of an object. */
   data: string
   /** SHA-256 of salt and text, hexadecimal. It stays when the text is erased. */
@@ -138,232 +418,16 @@ export interface EventColumns {
   text: string | null
 }
 
-/** One row for each change, written in the transaction of that change. `sealEvents` moves it into the log. */
-export interface UnsealedEventsTable extends EventColumns {
-  /** In the order of writing; may have gaps. */
-  number: Generated<number>
-}
-
-/** The log. No row ever changes, except that a text may be erased. */
-export interface EventsTable extends EventColumns {
-  /** From 1, without gaps. */
-  sequence: number
-  /** Hexadecimal. Chains the event to every earlier one. */
-  hash: string
-}
-
-/** One row: the number of sealed events, and the hash of the last. A sealer holds its lock. */
-export interface LogHeadTable {
-  /** Always 1. */
-  id: number
-  size: number
-  hash: string
-}
-
-/** Rights of one instance at a time (lease.ts). */
-export interface LeasesTable {
-  name: string
-  /** Rises with each new holder. */
-  term: number
-  /** By the database's clock; the holder may extend it. */
-  ends_at: number
-}
-
 /**
- * Counts and sums of orders by status and by day of creation, kept by triggers on `orders` (ADR 10). Exact
- * only together with `order_tally_changes`, read in the same statement.
+ * The parts of time in which `order_tally` counts, in milliseconds. All instants are in part 0 of `always`.
+ * Since 1980 every day of every time zone has begun with a quarter of an hour in UTC.
  */
-export interface OrderTallyTable {
-  /** Whole UTC days since 1970 of `created_at`, or `allDays`. */
-  day: number
-  /** `EOrderStatus`. */
-  status: number
-  orders: number
-  /** Sum of the totals' whole currency units. It may pass 2^53, so it is only read as text. */
-  total_units: number
-  /** Sum of the totals' fractions, in ten-thousandths. Only read as text. */
-  total_parts_e4: number
-}
+export const tallySpans = { always: Number.MAX_SAFE_INTEGER, day: 86_400_000, quarter: 900_000 }
 
-/** The `day` that stands for all days together in `order_tally`. */
-export const allDays = -1
-
-/**
- * Changes to be added to `order_tally`, to the row of the day and to that of all days; numbers may be
- * negative. On PostgreSQL each statement appends its changes, and `mergeTallyChanges` takes them away. On
- * SQLite the table stays empty.
- */
-export interface OrderTallyChangesTable {
-  id: Generated<number>
-  day: number
-  status: number
-  orders: number
-  total_units: number
-  total_parts_e4: number
-}
-
-/**
- * Users and service clients share one sequence of int32 ids and one set of names (section 6 of the contract).
- */
-export interface PrincipalsTable {
-  id: Generated<number>
-  kind: 'user' | 'client'
-  /** User name, or clientId of a service. */
-  name: string
-  /** Lower-cased name, unique over users and clients. */
-  name_folded: string
-  enabled: number
-  /** When access tokens were last ended. A token that carries another instant is refused. */
-  credentials_changed_at: number
-  /** Rises when all sessions and token families end: those of an earlier epoch are refused. */
-  credentials_epoch: number
-  /** 1 for accounts of the development seed, until they get a new password or secret. */
-  demo: number
-  created_at: number
-  /** Rises with every event of the account. */
-  version: Generated<number>
-}
-
-export interface UsersTable {
-  principal_id: number
-  /** Lower-cased, unique. */
-  email: string
-  /** Argon2id PHC string. Null until the user sets a password; without one, there is no signing in. */
-  password_hash: string | null
-  /** IANA name for audit stamps, if the user has one. */
-  time_zone: string | null
-}
-
-/** The part of a service client that users do not have. */
-export interface ClientsTable {
-  principal_id: number
-  /** The name shown to people. */
-  display_name: string | null
-  /** After this instant the client gets no token. */
-  ends_at: number | null
-}
-
-export interface ClientUsesTable {
-  principal_id: number
-  /** When it last got a token, to the minute. */
-  last_used_at: number
-}
-
-export interface ClientSecretsTable {
-  id: Generated<number>
-  principal_id: number
-  /** SHA-256, base64url. */
-  secret_hash: string
-  created_at: number
-}
-
-export interface RolesTable {
-  name: string
-  /** Rises with every change of the role's permissions. */
-  version: Generated<number>
-}
-
-/** One row. Any change of accounts or roles holds its lock (auth/accounts/roles/administrators.ts). */
-export interface AdministrationTable {
-  /** Always 1. */
-  id: number
-}
-
-export interface RolePermissionsTable {
-  role: string
-  permission: string
-}
-
-export interface PrincipalRolesTable {
-  principal_id: number
-  role: string
-}
-
-export interface SessionsTable {
-  id: string
-  principal_id: number
-  /** The account's epoch when the session was made. */
-  credentials_epoch: number
-  /** JSON array of role names, as they were when the session was made or last refreshed. */
-  roles: string
-  /** SHA-256 (base64url) of the antiforgery binding. Unique, so no two sessions share one. */
-  antiforgery_binding: string
-  created_at: number
-  last_seen_at: number
-  absolute_expires_at: number
-  user_agent: string | null
-  /** How many ids the session has had. */
-  issued_ids: number
-}
-
-export interface SessionIdsTable {
-  /** SHA-256 (base64url) of the cookie value. */
-  id_hash: string
-  session_id: string
-  /** Position among the ids of the session, from 1. */
-  number: number
-  /** When the password was last given, as far as this id knows. */
-  authenticated_at: number
-  /** Null for the current id; for a replaced one, the end of its grace period. */
-  retired_at: number | null
-}
-
-/** A chain of refresh tokens. Only the newest is valid, and nothing is kept of the others (ADR 26). */
-export interface RefreshFamiliesTable {
-  id: string
-  principal_id: number
-  /** The account's epoch when the family was made. */
-  credentials_epoch: number
-  /** How many tokens the family has had. */
-  generation: number
-  /** SHA-256 (base64url) of the valid token. */
-  token_hash: string
-  /** When that token expires if it is not used; never after `expires_at`. */
-  token_expires_at: number
-  created_at: number
-  /** When the newest token was issued. */
-  last_used_at: number
-  expires_at: number
-  user_agent: string | null
-}
-
-/** Links by which users set a password, at most one for a user. Using a link deletes it. */
-export interface OneTimeLinksTable {
-  principal_id: number
-  /** SHA-256 (base64url) of the token in the link. */
-  token_hash: string
-  expires_at: number
-}
-
-/** Failed and running attempts to sign in, by account with address, with network, and alone. */
-export interface LoginFailuresTable {
-  /** SHA-256 (base64url) of what is counted. */
-  key_hash: string
-  failures: number
-  blocked_until: number
-  updated_at: number
-}
-
-/** Addresses from which an account has signed in. */
-export interface KnownAddressesTable {
-  /** SHA-256 (base64url) of account and address together, as in `login_failures`. */
-  pair_hash: string
-  /** SHA-256 (base64url) of the account. */
-  account_hash: string
-  /** The last time. */
-  signed_in_at: number
-}
-
-export interface IdempotencyKeysTable {
-  principal_id: number
-  /** Method and path: `POST /v1/orders`. */
-  operation: string
-  key: string
-  fingerprint: string
-  /** JSON of the operation's output. */
-  result: string
-  expires_at: number
-}
+/** The same as rows of one column, `span`, in SQL. */
+export const tallySpanRows = Object.values(tallySpans)
+  .map((span) => `select ${span} as span`)
+  .join(' union all ')
 
 /** The contents of an engine's schema.ts. */
 export interface Schema {
@@ -372,5 +436,5 @@ export interface Schema {
   /**
    * By name, in the order to apply them. Forward only: never rename one, nor insert one between two others.
    */
-  migrations: Record<string, (trx: Transaction<Database>) => Promise<void>>
+  migrations: Record<string, (trx: Trx) => Promise<void>>
 }

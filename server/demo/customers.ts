@@ -2,11 +2,11 @@ import { foldText } from '../orders/fold.ts'
 
 export interface Customer {
   name: string
-  /** As the column for search and sorting has it. */
+  /** The form in the column for search and sorting. */
   folded: string
 }
 
-/** `{name} {trade} {form}` where nothing else is said. */
+/** A name is `{name} {trade} {form}` unless the culture says otherwise. */
 interface Culture {
   names: string
   trades: string
@@ -131,7 +131,7 @@ const cultures: Culture[] = [
 const branches = [' Nord', ' – Export', ' (Kiel)', ' Lisboa', ' 🥪']
 const branchInterval = 20
 
-/** Every customer once, in an order unrelated to their names; the same for the same `random`. */
+/** Every customer once, in an order unrelated to their names. The same `random` gives the same order. */
 export function makeCustomers(random: () => number): Customer[] {
   const names = cultures.flatMap(({ names, trades, forms, pattern = '{name} {trade} {form}' }) =>
     names

@@ -1,5 +1,4 @@
 /** Invented accounts and orders. Only development and the command `seed` make them. */
-import type { Kysely, Transaction } from '#kysely'
 import { machineStamp } from '../audit/audit.ts'
 import { type AddClientInput, addClient } from '../auth/accounts/clients/clients.ts'
 import { lockAdministration } from '../auth/accounts/roles/administrators.ts'
@@ -7,7 +6,7 @@ import { hasAccounts } from '../auth/accounts/store.ts'
 import { type AddUserInput, addUser } from '../auth/accounts/users/users.ts'
 import type { Passwords } from '../auth/credentials/passwords/passwords.ts'
 import type { Config } from '../config.ts'
-import type { Database } from '../db/tables.ts'
+import type { Db, Trx } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import { addOrders, type MadeOrders } from '../orders/orders.ts'
 import { hasOrders } from '../orders/store.ts'
@@ -23,7 +22,26 @@ export const demoAccounts = [
     role: 'Operator',
   },
   { userName: 'viewer', email: 'viewer@example.com', password: 'countersign-demo-viewer', role: 'Viewer' },
+  {
+    userName: 'approver',
+    email: 'approver@example.com',
+    password: 'countersign-demo-approver',
+    role: 'Admin',
+  },
 ] as const
+
+/** As JSON, the accounts whose passwords are still those above; undefined if there is none. */
+export async function publishedAccounts(db: Db): Promise<string | undefined> {
+  const rows = await db
+    .selectFrom('users')
+    .innerJoin('principals', 'principals.id', 'users.principal_id')
+    .select('email')
+    .where('demo', '=', 1)
+    .where('enabled', '=', 1)
+    .execute()
+  const published = demoAccounts.filter((account) => rows.some(({ email }) => email === account.email))
+  return published.length === 0 ? undefined : JSON.stringify(published)
+}
 
 export const demoClient = {
   clientId: 'demo-service',
@@ -31,9 +49,12 @@ export const demoClient = {
   role: 'Operator',
 } as const
 
-/** 250 orders by the demo accounts, all within the 90 days that the overview can show. */
+/**
+ * 250 orders by the demo accounts, all within the 90 days that the overview can show. Nobody approved their
+ * own.
+ */
 export function demoOrders(nowMilliseconds: number): MadeOrders[] {
-  const people = { creators: ['operator', 'operator', 'admin', 'demo-service'], approver: 'admin' }
+  const people = { creators: ['operator', 'operator', 'admin', 'demo-service'], approver: 'approver' }
   return [...makeOrders({ count: 250, days: 89, nowMilliseconds, people, batchRows: 250 })]
 }
 
@@ -43,8 +64,8 @@ export interface SeedDemoInput {
   orders: MadeOrders[]
 }
 
-/** True for a database without accounts and orders: worth the work of `prepareDemo`. */
-export async function isUnseeded(db: Kysely<Database>): Promise<boolean> {
+/** Whether the database has no accounts and no orders, so that `prepareDemo` is worth its cost. */
+export async function isUnseeded(db: Db): Promise<boolean> {
   return !(await hasAccounts(db)) && !(await hasOrders(db))
 }
 
@@ -76,7 +97,7 @@ export async function prepareDemo(options: {
  * instances start at once, the second waits for the lock, finds the accounts and seeds nothing.
  */
 export async function seedDemo(
-  trx: Transaction<Database>,
+  trx: Trx,
   { users, client, orders }: SeedDemoInput,
 ): Promise<{ seeded: boolean }> {
   await lockAdministration(trx, client.stamp)
@@ -91,7 +112,10 @@ export async function seedDemo(
   return { seeded: true }
 }
 
-/** The same, done by the accounts that have the names: who created an order may withdraw it. */
+/**
+ * The same orders and events, attributed to the accounts with those names, so that a creator can withdraw an
+ * order.
+ */
 function byAccounts({ orders, events }: MadeOrders, ids: ReadonlyMap<string, number>): MadeOrders {
   return {
     orders: orders.map((row) => ({ ...row, created_by_id: ids.get(row.created_by ?? '') ?? null })),

@@ -1,13 +1,15 @@
 import { eventRow } from '../audit/audit.ts'
-import type { EventColumns, OrdersTable } from '../db/tables.ts'
+import type { EventColumns } from '../db/tables.ts'
 import { orderEvent } from '../orders/event.ts'
 import { firstStatus, type TransitionName, transitions } from '../orders/order.ts'
 import type { MadeOrders } from '../orders/orders.ts'
+import { firstRules, storedRules } from '../orders/rules.ts'
+import type { OrderRow } from '../orders/store.ts'
 import { type Customer, makeCustomers } from './customers.ts'
 
-/** Names for the audit trail; no account did any of it. */
+/** Names for the audit trail. No account did any of this. */
 export interface People {
-  /** Each creates as many orders as the others; a name may stand here more than once. */
+  /** Each entry creates the same number of orders. A name may occur more than once. */
   creators: readonly string[]
   approver: string
 }
@@ -37,7 +39,7 @@ const outcomes = [
   { share: 0.03, transition: 'withdraw', reasons: ['Wrong customer.', 'The customer cancelled.'] },
 ] as const satisfies { share: number; transition: TransitionName; reasons: string[] }[]
 const dayMilliseconds = 86_400_000
-/** Customers' shares of the orders are multiples of one lot. A power of two. */
+/** The number of lots, a power of two. Each customer's share of the orders is a number of lots. */
 const lotteryLots = 2 ** 18
 
 export interface OrdersWanted {
@@ -87,7 +89,7 @@ function makeOrder({
   customer: Customer
   people: People
   random: () => number
-}): { order: OrdersTable; events: EventColumns[] } {
+}): { order: OrderRow; events: EventColumns[] } {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const decidedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
   const outcome = decidedAt <= nowMilliseconds ? drawOutcome(random()) : undefined
@@ -96,7 +98,7 @@ function makeOrder({
   const by = transition?.by === 'creator' ? creator : people.approver
   const decision = outcome &&
     transition && { ...outcome, kind: transition.event, at: decidedAt, by, zone: pick(zones) }
-  const order: OrdersTable = {
+  const order: OrderRow = {
     id: idOf(createdAt, random),
     customer: customer.name,
     customer_folded: customer.folded,
@@ -106,14 +108,15 @@ function makeOrder({
     created_at_time_zone: zone,
     created_by: creator,
     created_by_id: null,
+    created_by_owner_id: null,
     updated_at: decision?.at ?? null,
     updated_at_time_zone: decision?.zone ?? null,
     modified_by: decision?.by ?? null,
     version: decision === undefined ? 1 : 2,
-    approvals_needed: 1,
+    ...storedRules(firstRules),
     approvals_given: transition?.by === 'approver' ? 1 : 0,
-    self_approval: 1,
-    service_approval: 1,
+    role_held: 0,
+    approved_by: transition?.by === 'approver' ? people.approver : null,
   }
   const made = { kind: 'created', at: createdAt, by: creator, zone, reasons: [] } as const
   const events = [made, ...(decision === undefined ? [] : [decision])].map((happened, index) =>
@@ -143,7 +146,7 @@ function drawOutcome(lot: number): (typeof outcomes)[number] | undefined {
   })
 }
 
-/** Each customer as often as its share is: a draw is then one look. */
+/** Lists each customer once for each of its lots, so that a draw is one look-up. */
 function drawLots(customers: Customer[]): Customer[] {
   const weights = customers.map((_, rank) => 1 / (rank + 20))
   const sum = weights.reduce((total, weight) => total + weight, 0)
@@ -157,7 +160,7 @@ function drawLots(customers: Customer[]): Customer[] {
   return lots
 }
 
-/** Log-normal by the sum of uniform numbers; mostly two decimals, but none to four occur. */
+/** Log-normal, made from a sum of uniform numbers. Most totals have two decimals, but none to four occur. */
 function makeTotal(random: () => number): number {
   const normal = random() + random() + random() + random() - 2
   const units = 300 * Math.exp(normal * 2.6)
@@ -182,7 +185,10 @@ function idOf(milliseconds: number, random: () => number): string {
   return `${instant}-${version}-${variant}-${hex4(bits(16))}${hex4(bits(16))}${hex4(bits(16))}`
 }
 
-/** Numbers from 0 up to 1 (mulberry32), the same for the same seed. Not for secrets. */
+/**
+ * Numbers from 0 up to, but not including, 1 (mulberry32). The same seed gives the same ones. Not for
+ * secrets.
+ */
 function pseudoRandom(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { Form, factsOf, formType } from './fields.ts'
+import { factsOf } from './fields.ts'
+import { Form, formType } from './form-text.ts'
 import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 
@@ -8,8 +9,8 @@ const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Bodies are JSON in UTF-8 (section 1 of the contract), or a form where the operation takes one. The media
- * type is checked before the body is read: 415 comes before 413.
+ * Bodies are JSON in UTF-8 (section 1 of the contract), or a form if the operation takes one. The media type
+ * is checked before the body is read: 415 comes before 413.
  */
 export function registerBodies(app: App): void {
   app.removeAllContentTypeParsers()
@@ -25,7 +26,7 @@ export function registerBodies(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     try {
       assertAcceptable(request)
-      // The default when no body comes. The validator would get null, as for the JSON `null`.
+      // Without a body, the default applies. The validator would get null, as it does for the JSON `null`.
       if (factsOf(request.routeOptions.schema?.body).isOptionalBody) request.body = {}
       done(null, payload)
     } catch (error) {

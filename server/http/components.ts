@@ -19,7 +19,7 @@ class Part {
   }
 }
 
-/** What the description writes once, under `components`, and refers to wherever it stands. */
+/** What the description writes once, under `components`, and refers to from elsewhere. */
 export class Components {
   readonly #schemas: Json = {}
   readonly #parts = new Map<string, { kind: Kind; name: string; variants: Part[] }>()
@@ -35,7 +35,7 @@ export class Components {
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  /** A part that may stand in several places. Parts of one name may differ. */
+  /** A part that may occur in several places. Parts with the same name may differ. */
   part(kind: Kind, name: string, content: Json): Part {
     const key = `${kind}/${name}`
     const variants: Part[] = this.#parts.get(key)?.variants ?? []
@@ -69,8 +69,9 @@ function sorted(components: Json): Json {
 }
 
 /**
- * A value that may be sent as text has a schema for each of its forms: generated clients apply a pattern next
- * to two types to both. (The schema of a route keeps them together, which is quicker to serialize.)
+ * Gives a value that may be sent as text a schema for each of its forms, because generated clients apply a
+ * pattern next to two types to both. (The schema of a route keeps them together, which is quicker to
+ * serialize.)
  */
 function typesApart(schema: object): object {
   const { type, pattern, format, minimum, maximum, exclusiveMinimum, ...about } = schema as Json

@@ -16,16 +16,16 @@ const waitingLimit = 32
  */
 export const exchangeLimitMilliseconds = 120_000
 const lookIntervalMilliseconds = 2_000
-/** Answers from this size on count until they are read. */
+/** Answers of this size or more count until the caller has read them. */
 const largeBytes = 64 * 1024
 /** What one caller may leave unread. */
 export const unreadLimitBytes = 32 * 1024 * 1024
 
-/** Answers the requests of one connection one after the other. */
+/** Answers the requests of one connection one after another. */
 class Connection {
   readonly #monotonic: Clock
   readonly #waiting: { answer: ServerResponse; begin: () => void }[] = []
-  /** The answer under way, and when it began on the monotonic clock. */
+  /** The current answer, and when it began on the monotonic clock. */
   current: ServerResponse | undefined
   startedAt = 0
 
@@ -41,7 +41,7 @@ class Connection {
     return true
   }
 
-  /** Call it when the answer under way makes progress. */
+  /** Call this when the current answer makes progress. */
   keep(): void {
     this.startedAt = this.#monotonic()
   }
@@ -63,9 +63,9 @@ class Connection {
   }
 }
 
-const bySocket = new WeakMap<Socket, Connection>()
+const bySocket = new Map<Socket, Connection>()
 
-/** The answer under way on the connection. */
+/** The current answer on the connection. */
 export function answerOn(socket: Socket): ServerResponse | undefined {
   return bySocket.get(socket)?.current
 }
@@ -75,6 +75,11 @@ export function keepAnswering(socket: Socket): void {
   bySocket.get(socket)?.keep()
 }
 
+/** Called at the end of the process, so that nobody takes an answer that is cut off for a complete one. */
+export function resetAnswers(): void {
+  for (const [socket, { current }] of bySocket) if (current?.headersSent) socket.resetAndDestroy()
+}
+
 export interface ConnectionSettings {
   exchangeLimitMilliseconds?: number
   monotonic?: Clock
@@ -82,7 +87,7 @@ export interface ConnectionSettings {
 
 /**
  * Bounds what the service holds for callers who do not read (ADR 17). A connection holds one answer: its
- * requests are answered one after the other. An answer that is not read in time ends with its connection. A
+ * requests are answered one after another. An answer that is not read in time ends with its connection. A
  * caller with large unread answers gets no other large one.
  */
 export function registerConnections(
@@ -100,7 +105,10 @@ export function registerConnections(
     const made = new Connection(monotonic)
     bySocket.set(socket, made)
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    socket.once('close', () => {
+      bySocket.delete(socket)
+      sockets.delete(socket)
+    })
     return made
   }
 
@@ -117,7 +125,7 @@ export function registerConnections(
     const earliest = monotonic() - limit
     for (const socket of sockets) {
       const connection = bySocket.get(socket)
-      if (connection?.current !== undefined && connection.startedAt < earliest) socket.destroy()
+      if (connection?.current !== undefined && connection.startedAt < earliest) socket.resetAndDestroy()
     }
   }, lookIntervalMilliseconds)
   looking.unref()
@@ -126,7 +134,7 @@ export function registerConnections(
   limitUnread(app)
 }
 
-/** Counts by caller, else by address. */
+/** Counts by caller, or by address if the caller is unknown. */
 function limitUnread(app: App): void {
   const unread = new Map<string, number>()
 

@@ -1,16 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../db/errors.ts'
+import { DatabaseUnavailable, QueryTooSlow, TimedOut, TooManyWaiting } from '../db/errors.ts'
 import { newOpaqueId } from '../ids.ts'
+import { catalogue, type ProblemCode } from './catalogue.ts'
 import { answerOn } from './connections.ts'
-import { catalogue, Problem, type ProblemCode, retryAfter } from './problems.ts'
+import { bearerChallenge, Problem, retryAfter } from './problems.ts'
 import { limitKey } from './rate-limit.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import { isDecodable, urlLimitBytes } from './request-context.ts'
 import type { App } from './route.ts'
 
-/** Not imported: importing node:http also loads fetch, a twelfth of the start (ADR 25). */
+/**
+ * Not imported: importing node:http also loads fetch, which takes a twelfth of the start-up time (ADR 25).
+ */
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** A longer path is cut in `instance`. */
@@ -29,7 +32,7 @@ export function registerErrors(app: App, publicUrl: () => string): void {
   app.decorateRequest('problem', null)
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const problem = toProblem(error)
-    // Refusing while it shuts down is no fault of the instance.
+    // An instance that refuses requests while it shuts down is not at fault.
     if (problem.status >= 500 && problem.code !== 'shutting-down') {
       const level = problem.status === 500 ? 'error' : 'warn'
       request.log[level]({ err: problem.cause ?? problem }, problem.code)
@@ -38,13 +41,18 @@ export function registerErrors(app: App, publicUrl: () => string): void {
   })
 }
 
+const refusing = { full: 'its disk is full', 'read-only': 'it is read-only' }
+
 export function toProblem(error: Error): Problem {
   if (error instanceof Problem) return error
   if (error instanceof TooManyWaiting) {
     return new Problem('overloaded', { cause: error, headers: retryAfter(1_000) })
   }
   if (error instanceof DatabaseUnavailable) {
-    return new Problem('database-unavailable', { cause: error, headers: retryAfter(2_000) })
+    const code = error instanceof TimedOut ? 'timed-out' : 'database-unavailable'
+    const { refusesWrites } = error
+    const detail = refusesWrites && { detail: `The database takes no changes: ${refusing[refusesWrites]}.` }
+    return new Problem(code, { cause: error, headers: retryAfter(2_000), ...detail })
   }
   if (error instanceof QueryTooSlow) return new Problem('filter-too-expensive', { cause: error })
   const code = 'code' in error && typeof error.code === 'string' ? frameworkCodes[error.code] : undefined
@@ -70,9 +78,6 @@ export function sendProblem(
     .send(JSON.stringify(problemBody(problem, publicUrl, path, request.id)))
 }
 
-/** Every 401 carries it (RFC 9110 §11.6.1). */
-export const bearerChallenge = 'Bearer realm="countersign"'
-
 function problemBody(problem: Problem, publicUrl: string, instance: string, requestId: string) {
   const { status, title, remedy } = catalogue[problem.code]
   return {
@@ -97,7 +102,7 @@ export function pathOf(url = '/'): string {
 /** At least as long as what `newSecret` makes. */
 const secretLike = /[\w-]{43,}/g
 
-/** The path as answers and logs may show it: a caller may have pasted a secret into it. */
+/** The path as answers and logs may show it, because a caller may have pasted a secret into it. */
 export function pathWithoutSecrets(url?: string): string {
   const path = pathOf(url)
   const spelt = path.includes('%') && isDecodable(path) ? decodeURIComponent(path) : path
@@ -124,7 +129,7 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, 
     return
   }
   const refusal = { reason: error.code, address: limitKey(socket.remoteAddress ?? '') }
-  // The request before it is complete: send its answer, then end the connection.
+  // The previous request is complete: send its answer, then end the connection.
   const running = answerOn(socket)
   if (running?.req.complete) {
     running.once('close', () => socket.destroy())
@@ -165,7 +170,7 @@ function bareAnswer(code: ProblemCode, { publicUrl, apiHeaders }: BareAnswers) {
   return { requestId, status: problem.status, headers, body }
 }
 
-/** Whether the parser gave up inside the request line, as far as the last packet shows. */
+/** Whether the parser gave up inside the request line, judged by the last packet. */
 function startsWithLongUrl(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): boolean {
   if (error.code !== 'HPE_HEADER_OVERFLOW' || error.rawPacket === undefined) return false
   const start = error.rawPacket.subarray(0, urlLimitBytes).toString('latin1')

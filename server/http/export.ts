@@ -19,7 +19,8 @@ const betweenChecksMilliseconds = 3_000
 
 /**
  * Sends whole lists as streams. A caller has one at a time, and it ends when the caller would no longer be
- * let in. A stream that is cut off lacks the end of its transfer coding, so no caller takes it for complete.
+ * let in. A stream that is cut off resets its connection, so no caller takes it for complete: over HTTP/1.0
+ * there is no other sign.
  */
 export class Exports {
   readonly #running = new Set<number>()
@@ -52,6 +53,9 @@ export class Exports {
     })
     const stream = Readable.from(this.#whileAdmitted(request, first, rest), { objectMode: false })
     stream.once('close', () => this.#running.delete(caller))
+    const cut = () => request.raw.socket.resetAndDestroy()
+    stream.once('error', cut)
+    reply.raw.once('timeout', cut)
     return reply
       .header('content-type', `${type}; charset=utf-8`)
       .header('content-disposition', `attachment; filename="${fileName}.${endings[type]}"`)

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer'
 import type { FastifyTypeProvider } from 'fastify'
 import { formatInstant } from '../clock.ts'
+import { Form, type RawQuery, undecodable } from './form-text.ts'
 import { type FieldError, Problem } from './problems.ts'
 import { type Schema, type Static, Type } from './schema.ts'
 
@@ -15,7 +15,7 @@ export class Fault {
   }
 }
 
-/** Faults inside one value, each with its place there, such as `/1/from`. */
+/** Faults inside one value, each with its place in that value, such as `/1/from`. */
 export class InnerFaults extends Fault {
   readonly errors: readonly FieldError[]
 
@@ -35,6 +35,8 @@ export interface Field<T> {
   schema: Schema
   /** In a body: null if it is absent. */
   isOptional?: boolean
+  /** In a body: undefined if it is absent, because null is a value that can be sent. */
+  tellsAbsence?: boolean
   read(value: unknown): T | Fault
 }
 
@@ -52,7 +54,7 @@ export interface FieldsTypeProvider extends FastifyTypeProvider {
 
 type Parser = (value: unknown, errors: FieldError[]) => unknown
 
-/** What is known of a schema besides its keywords. */
+/** Facts about a schema besides its keywords. */
 interface Facts {
   /** Its name as a component of the OpenAPI description. */
   name?: string
@@ -80,24 +82,37 @@ export function named<S extends Schema>(name: string, schema: S): S {
 }
 
 /** A JSON object. Members that are not fields are ignored and never bound. */
-export function bodyOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
-  return withFacts(objectSchema(fields, { description }), {
+export function bodyOf<F extends Fields>(
+  name: string,
+  description: string,
+  fields: F,
+  isExact = false,
+): Parsed<Values<F>> {
+  return withFacts(objectSchema(fields, { description }, isExact), {
     name,
     isOptionalBody: Object.values(fields).every(({ isOptional }) => isOptional),
-    parse: (value, errors) => readObject(fields, value, { name: 'The body', pointer: '#', errors }),
+    parse: (value, errors) => readObject(fields, value, { name: 'The body', pointer: '#', errors, isExact }),
   })
 }
 
 /**
- * A list of 1 to `limit` objects in a body. `judge` reports faults between entries. It sees only the values
- * that have no fault by themselves.
+ * The same, but members that are not fields are refused: a misspelt one would have no effect and go
+ * unnoticed.
+ */
+export function exactBodyOf<F extends Fields>(name: string, description: string, fields: F) {
+  return bodyOf(name, description, fields, true)
+}
+
+/**
+ * A list of 1 to `limit` objects in a body, which have no other members. `judge` reports faults between
+ * entries. It sees only the values that have no fault by themselves.
  */
 export function listOf<F extends Fields>(
   fields: F,
   { limit, judge, ...keywords }: { limit: number; judge: Judge<F>; description: string },
 ): Field<Values<F>[]> {
   return {
-    schema: Type.Array(objectSchema(fields), { minItems: 1, maxItems: limit, ...keywords }),
+    schema: Type.Array(objectSchema(fields, {}, true), { minItems: 1, maxItems: limit, ...keywords }),
     read(value) {
       if (!Array.isArray(value)) return new Fault('type', 'must be a list.')
       if (value.length < 1 || value.length > limit) {
@@ -105,7 +120,7 @@ export function listOf<F extends Fields>(
       }
       const errors: FieldError[] = []
       const entries = value.map((entry, index) =>
-        readObject(fields, entry, { name: 'An entry', pointer: `/${index}`, errors }),
+        readObject(fields, entry, { name: 'An entry', pointer: `/${index}`, errors, isExact: true }),
       )
       judge(entries as Partial<Values<F>>[], (index, key, fault) =>
         errors.push({ pointer: `/${index}/${key}`, ...inWords(key, fault) }),
@@ -128,32 +143,39 @@ export function objectOf<F extends Fields>(fields: F, keywords: { description: s
 }
 
 type Fields = Record<string, Field<unknown>>
-type Values<F extends Fields> = { [K in keyof F]: FieldValue<F[K]> }
+export type Values<F extends Fields> = { [K in keyof F]: FieldValue<F[K]> }
 type Judge<F extends Fields> = (
   entries: readonly Partial<Values<F>>[],
   report: (index: number, key: keyof F & string, fault: Fault) => void,
 ) => void
 
-function objectSchema(fields: Fields, keywords: Record<string, unknown> = {}) {
+function objectSchema(fields: Fields, keywords: Record<string, unknown>, isExact = false) {
   const properties = Object.entries(fields).map(([key, { schema, isOptional }]) => [
     key,
     isOptional ? Type.Optional(schema) : schema,
   ])
-  return Type.Object(Object.fromEntries(properties), keywords)
+  const closed = isExact ? { additionalProperties: false } : {}
+  return Type.Object(Object.fromEntries(properties), { ...closed, ...keywords })
 }
 
 /** The values of the fields. A value with a fault is undefined, and its fault is in `errors`. */
 function readObject(
   fields: Fields,
   value: unknown,
-  { name, pointer, errors }: { name: string; pointer: string; errors: FieldError[] },
+  {
+    name,
+    pointer,
+    errors,
+    isExact,
+  }: { name: string; pointer: string; errors: FieldError[]; isExact?: boolean },
 ): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     errors.push({ pointer, code: 'type', detail: `${name} must be a JSON object.` })
     return {}
   }
+  if (isExact) errors.push(...unknownMembers(fields, value, pointer))
   return readEach(fields, (key, field) => {
-    if (!Object.hasOwn(value, key) && field.isOptional) return null
+    if (!Object.hasOwn(value, key) && field.isOptional) return field.tellsAbsence ? undefined : null
     const result = Object.hasOwn(value, key)
       ? field.read((value as Record<string, unknown>)[key])
       : new Fault('required', 'is required.')
@@ -163,20 +185,17 @@ function readObject(
   })
 }
 
+function unknownMembers(fields: Fields, value: object, pointer: string): FieldError[] {
+  const unknown = Object.keys(value).filter((key) => !Object.hasOwn(fields, key))
+  return unknown.flatMap((key) => {
+    const member = key.replaceAll('~', '~0').replaceAll('/', '~1')
+    return errorsOf(`${pointer}/${member}`, key, new Fault('unknown', 'is no member of this object.'))
+  })
+}
+
 function errorsOf(pointer: string, key: string, fault: Fault): FieldError[] {
   if (!(fault instanceof InnerFaults)) return [{ pointer, ...inWords(key, fault) }]
   return fault.errors.map((error) => ({ ...error, pointer: `${pointer}${error.pointer ?? ''}` }))
-}
-
-export const formType = 'application/x-www-form-urlencoded'
-
-/** A body that came as a form. */
-export class Form {
-  readonly parameters: RawQuery
-
-  constructor(text: string) {
-    this.parameters = parseQuery(text)
-  }
 }
 
 /**
@@ -202,12 +221,6 @@ export function jsonOrForm<J, F>(json: Parsed<J>, form: Parsed<F>): Parsed<J | F
   const parse: Parser = (value, errors) => factsOf(value instanceof Form ? form : json).parse?.(value, errors)
   return withFacts({ ...json }, { ...factsOf(json), form, parse })
 }
-
-/**
- * A parsed query string: null prototype, repeated parameters as arrays, undecodable ones as `undecodable`.
- */
-export type RawQuery = Record<string, string | string[] | typeof undecodable>
-export const undecodable = Symbol('undecodable')
 
 /** Query parameters. Absent and empty ones are undefined, unknown ones are ignored and never bound. */
 export function queryOf<F extends Fields>(
@@ -257,33 +270,6 @@ export function compileParser({ schema }: { schema: unknown }) {
   }
 }
 
-/** For Fastify's `querystringParser`, and forms. Never throws; `+` is a space (WHATWG URL, form encoding). */
-export function parseQuery(text: string): RawQuery {
-  const query: RawQuery = Object.create(null)
-  for (const pair of text.split('&')) {
-    if (pair === '') continue
-    const separator = pair.indexOf('=')
-    const name = decodeFormText(separator < 0 ? pair : pair.slice(0, separator))
-    if (name === undecodable) continue
-    const value = separator < 0 ? '' : decodeFormText(pair.slice(separator + 1))
-    query[name] = name in query ? repeated : value
-  }
-  return query
-}
-
-/** Stands for the values of a repeated parameter, which are not used. */
-const repeated: string[] = []
-
-/** Throws nothing: a URL can hold thousands of faults, and no credential has been checked yet. */
-export function decodeFormText(text: string): string | typeof undecodable {
-  const spaced = text.replaceAll('+', ' ')
-  if (!spaced.includes('%')) return spaced
-  if (/%(?![\dA-Fa-f]{2})/.test(spaced)) return undecodable
-  const runs = spaced.match(/(?:%..)+/g) ?? []
-  const areUtf8 = runs.every((run) => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')))
-  return areUtf8 ? decodeURIComponent(spaced) : undecodable
-}
-
 const int32Pattern = /^-?(?:0|[1-9]\d*)$/
 
 /** An int32 of the contract: a JSON integer or a string of digits. Undefined for anything else. */
@@ -326,55 +312,66 @@ export function int32Field(
   }
 }
 
-export function booleanField(options: Record<string, unknown>): Field<boolean> {
+export function booleanField(description: string, example: boolean): Field<boolean> {
   return {
-    schema: Type.Boolean(options),
+    schema: Type.Boolean({ description, examples: [example] }),
     read: (value) => (typeof value === 'boolean' ? value : new Fault('type', 'must be true or false.')),
   }
-}
-
-/** In an answer: the type, or null. */
-export function nullable(type: string, keywords: Record<string, unknown>) {
-  return Type.Unsafe<unknown>({ type: [type, 'null'], ...keywords })
-}
-
-/** RFC 3339, UTC, `Z`, milliseconds. */
-export function instantSchema(options: Record<string, unknown>) {
-  return Type.String({ format: 'date-time', ...options })
 }
 
 const instantPattern =
   /^2\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?Z$/
 
 /** RFC 3339 in UTC, of a day that exists. Fractions finer than a millisecond are cut. */
-export function instantField(options: Record<string, unknown>): Field<number> {
+export function instantField(description: string, example: string): Field<number> {
+  const about = { description, examples: [example] }
+  const schema = Type.String({ format: 'date-time', pattern: instantPattern.source, ...about })
+  return refined(anyText, schema, (text) => {
+    const instant = instantPattern.test(text) ? Date.parse(text) : Number.NaN
+    const isOfItsDay = !Number.isNaN(instant) && formatInstant(instant).slice(0, 10) === text.slice(0, 10)
+    return isOfItsDay
+      ? instant
+      : new Fault('format', 'must be an instant in UTC such as 2026-11-20T10:00:00Z.')
+  })
+}
+
+/** The schema of a field that may also be null. */
+export function orNull({ description, examples, ...schema }: Schema): Schema {
+  return { anyOf: [schema, { type: 'null' }], description, examples }
+}
+
+/** A field whose value is read further, with the schema of both steps. */
+export function refined<T, U>(first: Field<T>, schema: Schema, then: (value: T) => U | Fault): Field<U> {
   return {
-    schema: instantSchema({ pattern: instantPattern.source, ...options }),
+    schema,
     read(value) {
-      if (typeof value !== 'string') return new Fault('type', 'must be a string.')
-      const instant = instantPattern.test(value) ? Date.parse(value) : Number.NaN
-      const isOfItsDay = !Number.isNaN(instant) && formatInstant(instant).slice(0, 10) === value.slice(0, 10)
-      return isOfItsDay
-        ? instant
-        : new Fault('format', 'must be an instant in UTC such as 2026-11-20T10:00:00Z.')
+      const read = first.read(value)
+      return read instanceof Fault ? read : then(read)
     },
   }
 }
 
-/** Text of a length in code points, taken unchanged. Unicode with a lone surrogate is refused. */
-export function textField(minimum: number, maximum: number, options: Record<string, unknown>): Field<string> {
-  return {
-    schema: Type.String({ minLength: minimum, maxLength: maximum, ...options }),
-    read(value) {
-      if (typeof value !== 'string') return new Fault('type', 'must be a string.')
-      if (!value.isWellFormed()) return new Fault('encoding', 'must be well-formed Unicode.')
-      const length = codePoints(value)
-      if (length < minimum || length > maximum) {
-        return new Fault('length', `must have ${minimum} to ${maximum} characters.`)
-      }
-      return value
-    },
-  }
+export const anyText: Field<string> = {
+  schema: Type.String(),
+  read: (value) => (typeof value === 'string' ? value : new Fault('type', 'must be a string.')),
+}
+
+/** Text whose length is counted in code points, taken unchanged. Unicode with a lone surrogate is refused. */
+export function textField(
+  minimum: number,
+  maximum: number,
+  description?: string,
+  example?: string,
+): Field<string> {
+  const about = { description, ...(example === undefined ? {} : { examples: [example] }) }
+  const schema = Type.String({ minLength: minimum, maxLength: maximum, ...about })
+  return refined(anyText, schema, (text) => {
+    if (!text.isWellFormed()) return new Fault('encoding', 'must be well-formed Unicode.')
+    const length = codePoints(text)
+    return length < minimum || length > maximum
+      ? new Fault('length', `must have ${minimum} to ${maximum} characters.`)
+      : text
+  })
 }
 
 export function codePoints(text: string): number {

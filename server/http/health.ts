@@ -1,7 +1,8 @@
+import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { named } from './fields.ts'
 import { Problem, retryAfter } from './problems.ts'
-import type { App } from './route.ts'
+import { type App, type Routes, route } from './route.ts'
 import { Type } from './schema.ts'
 
 const HealthResponse = named(
@@ -9,43 +10,55 @@ const HealthResponse = named(
   Type.Object({ status: Type.Literal('ok') }, { examples: [{ status: 'ok' }] }),
 )
 
+const clockBehind = 'clock-behind'
+const ReadinessResponse = named(
+  'ReadinessResponse',
+  Type.Object(
+    { status: Type.Literal('ok'), warning: Type.Optional(Type.Literal(clockBehind)) },
+    {
+      description: `The warning \`${clockBehind}\` says that the clock is more than a minute behind the newest event of the log.`,
+      examples: [{ status: 'ok' }],
+    },
+  ),
+)
+
 export interface Readiness {
   /** `draining` from the signal to end, `closing` from when the listener closes. */
   phase: 'serving' | 'draining' | 'closing'
 }
 
+interface HealthParts {
+  db: AppDatabase
+  readiness: Readiness
+  clock: Clock
+  newestEventTime(): Promise<number | undefined>
+}
+
 /** Probes. No limit counts them, because orchestrators call them very often. */
-export function registerHealth(app: App, db: AppDatabase, readiness: Readiness): void {
-  app.route({
-    method: 'GET',
-    url: '/health',
-    config: { access: 'public', limit: 'exempt' },
-    schema: {
-      operationId: 'getHealth',
-      summary: 'Liveness probe',
-      description: 'Answers while the process serves. It checks no dependency.',
-      tags: ['Operations'],
-      response: { 200: HealthResponse },
-    },
+export const healthRoutes: Routes<HealthParts> = {
+  getHealth: route('GET /health', {
+    summary: 'Liveness probe',
+    description: 'Answers while the process serves. It checks no dependency.',
+    access: 'public',
+    limit: 'exempt',
+    response: { 200: HealthResponse },
     handler: async () => ({ status: 'ok' as const }),
-  })
-  app.route({
-    method: 'GET',
-    url: '/health/ready',
-    config: { access: 'public', limit: 'exempt', problems: ['shutting-down', 'database-unavailable'] },
-    schema: {
-      operationId: 'getReadiness',
-      summary: 'Readiness probe',
-      description: '503 while the instance drains or cannot reach its database.',
-      tags: ['Operations'],
-      response: { 200: HealthResponse },
-    },
-    handler: async () => {
+  }),
+  getReadiness: route('GET /health/ready', {
+    summary: 'Readiness probe',
+    description: '503 while the instance drains or cannot reach its database.',
+    access: 'public',
+    limit: 'exempt',
+    problems: ['shutting-down', 'database-unavailable'],
+    response: { 200: ReadinessResponse },
+    handler: async ({ db, readiness, clock, newestEventTime }) => {
       if (readiness.phase !== 'serving') throw new Problem('shutting-down', { headers: retryAfter(5_000) })
       await db.ping()
-      return { status: 'ok' as const }
+      const newest = (await newestEventTime()) ?? 0
+      const isBehind = newest - clock() > clockDifferenceMilliseconds
+      return { status: 'ok' as const, ...(isBehind && ({ warning: clockBehind } as const)) }
     },
-  })
+  }),
 }
 
 /**

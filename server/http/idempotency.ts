@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Insertable, Transaction } from '#kysely'
+import type { Insertable } from '#kysely'
 import { parseTimeZone } from '../clock.ts'
 import { LockTimeout } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
-import type { Database, IdempotencyKeysTable } from '../db/tables.ts'
+import type { Database, Trx } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import { removal } from '../upkeep.ts'
+import type { ProblemCode } from './catalogue.ts'
 import { acceptedVersions } from './preconditions.ts'
-import { Problem, type ProblemCode, retryAfter } from './problems.ts'
+import { Problem, retryAfter } from './problems.ts'
 import { header } from './route.ts'
 
 const keptMilliseconds = 24 * 3_600_000
@@ -22,7 +23,7 @@ export interface IdempotencyInput {
   expiresAt: number
 }
 
-/** What an operation did, now or when its key first came. Only successes are stored. */
+/** The result of an operation, which ran now or when its key first arrived. Only successes are stored. */
 export interface Once<Result> {
   result: Result
   replayed: boolean
@@ -48,7 +49,10 @@ export const idempotencyProblems = [
   'idempotency-in-progress',
 ] as const satisfies ProblemCode[]
 
-/** What the header asks for; null without one. Throws `invalid-idempotency-key`. */
+/**
+ * The key of a request, with what an operation needs to use it; null without the header. Throws
+ * `invalid-idempotency-key`.
+ */
 export function readIdempotency(request: FastifyRequest, nowMilliseconds: number): IdempotencyInput | null {
   const key = readIdempotencyKey(request)
   if (key === null || request.principal === null) return null
@@ -105,7 +109,7 @@ function parseKey(field: string): string | undefined {
  * lock timeout.
  */
 export async function once<Result>(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: IdempotencyInput | null,
   effect: () => Promise<Result>,
 ): Promise<Once<Result>> {
@@ -117,7 +121,7 @@ export async function once<Result>(
 }
 
 /** False if the key is held. An expired key is taken over. */
-async function claim(trx: Transaction<Database>, input: IdempotencyInput): Promise<boolean> {
+async function claim(trx: Trx, input: IdempotencyInput): Promise<boolean> {
   try {
     return (await insertClaim(trx, input)).numAffectedRows === 1n
   } catch (cause) {
@@ -127,7 +131,7 @@ async function claim(trx: Transaction<Database>, input: IdempotencyInput): Promi
 }
 
 /** The row of a key with its result, to be stored together with the effect. */
-export function rowOfKey(input: IdempotencyInput, result: unknown): Insertable<IdempotencyKeysTable> {
+export function rowOfKey(input: IdempotencyInput, result: unknown): Insertable<Database['idempotency_keys']> {
   const { principalId, operation, key, fingerprint, expiresAt } = input
   return {
     principal_id: principalId,
@@ -165,7 +169,7 @@ const storeResult = prepared((trx, claimed: IdempotencyInput & { result: string 
     .where('key', '=', claimed.key),
 )
 
-async function replay<Result>(trx: Transaction<Database>, input: IdempotencyInput): Promise<Once<Result>> {
+async function replay<Result>(trx: Trx, input: IdempotencyInput): Promise<Once<Result>> {
   const { fingerprint, result } = await trx
     .selectFrom('idempotency_keys')
     .select(['fingerprint', 'result'])

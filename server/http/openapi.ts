@@ -1,10 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import { isPermission } from '../permissions.ts'
+import { catalogue, type ProblemCode } from './catalogue.ts'
 import { Components, type Json } from './components.ts'
-import { factsOf, formType } from './fields.ts'
+import { factsOf } from './fields.ts'
+import { formType } from './form-text.ts'
 import { problemSchema } from './problem-schema.ts'
-import { catalogue, type ProblemCode } from './problems.ts'
 import { backgroundHeader, type HeaderDescription, header, sessionExpiry } from './route.ts'
 
 /** The OpenAPI 3.1 description, made from what the routes declare: schema, access, limit, problems. */
@@ -50,20 +51,21 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-Http-session',
-    description: 'Session cookie of POST /v1/auth/session. Unsafe requests also need the antiforgery token.',
+    description:
+      'Session cookie from POST /v1/auth/session. Unsafe requests also need the antiforgery token.',
   },
   antiforgery: {
     type: 'apiKey',
     in: 'header',
     name: 'X-XSRF-TOKEN',
-    description: 'Token of GET /v1/auth/csrf. Only unsafe requests with the session cookie need it.',
+    description: 'Token from GET /v1/auth/csrf. Only unsafe requests with the session cookie need it.',
   },
   bearerAuth: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
     description:
-      'Access token of POST /v1/auth/token or POST /v1/auth/clients/token. Where a tool asks for it, give the raw token without the word Bearer.',
+      'Access token from POST /v1/auth/token or POST /v1/auth/clients/token. Where a tool asks for it, give the raw token without the word Bearer.',
   },
 }
 
@@ -217,7 +219,7 @@ function describeHeaders(headers: readonly HeaderDescription[], components: Comp
   )
 }
 
-/** The problems of an operation by status: its own, and those that its access, limit and body imply. */
+/** The problems of an operation by status: its own, and those implied by its access, limit and body. */
 function failures(route: RouteOptions, components: Components): Json {
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of new Set(problemsOf(route))) {
@@ -240,7 +242,7 @@ function problemsOf({ method, schema, config = {} }: RouteOptions): ProblemCode[
     [true, ['bad-request', 'request-timeout', 'uri-too-long', 'headers-too-large']],
     [true, ['expectation-failed', 'misdirected-request', 'internal-error']],
     [isGuarded, ['authentication-required']],
-    [isGuarded || isWrite, ['database-unavailable']],
+    [isGuarded || isWrite, ['database-unavailable', 'timed-out']],
     [isGuarded && isWrite, crossSiteProblems],
     [access !== undefined && isPermission(access), ['permission-denied']],
     [access === 'person', ['not-for-services']],
@@ -253,7 +255,7 @@ function problemsOf({ method, schema, config = {} }: RouteOptions): ProblemCode[
   return [...problems, ...implied.flatMap(([applies, codes]) => (applies ? codes : []))]
 }
 
-/** Conflicts that pass. */
+/** Conflicts that resolve by themselves. */
 const conflictsThatPass: readonly ProblemCode[] = ['idempotency-in-progress', 'export-running']
 
 function describeProblem(

@@ -1,5 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import { Fault, type Field, int32Field, int32Schema, named, parseQuery } from './fields.ts'
+import { answerOf, flag, int32 } from './answers.ts'
+import { Fault, type Field, int32Field, named } from './fields.ts'
+import { parseQuery } from './form-text.ts'
 import { header } from './route.ts'
 import { type Schema, Type } from './schema.ts'
 
@@ -16,19 +18,14 @@ export interface PageDescription {
 }
 
 export function pageSchema<T extends Schema>(name: string, items: T) {
-  return named(
-    name,
-    Type.Object({
-      items: Type.Array(items),
-      pageNumber: int32Schema({ description: 'Number of this page, from 1.', examples: [1] }),
-      totalPages: int32Schema({ description: 'Number of pages; 0 if nothing matches.', examples: [13] }),
-      totalCount: Type.Optional(
-        int32Schema({ description: 'Number of matches. Always sent.', examples: [250] }),
-      ),
-      hasPreviousPage: Type.Optional(Type.Boolean({ description: 'Always sent.', examples: [false] })),
-      hasNextPage: Type.Optional(Type.Boolean({ description: 'Always sent.', examples: [true] })),
-    }),
-  )
+  return answerOf(name, undefined, {
+    items: Type.Array(items),
+    pageNumber: int32('Number of this page, from 1.', 1),
+    totalPages: int32('Number of pages; 0 if nothing matches.', 13),
+    totalCount: Type.Optional(int32('Number of matches. Always sent.', 250)),
+    hasPreviousPage: Type.Optional(flag('Always sent.', false)),
+    hasNextPage: Type.Optional(flag('Always sent.', true)),
+  })
 }
 
 function positiveInt32(fallback: number, description: string, extra: Record<string, unknown>): Field<number> {
@@ -137,7 +134,7 @@ export function sendJson(reply: FastifyReply, json: string): FastifyReply {
 
 export const linkHeader = header(
   'Link',
-  'Links to the first, previous, next and last page that there are (RFC 8288).',
+  'Links to the first, previous, next and last page that exist (RFC 8288).',
   { example: '</v1/orders?pageNumber=2>; rel="next"' },
 )
 

@@ -3,7 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from '#kysely'
 import { Problem } from './problems.ts'
 import { header } from './route.ts'
 
-/** For what has a version: clients ask each time, and get it only if the version is new. */
+/** For anything that has a version: clients ask each time, and get the body only if the version is new. */
 export const cacheControl = 'private, no-cache'
 
 export const etagHeader = header('ETag', 'Strong entity tag of this version.', { example: '"1"' })
@@ -73,7 +73,7 @@ export function requireVersion(accepted: number[] | null, version: number): void
   throw new Problem('precondition-failed', { headers: { etag: versionTag(version) } })
 }
 
-/** Answers with the one version that there is now, or with 304 if the caller has it. */
+/** Answers with the current version, or with 304 if the caller has it already. */
 export function sendVersion<Body>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,6 +1,6 @@
 import { permissions } from '../permissions.ts'
+import { catalogue } from './catalogue.ts'
 import { named } from './fields.ts'
-import { catalogue } from './problems.ts'
 import { Type } from './schema.ts'
 
 /** One of the names of this version, or of a later one: clients must not fail on a new name. */
@@ -34,7 +34,11 @@ const fieldErrorSchema = named('FieldError', {
     expected: {
       type: 'array',
       items: { type: 'string' },
-      description: 'In a filter: what could stand there.',
+      description: 'In a filter: what could be there.',
+    },
+    suggestion: {
+      type: 'string',
+      description: 'In a filter: what was probably meant, to put in place of the faulty part.',
     },
   },
 })
@@ -61,6 +65,7 @@ export const problemSchema = named('Problem', {
       type: 'integer',
       description: 'With `order-not-pending` and `order-not-approved`: the EOrderStatus of the order.',
     },
+    role: { type: 'string', description: 'With `role-needed`: the role that an approver must hold.' },
     accounts: { type: 'integer', description: 'With `role-held`: how many accounts have the role.' },
     totalCount: { type: 'integer', description: 'With `result-too-large`: how many orders match.' },
     limit: { type: 'integer', description: 'With `result-too-large`: how many orders may match.' },

@@ -11,18 +11,20 @@ const periodMilliseconds = periodSeconds * 1000
 export type LimitName = Exclude<keyof RateLimits, 'factor'>
 
 /**
- * The most periods that a limit keeps. It forgets at most the older half of them: a flood costs bounded
- * memory.
+ * The most periods that a limit keeps. When full, it forgets at most the older half of them, so a flood costs
+ * bounded memory.
  */
 const periodsLimit = 200_000
 
 /**
- * The first refusals of a period are answered at once, further ones late. A flood of nothing but 429s had
- * raised the p99 of others three to seven times (ADR 14).
+ * The first refusals of a period are answered at once, later ones are delayed. Without the delay, a flood of
+ * nothing but 429s raised the p99 of others three to seven times (ADR 14).
  */
 const promptRefusals = 100
 const lateMilliseconds = 250
-/** How many answers may be late at the same time, because each holds its request. Others are sent at once. */
+/**
+ * How many answers may be delayed at the same time, because each holds its request. Others are sent at once.
+ */
 const waitingLimit = 10_000
 
 interface Period {
@@ -83,7 +85,8 @@ class Limit {
   readonly #policy: string
   readonly #monotonic: Clock
   /**
-   * Periods that began after `#rotatedAt`, and those of the minute or more before it: all others are over.
+   * Periods that began after `#rotatedAt`, and those that began in the minute or more before it. All others
+   * are over.
    */
   #recent = new Map<string, Period>()
   #older = new Map<string, Period>()
@@ -136,8 +139,8 @@ class Limit {
 }
 
 /**
- * The address that a proxy reported, without the port that some proxies add. If it is not an address, the
- * peer's own: otherwise a caller could make up a new name for each request.
+ * The address that a proxy reported, without the port that some proxies add. If that is not an address, the
+ * peer's own is returned: otherwise a caller could make up a new name for each request.
  */
 export function reportedAddress(reported: string, peer: string): string {
   if (reported === peer) return peer

@@ -5,7 +5,10 @@ export interface EarlyRefusal {
   /** The id in the answer, if there was one. */
   requestId?: string
   problem?: string
-  /** The code of the parser's error; its message and the bytes are the caller's text. */
+  /**
+   * The code of the parser's error. Its message and the bytes are not logged, because they are the caller's
+   * text.
+   */
   reason: string | undefined
   address: string
 }
@@ -62,7 +65,7 @@ export class LimitedLog {
     this.#timer.unref()
   }
 
-  /** Counts one more. True if it gets a line; the others are summed up. */
+  /** Counts one more. True if it gets a line; the others are only counted. */
   hasLine(address: string): boolean {
     const refused = (this.#refused.get(address) ?? 0) + 1
     this.#refused.set(address, refused)

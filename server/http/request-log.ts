@@ -3,7 +3,7 @@ import { pathWithoutSecrets } from './errors.ts'
 import { LimitedLog } from './refusal-log.ts'
 import type { App } from './route.ts'
 
-/** Every caller can write to the log. */
+/** Limited, because every caller can write to the log. */
 const pathLimit = 256
 
 /**

@@ -1,9 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault, RouteOptions } from 'fastify'
+import type {
+  ContextConfigDefault,
+  FastifyBaseLogger,
+  FastifyContextConfig,
+  FastifyInstance,
+  RawServerDefault,
+  RouteGenericInterface,
+  RouteHandlerMethod,
+  RouteOptions,
+} from 'fastify'
 import type { Access } from '../permissions.ts'
 import type { Principal } from '../principal.ts'
+import type { ProblemCode } from './catalogue.ts'
 import type { FieldsTypeProvider } from './fields.ts'
-import { Problem, type ProblemCode } from './problems.ts'
+import { Problem } from './problems.ts'
 import type { Schema } from './schema.ts'
 
 /** The application as slices see it: handlers get what `fields.ts` parsed. */
@@ -51,16 +61,16 @@ export const backgroundHeader = header(
 
 export const locationHeader = header('Location', 'Path of what was added.')
 
-/** Sent to every cookie caller that was let in. */
+/** Sent to every cookie caller that was admitted. */
 export const sessionExpiry = [
   header(
     'Session-Idle-Expires',
-    'When the session ends unless it is used. Sent to cookie callers whose session goes on.',
+    'When the session ends unless it is used. Sent to cookie callers whose session continues.',
     { format: 'date-time' },
   ),
   header(
     'Session-Expires',
-    'When the session ends at the latest. Sent to cookie callers whose session goes on.',
+    'When the session ends at the latest. Sent to cookie callers whose session continues.',
     { format: 'date-time' },
   ),
 ]
@@ -72,11 +82,13 @@ declare module 'fastify' {
     limit?: LimitPolicy
     /** The caller must have given their password in the last five minutes. A service never has. */
     needsRecentSignIn?: boolean
+    /** A caller without the permission may stand in for an absent person who holds it. */
+    byDeputies?: boolean
     /** On a public route: pages of other sites cannot send the request. */
     sameSiteOnly?: boolean
     /** A 401 clears a session cookie that no longer works. */
     clearsStaleCookie?: boolean
-    /** Problems of the operation besides those that its access, limit and body imply. */
+    /** Problems of the operation besides those implied by its access, limit and body. */
     problems?: readonly ProblemCode[]
     /** A long request that the app makes by itself: it does not count as use of the session. */
     isBackground?: boolean
@@ -113,6 +125,64 @@ declare module 'fastify' {
   }
 }
 
+/** Gives a handler the types of its route's schemas. */
+type Handler<Body, Query, Answers> = RouteHandlerMethod<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  RouteGenericInterface,
+  ContextConfigDefault,
+  { body: Body; querystring: Query; response: Answers },
+  FieldsTypeProvider,
+  FastifyBaseLogger
+>
+
+/** What a route is for, who may call it, what it takes, and how it answers or refuses. */
+interface Declaration<Parts, Body, Query, Answers>
+  extends FastifyContextConfig,
+    Pick<RouteOptions, 'onSend' | 'errorHandler'> {
+  summary: string
+  description: string
+  body?: Body
+  querystring?: Query
+  response: Answers
+  handler: (
+    parts: Parts,
+    ...exchange: Parameters<Handler<Body, Query, Answers>>
+  ) => ReturnType<Handler<Body, Query, Answers>>
+}
+
+/** Routes by operationId. `register` adds them to the app. */
+export type Routes<Parts> = Record<string, Route<Parts>>
+type Route<Parts> = (app: App, parts: Parts, identity: { operationId: string; tags: string[] }) => void
+
+/** A route at an address such as `GET /v1/orders/:id`. */
+export function route<
+  Parts,
+  Body extends Schema,
+  Query extends Schema,
+  Answers extends Record<number, Schema>,
+>(address: `${string} /${string}`, declaration: Declaration<Parts, Body, Query, Answers>): Route<Parts> {
+  const [method = '', url = ''] = address.split(' ')
+  const { summary, description, body, querystring, response, ...others } = declaration
+  const { handler, onSend, errorHandler, ...config } = others
+  const about = { summary, description, response, ...(body && { body }), ...(querystring && { querystring }) }
+  const hooks = { ...(onSend && { onSend }), ...(errorHandler && { errorHandler }) }
+  return (app, parts, identity) =>
+    app.route({
+      method,
+      url,
+      config,
+      schema: { ...identity, ...about },
+      ...hooks,
+      handler: (request, reply) => handler(parts, request as never, reply as never) as never,
+    })
+}
+
+export function register<Parts>(app: App, tag: string, routes: Routes<Parts>, parts: Parts): void {
+  for (const [operationId, add] of Object.entries(routes)) add(app, parts, { operationId, tags: [tag] })
+}
+
 /** The routes to describe. Call it before the first route: the list fills as routes are registered. */
 export function collectRoutes(app: App): RouteOptions[] {
   const routes: RouteOptions[] = []
@@ -123,7 +193,7 @@ export function collectRoutes(app: App): RouteOptions[] {
   return routes
 }
 
-/** The caller whom the guard let in. Throws `authentication-required` on a public route, which has none. */
+/** The caller that the guard admitted. Throws `authentication-required` on a public route, which has none. */
 export function callerOf({ principal }: { principal: Principal | null }): Principal {
   if (principal === null) throw new Problem('authentication-required')
   return principal

@@ -1,6 +1,6 @@
 /** The type that a schema describes. Exists for the compiler only. */
 declare const described: unique symbol
-/** Marks an optional member. It is a symbol because it is no keyword and is never sent. */
+/** Marks an optional member. It is a symbol because it is not a keyword and is never sent. */
 const optional = Symbol('optional')
 
 /** A JSON Schema (2020-12), as it is published. */
@@ -19,8 +19,8 @@ type Members<P> = { [K in Exclude<keyof P, OptionalKeys<P>>]: Static<P[K]> } & {
 type Keywords = Record<string, unknown>
 
 /**
- * Schemas that know the type that they describe. A package for this would load 373 more files: an eighth of
- * the start, and 18 MB.
+ * Schemas that carry the TypeScript type they describe. A package for this would load 373 more files: an
+ * eighth of the start-up time, and 18 MB.
  */
 export const Type = {
   /** Any schema. The compiler cannot check its type. */

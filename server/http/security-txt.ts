@@ -3,7 +3,7 @@ import type { App } from './route.ts'
 import { cacheForAll } from './shared-caches.ts'
 
 const dayMilliseconds = 86_400_000
-/** RFC 9116 §2.5.5 asks for less than a year. */
+/** RFC 9116 §2.5.5 recommends less than a year. */
 const validDays = 90
 
 /** Contacts for reports of vulnerabilities (RFC 9116). Without the setting the page does not exist. */

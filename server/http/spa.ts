@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
 import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 import { webAppPolicy } from './security-headers.ts'
@@ -18,10 +17,13 @@ const assetName = /^\/assets\/[\w.-]+-[\w-]{8}\.\w+$/
 
 export const isWebAppBuilt = () => existsSync(`${built}/index.html`)
 
-type SendPage = (request: FastifyRequest, reply: FastifyReply, path: string) => FastifyReply
+/** The content of each `meta` element that the page gets, by its name; without the undefined ones. */
+export type PageSettings = () => Promise<Record<string, string | undefined>>
+
+type SendPage = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>
 
 /** Returns what answers a GET or HEAD outside the API: with a file under /assets/, or with the page. */
-export async function registerWebApp(app: App, { currency }: Config): Promise<SendPage> {
+export async function registerWebApp(app: App, settings: PageSettings): Promise<SendPage> {
   const root = isWebAppBuilt() ? built : unbuilt
   await app.register(fastifyStatic, {
     root,
@@ -32,16 +34,16 @@ export async function registerWebApp(app: App, { currency }: Config): Promise<Se
     // Each file has its brotli and gzip forms next to it (web/bundle.ts).
     preCompressed: true,
   })
-  return (request, reply, path) => sendWebApp(request, reply, path, { root, currency })
+  return (request, reply, path) => sendWebApp(request, reply, path, { root, settings })
 }
 
 /** Every address of the web app gets index.html, which is never cached; /assets/ holds files. */
-function sendWebApp(
+async function sendWebApp(
   request: FastifyRequest,
   reply: FastifyReply,
   path: string,
-  { root, currency }: { root: string; currency: string | undefined },
-): FastifyReply {
+  { root, settings }: { root: string; settings: PageSettings },
+): Promise<FastifyReply> {
   // There is nothing to index: every page needs a sign-in.
   if (path === '/robots.txt') return reply.type('text/plain').send('User-agent: *\nDisallow: /\n')
   const isAsset = path === '/assets' || path.startsWith('/assets/')
@@ -54,14 +56,14 @@ function sendWebApp(
     return reply.sendFile(path.slice(1))
   }
   reply.header('cache-control', 'no-cache')
-  if (currency === undefined) return reply.sendFile('index.html')
-  return reply.type('text/html; charset=utf-8').send(pageWith(currency, root))
-}
-
-/** The page with the currency, which web/src/ui/format.ts reads. */
-function pageWith(currency: string, root: string): string {
+  const elements = Object.entries(await settings()).flatMap(([name, content]) =>
+    content === undefined
+      ? []
+      : `\n    <meta name="${name}" content="${content.replaceAll('"', '&quot;')}" />`,
+  )
+  if (elements.length === 0) return reply.sendFile('index.html')
   const page = readFileSync(join(root, 'index.html'), 'utf8')
-  return page.replace('<head>', `<head>\n    <meta name="currency" content="${currency}" />`)
+  return reply.type('text/html; charset=utf-8').send(page.replace('<head>', `<head>${elements.join('')}`))
 }
 
 /** Asks the disk each time, because a new build may have replaced the files. */

@@ -1,5 +1,24 @@
-import { codePoints, Fault, type Field } from './fields.ts'
+import { text } from './answers.ts'
+import { anyText, codePoints, Fault, type Field, refined } from './fields.ts'
 import { Type } from './schema.ts'
+
+/**
+ * The form of user names, clientIds and names of roles. User names and clientIds share one name space
+ * (section 6 of the contract). No name looks like a number.
+ */
+export const namePattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
+
+/** The name of a user, a service or a role. */
+export function nameField(description: string, example: string): Field<string> {
+  const schema = text(`${description} A letter, then up to 63 letters, digits and . _ -`, example, {
+    pattern: namePattern.source,
+  })
+  return refined(anyText, schema, (name) =>
+    namePattern.test(name)
+      ? name
+      : new Fault('format', 'must begin with a letter and have at most 64 letters, digits and . _ -'),
+  )
+}
 
 /** Characters that change the order in which a text is read. Names in two directions do not need them. */
 const reordering = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
@@ -9,12 +28,14 @@ const canBeSeen =
   /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
 
 /**
- * Text that people write for others: trimmed, 1 to `limit` code points, at least one of them visible, none
- * that controls or reorders text; then NFC. Line breaks are allowed with `lines`.
+ * Text that people write for others: trimmed, 1 to `limit` code points, at least one of them visible, and
+ * none that controls or reorders text. It is then normalized to NFC. Line breaks are allowed with `lines`.
  */
 export function legibleText(
   limit: number,
-  { description, examples, lines = false }: { description: string; examples: string[]; lines?: boolean },
+  description: string,
+  example: string,
+  { lines = false } = {},
 ): Field<string> {
   const controls = `\\u0000-${lines ? '\\u0009\\u000b\\u000c\\u000e-' : ''}\\u001f\\u007f-\\u009f`
   const controlling = new RegExp(`[${controls}]`)
@@ -23,7 +44,7 @@ export function legibleText(
     schema: Type.String({
       pattern: `^\\s*${edge}(?:[^${controls}${reordering}]{0,${limit - 2}}${edge})?\\s*$`,
       description: `${description} White space at both ends is trimmed. What is left has 1 to ${limit} characters (Unicode code points). No control characters${lines ? ' except line breaks' : ''}, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.`,
-      examples,
+      examples: [example],
     }),
     read(value) {
       if (typeof value !== 'string') return new Fault('type', 'must be a string.')

@@ -19,9 +19,9 @@ export function foldText(text: string): string {
   const folded = text
     .normalize('NFKC')
     .toLowerCase() // ẞ has no upper-case form other than itself, its lower-case form ß has one
-    .toUpperCase() // gives ß its SS, and every sigma and every i one form
+    .toUpperCase() // turns ß into SS, and gives every sigma and every i one form
     .toLowerCase()
-    .replaceAll('ς', 'σ') // toLowerCase() makes this one by its place in the word
-    .replace(/i\u0307+/g, 'i') // what İ, or ı with a dot, has become
+    .replaceAll('ς', 'σ') // toLowerCase() makes a ς where a sigma ends a word
+    .replace(/i\u0307+/g, 'i') // the forms that İ, and ı with a dot, now have
   return folded.normalize('NFKC')
 }

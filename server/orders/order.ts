@@ -1,5 +1,5 @@
 import type { EventKind } from '../audit/audit.ts'
-import type { OrdersTable } from '../db/tables.ts'
+import type { Database } from '../db/tables.ts'
 import type { readableStatuses } from '../db/tables-of-both.ts'
 import type { Permission } from '../permissions.ts'
 
@@ -28,8 +28,10 @@ interface TransitionFacts {
   to: OrderStatus
   event: OrderEventKind
   permission: Permission
-  /** Who may make it, given the permission. The policy of an order restricts its approvers. */
+  /** Who may make the transition, given the permission. The policy of an order restricts its approvers. */
   by: 'anyone' | 'creator' | 'approver'
+  /** Whether a deputy may make it in the place of an absent person. */
+  byDeputies: boolean
 }
 
 /** Every way in which an order moves from one state to another. */
@@ -40,6 +42,7 @@ export const transitions = {
     event: 'approved',
     permission: 'Orders.Approve',
     by: 'approver',
+    byDeputies: true,
   },
   reject: {
     from: [orderStatus.Pending],
@@ -47,6 +50,7 @@ export const transitions = {
     event: 'rejected',
     permission: 'Orders.Approve',
     by: 'anyone',
+    byDeputies: true,
   },
   withdraw: {
     from: [orderStatus.Pending],
@@ -54,6 +58,7 @@ export const transitions = {
     event: 'withdrawn',
     permission: 'Orders.Create',
     by: 'creator',
+    byDeputies: false,
   },
 } as const satisfies Record<string, TransitionFacts>
 export type TransitionName = keyof typeof transitions
@@ -83,9 +88,9 @@ export const totalLimitE4 = 999_999_999_999_999
  * as a decimal, `instant` milliseconds since 1970 UTC and sent as RFC 3339.
  */
 export type FieldKind = 'id' | 'text' | 'total' | 'status' | 'instant'
-export type ColumnKind = FieldKind | 'count'
+export type ColumnKind = FieldKind | 'number' | 'count' | 'names' | 'flag'
 
-/** The index that holds the orders by a column, ties by id. Each serves both directions. */
+/** An index of the orders by a column, with ties broken by id. Each serves both directions. */
 export type OrderIndex =
   | 'orders_by_id'
   | 'orders_by_status'
@@ -94,13 +99,13 @@ export type OrderIndex =
   | 'orders_by_updated_at'
 
 interface FieldFacts {
-  column: keyof OrdersTable
+  column: keyof Database['orders']
   kind: FieldKind
   nullable: boolean
   /** Whether lists show it by default. */
   inSummary: boolean
-  /** How a list is sorted by it; undefined if it cannot be. */
-  sort?: { column: keyof OrdersTable; index: OrderIndex }
+  /** How a list is sorted by this field; undefined if it cannot be. */
+  sort?: { column: keyof Database['orders']; index: OrderIndex }
   description: string
   example: string | number
 }
@@ -108,7 +113,10 @@ interface FieldFacts {
 /** Ids are UUIDv7 of the instant of creation: their order is the order of creation. */
 const byCreation = { column: 'id', index: 'orders_by_id' } as const
 
-/** Every field of Order under its name on the wire, in the order of the contract. Each can be filtered by. */
+/**
+ * Every field of Order under its name on the wire, in the order of the contract. A list can be filtered by
+ * each.
+ */
 export const orderFields = {
   id: {
     column: 'id',
@@ -206,13 +214,21 @@ interface FurtherFacts {
   description: string
 }
 
-/** What a list can show of each order besides its fields. */
+/** What a list can show of each order, and be filtered by, besides its fields. */
 export const furtherColumns = {
+  number: {
+    kind: 'number',
+    nullable: false,
+    expression: 'number',
+    description:
+      'A short number that people can say, such as #1042: by sequence, with gaps, and never changed.',
+  },
   approvedBy: {
-    kind: 'text',
+    kind: 'names',
     nullable: true,
-    expression: `case status when ${transitions.approve.to} then modified_by end`,
-    description: 'User name of the account that gave the last approval; null unless the order is approved.',
+    expression: 'approved_by',
+    description:
+      'User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has.',
   },
   approvalsGiven: {
     kind: 'count',
@@ -226,9 +242,17 @@ export const furtherColumns = {
     expression: `case status when ${awaitingApproval} then approvals_needed - approvals_given else 0 end`,
     description: 'How many approvals are still needed; 0 unless the order is pending.',
   },
+  mayApprove: {
+    kind: 'flag',
+    nullable: false,
+    // For a reader, see `expressionOf`.
+    expression: 'false',
+    description: 'Whether you may approve it now, as in `waits:me`.',
+  },
 } as const satisfies Record<string, FurtherFacts>
 
 type Fields = typeof orderFields
+type Columns = Fields & typeof furtherColumns
 export type FieldName = keyof Fields
 export type SortKey = { [Name in FieldName]: Fields[Name] extends { sort: object } ? Name : never }[FieldName]
 type SummaryName = { [Name in FieldName]: Fields[Name]['inSummary'] extends true ? Name : never }[FieldName]
@@ -239,11 +263,17 @@ export const summaryNames = fieldNames.filter((name): name is SummaryName => ord
 export type ColumnName = FieldName | keyof typeof furtherColumns
 export const columnNames = [...fieldNames, ...Object.keys(furtherColumns)] as ColumnName[]
 
-/** What a column holds, and the SQL of it. */
-export function columnOf(name: ColumnName): { kind: ColumnKind; expression: string } {
-  if (name in furtherColumns) return furtherColumns[name as keyof typeof furtherColumns]
-  const { kind, column } = orderFields[name as FieldName]
-  return { kind, expression: column }
+type ColumnFacts = Omit<FurtherFacts, 'description'> & Pick<FieldFacts, 'sort'>
+const columnFacts: Record<string, ColumnFacts> = {
+  ...Object.fromEntries(
+    fieldNames.map((name) => [name, { ...orderFields[name], expression: orderFields[name].column }]),
+  ),
+  ...furtherColumns,
+}
+
+/** What a column holds, the SQL of it, and how a list is sorted by it. */
+export function columnOf<Name extends ColumnName>(name: Name): ColumnFacts & Pick<Columns[Name], 'kind'> {
+  return columnFacts[name] as ReturnType<typeof columnOf<Name>>
 }
 export const sortKeys = fieldNames.filter((name): name is SortKey => 'sort' in orderFields[name])
 
@@ -251,7 +281,7 @@ export const sortKeys = fieldNames.filter((name): name is SortKey => 'sort' in o
 export type Order = {
   [Name in FieldName]: Fields[Name]['kind'] extends 'status'
     ? OrderStatus
-    : OrdersTable[Fields[Name]['column']]
+    : Database['orders'][Fields[Name]['column']]
 }
 export type OrderSummary = Pick<Order, SummaryName>
 
@@ -264,7 +294,7 @@ export const orderColumns = [
   'customer_folded',
   'created_by_id',
   'version',
-] as const satisfies (keyof OrdersTable)[]
+] as const satisfies (keyof Database['orders'])[]
 
 /** Ten-thousandths as the decimal that an event holds: `1250.5`. */
 export function decimalOf(totalE4: number): string {

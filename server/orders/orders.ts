@@ -1,14 +1,13 @@
 /**
- * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each part of what
- * can be done with them is a folder with a door of its name.
+ * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each further part,
+ * such as lists or filters, is a folder with a door of the same name.
  */
-import type { Transaction } from '#kysely'
 import { type Event, eventRow, recordEvent, recordEvents, type Stamp } from '../audit/audit.ts'
-import type { Database, EventColumns, OrdersTable } from '../db/tables.ts'
+import type { EventColumns, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
 import { orderEvent } from './event.ts'
 import { insertTogether } from './postgres.ts'
-import { insertOrder, insertRows, type NewOrder, rowOf } from './store.ts'
+import { insertOrder, insertRows, type NewOrder, type OrderRow, rowOf } from './store.ts'
 
 export interface CreateOrderInput {
   order: NewOrder
@@ -23,7 +22,7 @@ export interface CreatedOrder {
 
 /** Stores a pending order. */
 export function createOrder(
-  trx: Transaction<Database>,
+  trx: Trx,
   { order, stamp, idempotency }: CreateOrderInput,
 ): Promise<Once<CreatedOrder>> {
   return once(trx, idempotency, async () => {
@@ -46,7 +45,7 @@ function created({ id }: NewOrder): CreatedOrder {
  * key exists or is given twice here: `createOrder` answers that one.
  */
 export async function createOrders(
-  trx: Transaction<Database>,
+  trx: Trx,
   inputs: CreateOrderInput[],
 ): Promise<(Once<CreatedOrder> | undefined)[]> {
   const byKey = new Map(inputs.toReversed().map((input) => [keyOf(input), input]))
@@ -69,11 +68,11 @@ function keyOf({ order, idempotency }: CreateOrderInput): string {
 
 /** Invented orders as rows, with their events. */
 export interface MadeOrders {
-  orders: OrdersTable[]
+  orders: OrderRow[]
   events: EventColumns[]
 }
 
-export async function addOrders(trx: Transaction<Database>, { orders, events }: MadeOrders): Promise<void> {
+export async function addOrders(trx: Trx, { orders, events }: MadeOrders): Promise<void> {
   await insertRows(trx, orders)
   await recordEvents(trx, events)
 }

@@ -1,28 +1,26 @@
-import { type Insertable, sql, type Transaction } from '#kysely'
-import type { Database, EventColumns, IdempotencyKeysTable, OrdersTable } from '../db/tables.ts'
+import { type Insertable, sql } from '#kysely'
+import { type Database, type EventColumns, type Trx, tallySpanRows, tallySpans } from '../db/tables.ts'
 import type { Job } from '../upkeep.ts'
 import { orderColumns } from './order.ts'
+import { ruleColumns } from './rules.ts'
 
 /** The row of an order without what the approval policy adds. */
-export type NewOrderRow = Pick<OrdersTable, (typeof orderColumns)[number]>
+export type NewOrderRow = Pick<Database['orders'], (typeof orderColumns)[number]>
 
 interface GroupedOrder {
   order: NewOrderRow
   /** The event of its creation. */
   event: EventColumns
-  /** With the result that it gives from now on; null without a key. */
-  key: Insertable<IdempotencyKeysTable> | null
+  /** The row of the idempotency key, with the result that it will return from now on; null without a key. */
+  key: Insertable<Database['idempotency_keys']> | null
 }
 
 /**
  * Stores the orders whose key is new, each with its event and its key, in one statement, and returns their
- * ids. No two may have the same key. Keys are claimed in one order, so that two groups cannot wait for each
- * other.
+ * ids. No two may have the same key. Keys are claimed in a fixed order, so that two groups cannot wait for
+ * each other.
  */
-export async function insertTogether(
-  trx: Transaction<Database>,
-  orders: GroupedOrder[],
-): Promise<Set<string>> {
+export async function insertTogether(trx: Trx, orders: GroupedOrder[]): Promise<Set<string>> {
   const given = orders.map(({ order, key }) => ({ ...key, ...order }))
   const events = orders.map(({ event }) => event)
   const columns = sql.join(orderColumns.map((column) => sql.ref(column)))
@@ -43,10 +41,10 @@ export async function insertTogether(
       returning principal_id, operation, key
     ),
     stored as (
-      insert into orders (${columns}, approvals_needed, self_approval, service_approval, approvals_given)
-      select ${columns}, policy.approvals, policy.self_approval, policy.services, 0
+      insert into orders (${columns}, created_by_owner_id, ${ruleColumns}, approvals_given)
+      select ${columns}, (select owner_id from clients where clients.principal_id = given.created_by_id), ${ruleColumns}, 0
       from given cross join lateral (
-        select approvals, self_approval, services from approval_policy
+        select ${ruleColumns} from approval_policy
         where from_e4 <= given.total_e4 order by from_e4 desc limit 1
       ) as policy
       where key is null or (principal_id, operation, key) in (select principal_id, operation, key from claimed)
@@ -66,30 +64,27 @@ export async function insertTogether(
 
 /**
  * Moves at most `limit` rows of `order_tally_changes` into `order_tally` and returns how many. Instances may
- * merge at the same time: each takes other rows, and all lock the rows of the tally in one order. No reader
- * or writer of orders waits for it, and a reader's snapshot holds every change once, in one table or the
- * other.
+ * merge at the same time: each takes different rows, and all lock the rows of the tally in the same order. No
+ * reader or writer of orders waits for it, and a reader's snapshot holds every change once, in one table or
+ * the other.
  */
-async function mergeTallyChanges(trx: Transaction<Database>, { limit }: { limit: number }): Promise<number> {
+async function mergeTallyChanges(trx: Trx, { limit }: { limit: number }): Promise<number> {
   const { rows } = await sql<{ merged: number }>`
     with picked as materialized (
       select id from order_tally_changes order by id limit ${limit} for update skip locked
     ),
     taken as (
       delete from order_tally_changes using picked where order_tally_changes.id = picked.id
-      returning day, status, orders, total_units, total_parts_e4
+      returning quarter, status, orders, total_units, total_parts_e4
     ),
     merged as (
-      insert into order_tally as tally (day, status, orders, total_units, total_parts_e4)
-      select day, status, sum(orders), sum(total_units), sum(total_parts_e4)
-      from (
-        select -1 as day, status, orders, total_units, total_parts_e4 from taken
-        union all
-        select day, status, orders, total_units, total_parts_e4 from taken
-      ) as changes
-      group by day, status
-      order by day, status
-      on conflict (day, status) do update set
+      insert into order_tally as tally (span, part, status, orders, total_units, total_parts_e4)
+      select span, quarter * ${sql.lit(tallySpans.quarter)} / span as part, status, sum(orders), sum(total_units),
+        sum(total_parts_e4)
+      from taken cross join (${sql.raw(tallySpanRows)}) as spans
+      group by span, part, status
+      order by span, part, status
+      on conflict (span, part, status) do update set
         orders = tally.orders + excluded.orders,
         total_units = tally.total_units + excluded.total_units,
         total_parts_e4 = tally.total_parts_e4 + excluded.total_parts_e4

@@ -14,7 +14,7 @@ import {
   versionTag,
 } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import { callerOf, type HeaderDescription } from '../http/route.ts'
+import { callerOf, header } from '../http/route.ts'
 import { parseUuid, sha256 } from '../ids.ts'
 
 export interface OrderParts {
@@ -22,10 +22,14 @@ export interface OrderParts {
   db: AppDatabase
   clock: Clock
   exports: Exports
-  signReceipt: (receipt: Receipt) => Promise<string>
+  receipts: ReceiptSigner
 }
 
-export const tags = ['Orders']
+export interface ReceiptSigner {
+  sign(receipt: Receipt): Promise<string>
+  /** Whether an earlier receipt names the present issuer, and its key is still published. */
+  isCurrent(receipt: string): boolean
+}
 
 export const idParameter = {
   id: {
@@ -35,7 +39,7 @@ export const idParameter = {
   },
 }
 
-/** What every read declares: the caller may have the answer already. */
+/** Headers that every read declares, because the caller may have the answer already. */
 export const reading = {
   access: 'Orders.Read',
   requestHeaders: [ifNoneMatchHeader],
@@ -44,17 +48,17 @@ export const reading = {
 export const readingPages = { ...reading, responseHeaders: { 200: [linkHeader, etagHeader] } } as const
 export const readingOrder = { ...reading, parameters: idParameter, problems: ['order-not-found'] } as const
 
-/** What every change declares: it may be sent again under its key. */
-export const changeHeaders = [
-  {
-    name: 'Time-Zone',
-    description: 'IANA time zone of the change. Without it: that of the user, or else that of the service.',
-    schema: { type: 'string', example: 'Europe/Berlin' },
-  },
-  idempotencyKeyHeader,
-] as const satisfies HeaderDescription[]
+export const timeZoneHeader = (ofWhat: string) =>
+  header(
+    'Time-Zone',
+    `IANA time zone ${ofWhat}. Without it: that of the user, or else that of the service.`,
+    { example: 'Europe/Berlin' },
+  )
 
-/** The id in the path. Throws `order-not-found` if it is no UUID. */
+/** Headers that every change declares, because it may be sent again under its key. */
+export const changeHeaders = [timeZoneHeader('of the change'), idempotencyKeyHeader]
+
+/** The id in the path. Throws `order-not-found` if it is not a UUID. */
 export function requireOrderId(request: FastifyRequest): string {
   const id = parseUuid((request.params as { id: string }).id)
   if (id === undefined) throw new Problem('order-not-found')
@@ -89,12 +93,17 @@ export function readChange(request: FastifyRequest, { config, clock }: OrderPart
 
 /** Answers a change with the new version. */
 export function sendChanged(reply: FastifyReply, changed: Once<{ version: number }>): FastifyReply {
-  announceReplay(reply, changed)
-  reply.header('etag', versionTag(changed.result.version)).header('cache-control', cacheControl)
+  announceChange(reply, changed)
   return reply.code(204).send()
 }
 
-function readTimeZone(request: FastifyRequest, config: Config): string {
+export function announceChange(reply: FastifyReply, changed: Once<{ version: number }>): void {
+  announceReplay(reply, changed)
+  reply.header('etag', versionTag(changed.result.version)).header('cache-control', cacheControl)
+}
+
+/** The `Time-Zone` of a request. Throws `invalid-time-zone`. */
+export function readTimeZone(request: FastifyRequest, config: Config): string {
   const given = request.headers['time-zone']
   if (given === undefined) return request.principal?.timeZone ?? config.defaultTimeZone
   const zone = typeof given === 'string' ? parseTimeZone(given) : undefined

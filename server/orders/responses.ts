@@ -7,7 +7,10 @@ const sent: Record<ColumnKind, (value: never) => unknown> = {
   text: (text: string) => text,
   total: (totalE4: number) => totalE4 / 10_000,
   status: (status: number) => status,
+  number: (number: number) => number,
   count: (count: number) => count,
+  names: (names: string) => names,
+  flag: Boolean,
   instant: formatInstant,
 }
 
@@ -19,9 +22,4 @@ export function toResponse<Name extends ColumnName>(names: readonly Name[], orde
     response[name] = value === null ? null : sent[columnOf(name).kind](value as never)
   }
   return response
-}
-
-/** `YYYY-MM-DD` in UTC. */
-export function toDate(milliseconds: number): string {
-  return formatInstant(milliseconds).slice(0, 10)
 }

@@ -4,14 +4,14 @@ import { announceReplay, idempotencyProblems, replayedHeader } from '../http/ide
 import { pageLinks, sendJson } from '../http/paging.ts'
 import { cacheControl, etagHeader, sendVersion, versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import { type App, callerOf, locationHeader } from '../http/route.ts'
+import { type App, callerOf, header, locationHeader, type Routes, register, route } from '../http/route.ts'
 import { newOrderedId } from '../ids.ts'
 import { exportOrders } from './export/export.ts'
-import { registerOrderLife } from './life/routes.ts'
+import { lifeRoutes } from './life/routes.ts'
 import { listOrders, readList } from './list/list.ts'
 import { fieldNames } from './order.ts'
-import { registerOverview } from './overview/routes.ts'
-import { registerApprovalPolicy } from './policy/routes.ts'
+import { overviewRoutes } from './overview/routes.ts'
+import { policyRoutes } from './policy/routes.ts'
 import {
   changeHeaders,
   type OrderParts,
@@ -20,7 +20,6 @@ import {
   readingPages,
   requireOrderId,
   revalidate,
-  tags,
 } from './requests.ts'
 import { toResponse } from './responses.ts'
 import {
@@ -31,40 +30,29 @@ import {
   PaginatedListOfOrderSummary,
 } from './schemas.ts'
 import { findOrder } from './store.ts'
-import { registerViews } from './views/routes.ts'
+import { viewRoutes } from './views/routes.ts'
 
-export function registerOrders(app: App, parts: OrderParts): void {
-  registerCreate(app, parts)
-  registerList(app, parts)
-  registerOverview(app, parts)
-  registerGet(app, parts)
-  registerOrderLife(app, parts)
-  registerApprovalPolicy(app, parts)
-  registerViews(app, parts)
-}
+const placeHeader = header(
+  'Last-Event-ID',
+  'The place in the log at which the list was read. The live list misses nothing if it begins there.',
+  { example: '1043' },
+)
+const exportTypes = ['text/csv', 'application/jsonl'] as const
 
-function registerCreate(app: App, parts: OrderParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/orders',
-    config: {
-      access: 'Orders.Create',
-      problems: idempotencyProblems,
-      requestHeaders: changeHeaders,
-      responseHeaders: {
-        201: [locationHeader, etagHeader, replayedHeader],
-      },
+const orderRoutes: Routes<OrderParts> = {
+  createOrder: route('POST /v1/orders', {
+    summary: 'Create an order',
+    description:
+      'The new order is pending. With an Idempotency-Key, a repeated request never creates a second order.',
+    access: 'Orders.Create',
+    problems: idempotencyProblems,
+    requestHeaders: changeHeaders,
+    responseHeaders: {
+      201: [locationHeader, etagHeader, replayedHeader],
     },
-    schema: {
-      operationId: 'createOrder',
-      summary: 'Create an order',
-      description:
-        'The new order is pending. With an Idempotency-Key, a repeated request never creates a second order.',
-      tags,
-      body: CreateOrderCommand,
-      response: { 201: CreateOrderResponse },
-    },
-    handler: async (request, reply) => {
+    body: CreateOrderCommand,
+    response: { 201: CreateOrderResponse },
+    handler: async (parts, request, reply) => {
       const { customer, total: totalE4 } = request.body
       const change = readChange(request, parts)
       const order = { id: newOrderedId(change.stamp.nowMilliseconds), customer, totalE4 }
@@ -75,73 +63,56 @@ function registerCreate(app: App, parts: OrderParts): void {
       reply.header('cache-control', cacheControl)
       return { id }
     },
-  })
-}
-
-const exportTypes = ['text/csv', 'application/jsonl'] as const
-
-function registerList(app: App, { db, exports }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/orders',
-    config: {
-      ...readingPages,
-      problems: [
-        'invalid-filter',
-        'filter-too-expensive',
-        'result-too-large',
-        'overloaded',
-        'export-running',
-      ],
-      exports: exportTypes,
-    },
-    schema: {
-      operationId: 'listOrders',
-      summary: 'List orders',
-      description:
-        'In pages, sorted and filtered. Totals are exact. With `Accept: text/csv` or `application/jsonl` the answer is an export: every match, as a stream.',
-      tags,
-      querystring: ListOrdersQuery,
-      response: { 200: PaginatedListOfOrderSummary, 304: noContent },
-    },
+  }),
+  listOrders: route('GET /v1/orders', {
+    summary: 'List orders',
+    description:
+      'In pages, sorted and filtered. Totals are exact. With `Accept: text/csv` or `application/jsonl` the answer is an export: every match, as a stream.',
+    ...readingPages,
+    responseHeaders: { 200: [...readingPages.responseHeaders[200], placeHeader] },
+    problems: ['invalid-filter', 'filter-too-expensive', 'result-too-large', 'overloaded', 'export-running'],
+    exports: exportTypes,
+    querystring: ListOrdersQuery,
+    response: { 200: PaginatedListOfOrderSummary, 304: noContent },
     onSend: revalidate,
-    handler: async (request, reply) => {
+    handler: async ({ db, clock, exports }, request, reply) => {
       const { query } = request
-      const caller = String(callerOf(request).id)
+      const caller = callerOf(request)
+      const reader = { caller, nowMilliseconds: clock() }
       const type = acceptedExport(request, exportTypes)
       if (type !== undefined) {
-        const wanted = { ...readList(query), type, bom: query.bom ?? false }
+        const wanted = { ...(await readList(db.read, query, reader)), type, bom: query.bom ?? false }
         return exports.send(request, reply, {
           type,
           fileName: 'orders',
-          batches: exportOrders(db, wanted, caller),
+          batches: exportOrders(db, wanted, String(caller.id)),
         })
       }
-      const { json, description } = await listOrders(db, query, caller)
+      const { json, description, place } = await listOrders(db, query, reader)
+      reply.header('last-event-id', String(place))
       if (query.paginated !== false) {
         reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, description))
       }
       return sendJson(reply, json)
     },
-  })
-}
-
-function registerGet(app: App, { db }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/orders/:id',
-    config: readingOrder,
-    schema: {
-      operationId: 'getOrder',
-      summary: 'Read an order with its audit trail',
-      description: 'Every field. The entity tag is for the If-Match of an approval.',
-      tags,
-      response: { 200: OrderResponse, 304: noContent },
-    },
-    handler: async (request, reply) => {
+  }),
+  ...overviewRoutes,
+  getOrder: route('GET /v1/orders/:id', {
+    summary: 'Read an order with its audit trail',
+    description: 'All fields. Send the entity tag as If-Match with an approval.',
+    ...readingOrder,
+    response: { 200: OrderResponse, 304: noContent },
+    handler: async ({ db }, request, reply) => {
       const order = await findOrder(db.read, requireOrderId(request))
       if (order === undefined) throw new Problem('order-not-found')
       return sendVersion(request, reply, order.version, toResponse(fieldNames, order))
     },
-  })
+  }),
+  ...lifeRoutes,
+  ...policyRoutes,
+}
+
+export function registerOrders(app: App, parts: OrderParts): void {
+  register(app, 'Orders', orderRoutes, parts)
+  register(app, 'Views', viewRoutes, parts)
 }

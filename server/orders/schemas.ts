@@ -1,3 +1,4 @@
+import { answerOf, text } from '../http/answers.ts'
 import { bodyOf, Fault, type Field, named, queryOf } from '../http/fields.ts'
 import {
   anyCasePattern,
@@ -26,10 +27,7 @@ import {
   totalLimitE4,
 } from './order.ts'
 
-export const customerField = legibleText(200, {
-  description: 'The customer.',
-  examples: ['Müller & Söhne GmbH'],
-})
+export const customerField = legibleText(200, 'The customer.', 'Müller & Söhne GmbH')
 
 const amountPattern = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/
 
@@ -130,21 +128,20 @@ const forms: Record<Exclude<FieldKind, 'status'>, { type: string | string[]; [ke
 }
 
 const orderSchema = (name: string, fields: readonly FieldName[]) =>
-  named(name, Type.Object(Object.fromEntries(fields.map((field) => [field, schemaOf(field)]))))
+  answerOf(name, undefined, Object.fromEntries(fields.map((field) => [field, schemaOf(field)])))
 
-export const CreateOrderResponse = named('CreateOrderResponse', Type.Object({ id: schemaOf('id') }))
+export const CreateOrderResponse = answerOf('CreateOrderResponse', undefined, { id: schemaOf('id') })
 export const OrderResponse = orderSchema('Order', fieldNames)
 export const OrderSummary = orderSchema('OrderSummary', summaryNames)
 
 export const PaginatedListOfOrderSummary = pageSchema('PaginatedListOfOrderSummary', OrderSummary)
 
 export const orderByField: Field<SortKey> = {
-  schema: Type.String({
-    pattern: anyCasePattern(sortKeys),
-    default: 'createdAtUtc',
-    description: `Field to sort by, ignoring case: ${sortKeys.join(', ')}. Orders that never changed come before those that did; ties are broken by id.`,
-    examples: ['createdAtUtc'],
-  }),
+  schema: text(
+    `Field to sort by, ignoring case: ${sortKeys.join(', ')}. Orders that never changed come before those that did; ties are broken by id.`,
+    'createdAtUtc',
+    { pattern: anyCasePattern(sortKeys), default: 'createdAtUtc' },
+  ),
   read(value) {
     const wanted = typeof value === 'string' ? value.toLowerCase() : ''
     const found = sortKeys.find((name) => name.toLowerCase() === wanted)
@@ -154,27 +151,26 @@ export const orderByField: Field<SortKey> = {
 
 /** The text only: the filter language parses it, because its faults have positions. */
 const filterField: Field<string> = {
-  schema: Type.String({
-    maxLength: maximumLengthCodePoints,
-    description:
-      'A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order. See docs/filter.md.',
-    examples: ['status=Pending AND total>=1000'],
-  }),
+  schema: text(
+    'A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing` and `waits` (only `waits:me`); `#1042` alone is a number. See docs/filter.md.',
+    'status=Pending AND total>=1000',
+    { maxLength: maximumLengthCodePoints },
+  ),
   read: (value) => String(value),
 }
 
 const furtherNames = columnNames.filter((name) => !summaryNames.some((summary) => summary === name))
 
 const columnsField: Field<ColumnName[]> = {
-  schema: Type.String({
-    pattern: `^(?:${columnNames.join('|')})(?:,(?:${columnNames.join('|')}))*$`,
-    description: `What each item has besides its summary, separated by commas: ${furtherNames.map((name) => `\`${name}\``).join(', ')}. Fields of Order are as in Order. ${Object.entries(
+  schema: text(
+    `What each item has besides its summary, separated by commas: ${furtherNames.map((name) => `\`${name}\``).join(', ')}. Fields of Order are as in Order. ${Object.entries(
       furtherColumns,
     )
       .map(([name, { description }]) => `\`${name}\`: ${description}`)
       .join(' ')} An export has these columns.`,
-    examples: ['createdBy,approvalsMissing'],
-  }),
+    'createdBy,approvalsMissing',
+    { pattern: `^(?:${columnNames.join('|')})(?:,(?:${columnNames.join('|')}))*$` },
+  ),
   read(value) {
     const names = String(value).split(',')
     const known = columnNames.filter((name) => names.includes(name))

@@ -1,11 +1,11 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from '#kysely'
+import { type RawBuilder, sql } from '#kysely'
 import { prepared } from '../db/prepared.ts'
-import type { Database, OrdersTable } from '../db/tables.ts'
+import type { Database, Db, Trx } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'
+import { type Asking, expressionOf } from './conditions.ts'
 import { foldText } from './fold.ts'
 import {
   type ColumnName,
-  columnOf,
   fieldNames,
   firstStatus,
   type Order,
@@ -13,6 +13,7 @@ import {
   orderColumns,
 } from './order.ts'
 import type { NewOrderRow } from './postgres.ts'
+import { ruleColumns } from './rules.ts'
 
 export interface NewOrder {
   /** UUIDv7 of the instant of creation. */
@@ -29,25 +30,25 @@ interface Creator {
 }
 
 /** Stores the order with the row of the approval policy that applies to it now. */
-export async function insertOrder(
-  trx: Transaction<Database>,
-  order: NewOrder,
-  creator: Creator,
-): Promise<void> {
+export async function insertOrder(trx: Trx, order: NewOrder, creator: Creator): Promise<void> {
   const { numAffectedRows } = await insertRow(trx, rowOf(order, creator))
   if (numAffectedRows !== 1n) throw new Error('no row of the approval policy applies')
 }
 
-/** Stores rows as they are, in one statement. */
-export async function insertRows(trx: Transaction<Database>, rows: readonly OrdersTable[]): Promise<void> {
+/** What is stored of an order, except its number, which the database assigns. */
+export type OrderRow = Omit<Database['orders'], 'number'>
+
+/** Stores rows unchanged, in one statement. */
+export async function insertRows(trx: Trx, rows: readonly OrderRow[]): Promise<void> {
   await trx.insertInto('orders').values(rows).execute()
 }
 
 const insertRow = prepared(
   (_db, row: NewOrderRow) => sql`
     insert into orders (${sql.join(orderColumns.map((column) => sql.ref(column)))},
-      approvals_needed, self_approval, service_approval, approvals_given)
-    select ${sql.join(orderColumns.map((column) => row[column]))}, approvals, self_approval, services, 0
+      created_by_owner_id, ${ruleColumns}, approvals_given)
+    select ${sql.join(orderColumns.map((column) => row[column]))},
+      (select owner_id from clients where principal_id = ${row.created_by_id}), ${ruleColumns}, 0
     from approval_policy where from_e4 <= ${row.total_e4} order by from_e4 desc limit 1`,
 )
 
@@ -70,33 +71,29 @@ export function rowOf(order: NewOrder, creator: Creator): NewOrderRow {
   }
 }
 
-export async function hasOrders(db: Kysely<Database>): Promise<boolean> {
+export async function hasOrders(db: Db): Promise<boolean> {
   return (await db.selectFrom('orders').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** What each of the orders is now. */
-export async function statusesOf(
-  db: Kysely<Database>,
-  ids: readonly string[],
-): Promise<Map<string, OrderStatus>> {
+/** The current status of each of the orders. */
+export async function statusesOf(db: Db, ids: readonly string[]): Promise<Map<string, OrderStatus>> {
   const rows = await db.selectFrom('orders').select(['id', 'status']).where('id', 'in', ids).execute()
   return new Map(rows.map(({ id, status }) => [id, status as OrderStatus]))
 }
 
 /** Columns under their names on the wire. */
-export function columnsOf(names: readonly ColumnName[]): RawBuilder<unknown> {
-  return sql.join(names.map((name) => sql`${sql.raw(columnOf(name).expression)} as ${sql.ref(name)}`))
+export function columnsOf(names: readonly ColumnName[], askings?: readonly Asking[]): RawBuilder<unknown> {
+  return sql.join(names.map((name) => sql`${expressionOf(name, askings)} as ${sql.ref(name)}`))
 }
 
 const selectOrder = prepared(
   (_db, { id }: { id: string }) =>
-    sql<Order & { version: number }>`select ${columnsOf(fieldNames)}, version from orders where id = ${id}`,
+    sql<FoundOrder>`select ${columnsOf([...fieldNames, 'number'])}, version from orders where id = ${id}`,
 )
 
-/** The order with its row version, which is only sent as an entity tag (section 2 of the contract). */
-export async function findOrder(
-  db: Kysely<Database>,
-  id: string,
-): Promise<(Order & { version: number }) | undefined> {
+/** The order with what is no field of it: its number, and its row version, which is sent as an entity tag. */
+type FoundOrder = Order & { number: number; version: number }
+
+export async function findOrder(db: Db, id: string): Promise<FoundOrder | undefined> {
   return (await selectOrder(db, { id })).rows[0]
 }

@@ -1,76 +1,135 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { addEvents } from '../support/log.ts'
-import { type Service, startService } from '../support/service.ts'
+import { headOfLog } from '../../server/audit/audit.ts'
+import type { LogLine } from '../../server/audit/chain.ts'
+import { signCheckpoint } from '../../server/audit/statements.ts'
+import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
+import { addEvents, makeSigningKeys, seal } from '../support/log.ts'
+import { createdId, stamp } from '../support/orders.ts'
+import { publicUrl, testService } from '../support/service.ts'
+
+/** The scripts in the order of the page: the program that runs each, and its arguments. */
+const scripts = {
+  'check.mjs': [process.execPath, 'log.jsonl', 'checkpoint.txt', 'jwks.json'],
+  'chain.py': ['python3'],
+  'checkpoint.py': ['python3', 'checkpoint.txt', 'jwks.json'],
+} as const
+const lacks = (modules: string) => spawnSync('python3', ['-c', `import ${modules}`]).status !== 0
 
 describe('docs/auditing.md', () => {
-  let service: Service
+  const service = testService({ orders: true })
   let folder: string
-  const files = { log: '', checkpoint: '', jwks: '' }
+  const files = { 'log.jsonl': '', 'checkpoint.txt': '', 'jwks.json': '' }
+  /** The same key signs it. */
+  let receipt: string
+  let lines: string[]
   before(async () => {
-    service = await startService({ orders: true })
     await addEvents(service, 200)
+    const { size: sequence } = await headOfLog(service.db.read)
+    await service.db.write('eraseText', { sequence, stamp: stamp() })
     folder = await mkdtemp(join(tmpdir(), 'countersign-auditing-'))
     const page = await readFile(new URL('../../docs/auditing.md', import.meta.url), 'utf8')
-    const script = /<!-- script:.*-->\n```js\n([\s\S]*?)```/.exec(page)?.[1]
-    assert.ok(script)
-    await writeFile(join(folder, 'check.mjs'), script)
+    const onPage = [...page.matchAll(/<!-- script:.*-->\n```\w+\n([\s\S]*?)```/g)]
+    assert.equal(onPage.length, Object.keys(scripts).length)
+    for (const [index, name] of Object.keys(scripts).entries()) {
+      await writeFile(join(folder, name), onPage[index]?.[1] ?? '')
+    }
     const admin = await service.bearer('admin')
-    files.log = (await admin.get('/v1/log', { accept: 'application/jsonl' })).text
-    files.checkpoint = (await admin.get('/v1/log/checkpoint')).body.checkpoint
-    files.jwks = (await admin.get('/.well-known/jwks.json')).text
+    const id = await createdId(admin)
+    await admin.send('PATCH', `/v1/orders/${id}/approve`)
+    await seal(service.db)
+    receipt = (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt
+    files['log.jsonl'] = (await admin.get('/v1/log', { accept: 'application/jsonl' })).text
+    files['checkpoint.txt'] = (await admin.get('/v1/log/checkpoint')).body.checkpoint
+    files['jwks.json'] = (await admin.get('/.well-known/jwks.json')).text
+    lines = files['log.jsonl'].trimEnd().split('\n')
   })
-  after(async () => {
-    await service.close()
-    await rm(folder, { recursive: true })
-  })
+  after(() => rm(folder, { recursive: true }))
 
-  /** What the script of the page says of these files. */
-  async function check(given: Partial<typeof files> = {}): Promise<{ ok: boolean; said: string }> {
+  /** What a script of the page prints about these files. */
+  async function check(given: Partial<typeof files> = {}, script: keyof typeof scripts = 'check.mjs') {
     for (const [name, text] of Object.entries({ ...files, ...given }))
       await writeFile(join(folder, name), text)
-    return new Promise((resolve) => {
-      execFile(
-        process.execPath,
-        ['check.mjs', 'log', 'checkpoint', 'jwks'],
-        { cwd: folder },
-        (error, stdout, stderr) => {
-          resolve({
-            ok: error === null,
-            said: error === null ? stdout.trim() : (/^Error: (.*)$/m.exec(stderr)?.[1] ?? stderr),
-          })
-        },
-      )
+    return new Promise<{ ok: boolean; said: string }>((resolve) => {
+      const [program, ...names] = scripts[script]
+      execFile(program, [script, ...names], { cwd: folder }, (error, stdout, stderr) => {
+        const failure = /^Error: (.*)$/m.exec(stderr)?.[1] ?? stderr.trim()
+        resolve({ ok: error === null, said: error === null ? stdout.trim() : failure })
+      })
     })
   }
 
-  it('has a script that finds a real export whole, down to the hash of the checkpoint', async () => {
-    const count = files.log.trimEnd().split('\n').length
-    assert.ok(count > 600)
-    assert.deepEqual(await check(), { ok: true, said: `${count} events fit, and the checkpoint agrees` })
+  /** The sequence of the note, and the log with its line changed. */
+  function changed(note: number, change: (line: LogLine) => object): { sequence: number; log: string } {
+    const index = lines.findIndex((line) => line.includes(`"text":"Note ${note}:`))
+    const line = JSON.stringify(change(JSON.parse(lines[index] ?? '')))
+    return { sequence: index + 1, log: `${lines.with(index, line).join('\n')}\n` }
+  }
+
+  async function signedBy(keys: SigningKeys): Promise<Partial<typeof files>> {
+    const head = { size: lines.length, hash: JSON.parse(lines.at(-1) ?? '').hash }
+    return {
+      'checkpoint.txt': await signCheckpoint(keys, publicUrl, head, 0),
+      'jwks.json': JSON.stringify(keys.jwks),
+    }
+  }
+
+  it('has a script that accepts a real export, down to the hash of the checkpoint', async () => {
+    const whole = { ok: true, said: `${lines.length} events fit, and the checkpoint agrees` }
+    assert.ok(lines.length > 600)
+    assert.deepEqual(await check(), whole)
+    assert.deepEqual(await check(await signedBy(await makeSigningKeys('PS256'))), whole)
   })
 
-  it('has a script that names what does not fit', async () => {
-    const lines = files.log.trimEnd().split('\n')
-    const [header, , signature] = files.checkpoint.split('.')
+  it('has a script that names the fault in a changed export', async () => {
+    const [header, , signature] = files['checkpoint.txt'].split('.')
     const claims = Buffer.from(JSON.stringify({ size: 1, hash: '0'.repeat(64) })).toString('base64url')
+    const other = changed(7, (line) => ({ ...line, text: 'Note 8' }))
+    const gone = changed(7, (line) => ({ ...line, text: null, textSalt: null }))
+    const twice = lines.with(4, (lines[4] ?? '').replace('"by":', '"by":"eve","by":'))
     const cases: [Partial<typeof files>, string][] = [
       [
-        { log: lines.with(4, (lines[4] ?? '').replace('"by":"', '"by":"e')).join('\n') },
+        { 'log.jsonl': lines.with(4, (lines[4] ?? '').replace('"by":"', '"by":"e')).join('\n') },
         'event 5 does not fit',
       ],
-      [{ log: lines.toSpliced(6, 1).join('\n') }, 'event 7 does not fit'],
-      [
-        { log: files.log.replace(/"text":"Note 7:/, '"text":"Note 8:') },
-        `event ${lines.length - 192} does not fit`,
-      ],
-      [{ log: lines.slice(0, -1).join('\n') }, `the checkpoint of ${lines.length} events disagrees`],
-      [{ checkpoint: [header, claims, signature].join('.') }, 'no checkpoint of this service'],
+      [{ 'log.jsonl': twice.join('\n') }, 'event 5 does not fit'],
+      [{ 'log.jsonl': lines.toSpliced(6, 1).join('\n') }, 'event 7 does not fit'],
+      [{ 'log.jsonl': other.log }, `event ${other.sequence} does not fit`],
+      [{ 'log.jsonl': gone.log }, `the text of event ${gone.sequence} is gone, and no event says so`],
+      [{ 'log.jsonl': lines.slice(0, -1).join('\n') }, `the checkpoint of ${lines.length} events disagrees`],
+      [{ 'checkpoint.txt': [header, claims, signature].join('.') }, 'no checkpoint of this service'],
+      [{ 'checkpoint.txt': receipt }, 'no checkpoint of this service'],
     ]
     for (const [given, said] of cases) assert.deepEqual(await check(given), { ok: false, said })
+  })
+
+  it('has a script in Python that does the same without a checkpoint', {
+    skip: lacks('hashlib') && 'needs Python',
+  }, async () => {
+    const { hash } = JSON.parse(lines.at(-1) ?? '')
+    const run = (log: string) => check({ 'log.jsonl': log }, 'chain.py')
+    assert.deepEqual(await run(files['log.jsonl']), { ok: true, said: `${lines.length} ${hash}` })
+    const other = changed(7, (line) => ({ ...line, text: 'Note 8' }))
+    assert.deepEqual(await run(other.log), { ok: false, said: `event ${other.sequence} does not fit` })
+    const gone = changed(7, (line) => ({ ...line, text: null, textSalt: null }))
+    const said = `the text of event ${gone.sequence} is gone, and no event says so`
+    assert.deepEqual(await run(gone.log), { ok: false, said })
+  })
+
+  it('has a script for PyJWT that takes a checkpoint of either algorithm, and no receipt', {
+    skip: lacks('jwt, cryptography') && 'needs PyJWT',
+  }, async () => {
+    const run = (given: Partial<typeof files>) => check(given, 'checkpoint.py')
+    const whole = { ok: true, said: `${lines.length} ${JSON.parse(lines.at(-1) ?? '').hash}` }
+    assert.deepEqual(await run({}), whole)
+    assert.deepEqual(await run(await signedBy(await makeSigningKeys('PS256'))), whole)
+    assert.deepEqual(await run({ 'checkpoint.txt': receipt }), { ok: false, said: 'no checkpoint' })
+    const { 'checkpoint.txt': foreign = '' } = await signedBy(await makeSigningKeys())
+    const { ok } = await run({ 'checkpoint.txt': foreign })
+    assert.equal(ok, false)
   })
 })

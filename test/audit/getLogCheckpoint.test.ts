@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { startCheckpoints } from '../../server/audit/checkpoints.ts'
 import { readCheckpoint } from '../../server/audit/statements.ts'
-import type { Client } from '../support/client.ts'
+import { headOfLog } from '../../server/audit/store.ts'
+import { makeLog } from '../../server/log.ts'
 import { decode, parts, verifyElsewhere } from '../support/forge.ts'
 import { addEvents } from '../support/log.ts'
-import { publicUrl, testService } from '../support/service.ts'
+import { publicUrl, setUp, testService } from '../support/service.ts'
 
 describe('getLogCheckpoint', () => {
   const service = testService()
-  let admin: Client
-  before(async () => {
-    await addEvents(service, 3)
-    admin = await service.bearer('admin')
-  })
+  before(() => addEvents(service, 3))
+  const admin = setUp(() => service.bearer('admin'))
 
   it('is signed by a published key, and covers the log up to its newest event', async () => {
     const { status, body, headers } = await admin.get('/v1/log/checkpoint')
@@ -28,8 +28,30 @@ describe('getLogCheckpoint', () => {
     assert.deepEqual(await readCheckpoint(body.checkpoint, jwks), { size: sequence, hash })
   })
 
-  it('does not pass where an access token is verified by audience, as other services do', async () => {
+  it('is refused as an access token by services that check the audience', async () => {
     const { body } = await admin.get('/v1/log/checkpoint')
     await assert.rejects(verifyElsewhere(body.checkpoint, service.baseUrl, 'RS256'), /audience/)
+  })
+  it('is in the service’s own log at the start and once an hour', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const lines: Record<string, unknown>[] = []
+    const log = makeLog({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) })
+    const { db, keys, now: clock } = service
+    t.after(startCheckpoints({ db, clock, log, keys, publicUrl }))
+    for (const count of [1, 2]) {
+      for (let tries = 0; lines.length < count; tries += 1) {
+        assert.ok(tries < 200, 'there is no checkpoint')
+        await wait(10)
+      }
+      const head = await headOfLog(db.read)
+      const { event, size, hash, checkpoint } = lines.at(-1) ?? {}
+      assert.deepEqual({ event, size, hash }, { event: 'checkpoint', ...head })
+      assert.deepEqual(await readCheckpoint(String(checkpoint), keys.jwks), head)
+      await addEvents(service, 1)
+      t.mock.timers.tick(3_599_999)
+      await wait(10)
+      assert.equal(lines.length, count)
+      t.mock.timers.tick(1)
+    }
   })
 })

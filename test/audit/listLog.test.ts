@@ -10,19 +10,18 @@ import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { addEvents, inPortions, seal } from '../support/log.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const jsonl = { accept: 'application/jsonl' }
-/** With 4 KB each: some three times what the buffers of a connection hold of an export that nobody reads. */
+/** At 4 KB each, about three times what the buffers of a connection hold if nobody reads the export. */
 const count = 3_000
 
 describe('listLog', () => {
   const service = testService()
-  let admin: Client
+  const admin = setUp(() => service.bearer('admin'))
   let size: number
   before(async () => {
     await addEvents(service, count)
-    admin = await service.bearer('admin')
     size = (await admin.get('/v1/log')).body.totalCount
   })
 
@@ -38,12 +37,10 @@ describe('listLog', () => {
       .map((line) => JSON.parse(line))
 
   describe('as pages', () => {
-    it('begins with the first event, ten a page, and says how many there are', async () => {
+    it('begins with the first event, has ten a page, and gives the total', async () => {
       const { body, headers } = await admin.get('/v1/log')
-      assert.deepEqual(
-        body.items.map(({ sequence }: LogLine) => sequence),
-        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-      )
+      const sequences = body.items.map(({ sequence }: LogLine) => sequence)
+      assert.deepEqual(sequences, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
       const { items, ...page } = body
       assert.ok(size >= count)
       assert.deepEqual(page, {
@@ -57,7 +54,7 @@ describe('listLog', () => {
       assert.match(headers.get('vary') ?? '', /Accept/)
     })
 
-    it('goes on after a sequence, in either direction', async () => {
+    it('continues after a sequence, in either direction', async () => {
       assert.deepEqual(await sequencesOf('after=20&pageSize=3'), [21, 22, 23])
       assert.deepEqual(await sequencesOf('after=20&pageSize=3&pageNumber=2'), [24, 25, 26])
       assert.deepEqual(await sequencesOf('pageSize=2&order=Desc'), [size, size - 1])
@@ -73,7 +70,7 @@ describe('listLog', () => {
       assert.equal((await admin.get(`/v1/log?after=${size}`)).body.totalPages, 0)
     })
 
-    it('refuses what is no sequence', async () => {
+    it('refuses an invalid sequence', async () => {
       for (const text of ['-1', '1.5', 'x', '01', '1e3', '9999999999999999', '%201']) {
         const { status, body } = await admin.get(`/v1/log?after=${text}`)
         assert.equal(status, 400, text)
@@ -81,7 +78,7 @@ describe('listLog', () => {
       }
     })
 
-    it('shows an event as the export has it', async () => {
+    it('shows an event as the export does', async () => {
       const { body } = await admin.get(`/v1/log?after=${size - 1}`)
       const { text } = await admin.get(`/v1/log?after=${size - 1}`, jsonl)
       assert.deepEqual(body.items, [JSON.parse(text)])
@@ -89,7 +86,7 @@ describe('listLog', () => {
   })
 
   describe('as an export', () => {
-    it('has every event, in a chain that holds, and agrees with the checkpoint', async () => {
+    it('has every event in an unbroken chain, and agrees with the checkpoint', async () => {
       const { status, text, headers } = await admin.get('/v1/log?pageSize=2&pageNumber=7', jsonl)
       assert.equal(status, 200)
       assert.equal(headers.get('content-type'), 'application/jsonl; charset=utf-8')
@@ -110,7 +107,7 @@ describe('listLog', () => {
       assert.equal((await admin.get(`/v1/log?after=${size}`, jsonl)).text, '')
     })
 
-    it('is what Accept asks for before JSON, and nothing else is', async () => {
+    it('is sent if Accept prefers it to JSON, and not otherwise', async () => {
       const typeOf = async (accept: string) =>
         (await admin.get(`/v1/log?after=${size - 1}`, { accept })).headers.get('content-type')?.split(';')[0]
       const cases: Record<string, string> = {
@@ -141,7 +138,7 @@ describe('listLog', () => {
     const minute = 60_000
     const first = '019a0000-0000-7000-8000-0000000000a1'
     const second = '019a0000-0000-7000-8000-0000000000a2'
-    // In the order of the log, which is not that of their times.
+    // In the order of the log, not of their times.
     const told = [
       { kind: 'created', subject: { kind: 'order', id: first }, by: 'ann', minutes: 0 },
       { kind: 'created', subject: { kind: 'order', id: second }, by: 'bea', minutes: 2 },
@@ -181,32 +178,30 @@ describe('listLog', () => {
       assert.deepEqual(await found({ kind: 'never-happened' }), [])
     })
 
-    it('finds what was done under a name, however that is written, and under no name like it', async () => {
+    it('finds what was done under exactly this name, of a user or a machine', async () => {
       assert.deepEqual(await found({ by: 'bea' }), [2, 1])
       assert.deepEqual(await found({ by: 'machine:DOMAIN\\jörg m' }), [3])
       assert.deepEqual(await found({ by: 'Bea' }), [])
     })
 
-    it('finds a time, the first instant included and the last not, by sequence all the same', async () => {
+    it('finds a span of time, including its start but not its end, ordered by sequence', async () => {
       assert.deepEqual(await found({ from: at(1), until: at(4) }), [3, 2, 1])
       assert.deepEqual(await found({ from: at(4), until: at(4) }), [])
       assert.deepEqual(await found({ until: at(2), order: 'Asc' }), [0, 2])
     })
 
-    it('takes all of it together', async () => {
+    it('combines all conditions', async () => {
       assert.deepEqual(await found({ kind: 'created', by: 'bea' }), [1])
       assert.deepEqual(await found({ kind: 'created', until: at(2) }), [0])
       assert.deepEqual(await found({ by: 'ann', kind: 'noted', from: at(1) }), [4])
       assert.deepEqual(await found({ subject: `order:${first}`, by: 'bea', kind: 'approved' }), [2])
     })
 
-    it('counts and turns pages of what matches, after a sequence too', async () => {
+    it('counts and pages the matches, even after a given sequence', async () => {
       const { body } = await admin.get(`/v1/log?by=ann&from=${at(0)}&pageSize=1&pageNumber=2`)
       const { items, ...page } = body
-      assert.deepEqual(
-        items.map(({ kind }: LogLine) => kind),
-        ['noted'],
-      )
+      const kinds = items.map(({ kind }: LogLine) => kind)
+      assert.deepEqual(kinds, ['noted'])
       assert.deepEqual(page, {
         pageNumber: 2,
         totalPages: 2,
@@ -223,7 +218,7 @@ describe('listLog', () => {
       assert.match(headers.get('link') ?? '', /\/v1\/log\?pageNumber=1&kind=created&by=bea&pageSize=1/)
     })
 
-    it('refuses what is none', async () => {
+    it('refuses an invalid filter', async () => {
       const wrong: [string, string][] = [
         ['subject', 'order'],
         ['subject', ':3'],
@@ -244,7 +239,7 @@ describe('listLog', () => {
       }
     })
 
-    it('is refused of an export, which could not be verified', async () => {
+    it('is refused for an export, which could then not be verified', async () => {
       const { status, body } = await admin.get('/v1/log?kind=created&by=ann', jsonl)
       assert.equal(status, 400)
       assert.equal(body.code, 'validation-failed')
@@ -257,8 +252,7 @@ describe('listLog', () => {
   })
 
   /**
-   * An export of which nothing is read before `rest`; `rest` is how many bytes came, or the code of the
-   * error.
+   * Begins an export without reading it. `rest` resolves to how many bytes came, or to the code of the error.
    */
   async function beginExport(headers: Record<string, string>) {
     const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
@@ -283,8 +277,8 @@ describe('listLog', () => {
     cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
   })
 
-  describe('as an export, of which a caller has one at a time', () => {
-    it('refuses a second while the first is being read, and takes it afterwards', async () => {
+  describe('as an export, one at a time for each caller', () => {
+    it('refuses a second one while the first is being read, and allows it afterwards', async () => {
       const caller = await newCaller(service, ['Admin'])
       const first = await beginExport(caller.headers)
       assert.equal(first.status, 200)
@@ -298,7 +292,7 @@ describe('listLog', () => {
       assert.equal((await caller.get(`/v1/log?after=${size}`, jsonl)).status, 200)
     })
 
-    it('frees the place of one that was given up', async () => {
+    it('allows another after one was abandoned', async () => {
       const caller = await newCaller(service, ['Admin'])
       const first = await beginExport(caller.headers)
       first.end()
@@ -306,9 +300,12 @@ describe('listLog', () => {
     })
   })
 
-  /** Its caller is looked at every three seconds: of all of them in the same ones. */
-  describe('as an export that goes on for long', { concurrency: true }, () => {
-    it('ends when its session has ended, without an end that could be taken for one', async () => {
+  /**
+   * An export checks its caller every three seconds. The tests run in parallel, so that they wait only
+   * once.
+   */
+  describe('as a long export', { concurrency: true }, () => {
+    it('breaks off when its session ends, so that it cannot be taken for a complete one', async () => {
       const browser = await signIn(service, await newUser(service, { roles: ['Admin'] }))
       const running = await beginExport(cookieOf(browser))
       assert.equal(running.status, 200)
@@ -317,7 +314,7 @@ describe('listLog', () => {
       assert.equal(await running.rest(), 'ECONNRESET')
     })
 
-    it('ends when its access token counts no more, within the five minutes of every other request', async () => {
+    it('ends within five minutes after its access token stops working, like every other request', async () => {
       const user = await newUser(service, { roles: ['Admin'] })
       const running = await beginExport((await bearerOf(service, user)).headers)
       const { account } = user
@@ -328,7 +325,7 @@ describe('listLog', () => {
       assert.equal(await running.rest(), 'ECONNRESET')
     })
 
-    it('goes on when its session has another id by then', async () => {
+    it('continues when its session gets another id', async () => {
       const browser = await signIn(service, await newUser(service, { roles: ['Admin'] }))
       const running = await beginExport(cookieOf(browser))
       assert.equal((await browser.post('/v1/auth/session/refresh')).status, 200)
@@ -337,7 +334,7 @@ describe('listLog', () => {
       assert.ok(Number(await running.rest()) > count * 300)
     })
 
-    it('ends when the roles of its caller allow it no more', async () => {
+    it('ends when the roles of its caller no longer allow it', async () => {
       const user = await newUser(service, { roles: ['Admin'] })
       const browser = await signIn(service, user)
       const running = await beginExport(cookieOf(browser))
@@ -348,7 +345,7 @@ describe('listLog', () => {
     })
   })
 
-  it('has no event before it is sealed', async () => {
+  it('shows no event before it is sealed', async () => {
     const { body } = await (await service.bearer('operator')).post('/v1/orders', {
       customer: 'Acme',
       total: 1,

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sql } from '#kysely'
+import { oldestUnsealed } from '../../server/audit/audit.ts'
 import { findLogLines } from '../../server/audit/lines.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import { readConfig } from '../../server/config.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
+import { newActor } from '../support/accounts.ts'
 import { createTestDatabase, type TestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
 import { inPortions, seal } from '../support/log.ts'
 import { stamp } from '../support/orders.ts'
 import { connectTo } from '../support/postgres.ts'
+import { setUp } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
 
 describe('sealEvents', () => {
@@ -44,11 +47,16 @@ describe('sealEvents', () => {
       idempotency: null,
     })
 
+  const rejecter = setUp(async () => {
+    const actor = await newActor(instance())
+    await seal(instance())
+    return actor
+  })
   const reject = (index: number, id: string) =>
     instance(index).write('rejectOrder', {
       id,
       acceptedVersions: null,
-      actor: { ...stamp(), byId: 1, isService: false },
+      actor: { ...rejecter, eventId: stamp().eventId },
       words: null,
       idempotency: null,
     })
@@ -63,7 +71,7 @@ describe('sealEvents', () => {
     return head.size
   }
 
-  it('gives what is committed the next places, once each, and has then nothing to do', async () => {
+  it('gives each committed event the next number once, and then has nothing to do', async () => {
     const sealed = await assertWhole()
     for (let index = 0; index < 5; index += 1) await create()
     assert.deepEqual(
@@ -77,7 +85,19 @@ describe('sealEvents', () => {
     assert.equal(await assertWhole(), sealed + 5)
   })
 
-  it('never forks the chain: two instances write and seal at once', async () => {
+  it('leaves what came later, and knows when the oldest of it was written', async () => {
+    const id = await create()
+    const words = { text: 'Seen.', salt: '000102030405060708090a0b0c0d0e0f' }
+    for (const nowMilliseconds of [2_000, 3_000]) {
+      await instance().write('addNote', { id, stamp: stamp({ nowMilliseconds }), words, idempotency: null })
+    }
+    await instance().write('sealEvents', { limit: 1 })
+    assert.equal(await oldestUnsealed(instance().read), 2_000)
+    await seal(instance())
+    assert.equal(await oldestUnsealed(instance().read), undefined)
+  })
+
+  it('never forks the chain when two instances write and seal at once', async () => {
     const before = await assertWhole()
     const writing = Array.from({ length: 40 }, async (_, index) => {
       const id = await create(index)
@@ -92,7 +112,7 @@ describe('sealEvents', () => {
     assert.equal(await assertWhole(), before + 80)
   })
 
-  it('keeps the events of one order in the order in which they happened, notes at the time of a decision included', async () => {
+  it('keeps the events of one order in the order in which they happened, even notes added during a decision', async () => {
     const ids = await Promise.all(Array.from({ length: 12 }, (_, index) => create(index)))
     await Promise.all([
       ...ids.flatMap((id, index) => [note(index, id), reject(index + 1, id), note(index + 1, id)]),
@@ -107,7 +127,7 @@ describe('sealEvents', () => {
     }
   })
 
-  it('is no lock that writers wait for: they go on while a sealer holds it, and another sealer leaves at once', {
+  it('never makes writers wait: they continue while it runs, and another sealer leaves at once', {
     skip: testEngine === 'sqlite' ? 'one thread writes' : false,
   }, async () => {
     const holder = await connectTo(database.databaseUrl)
@@ -126,7 +146,7 @@ describe('sealEvents', () => {
     assert.equal(await instance().write('sealEvents', { limit: 10 }), 2)
   })
 
-  it('has one place for one event, however many write', async () => {
+  it('gives each event exactly one number, however many callers write', async () => {
     await create()
     await seal(instance())
     const again = withRawDatabase(database.databaseUrl, (db) =>
@@ -135,7 +155,7 @@ describe('sealEvents', () => {
     await assert.rejects(again, /unique|duplicate/i)
   })
 
-  it('keeps everything for ever: no removal of upkeep deletes a thing that happened', async () => {
+  it('keeps everything forever: no clean-up job deletes an event', async () => {
     await create()
     await seal(instance())
     const before = await lines()

@@ -13,8 +13,10 @@ import { publicUrl } from '../support/service.ts'
 const now = 1_795_000_000_999
 const head = { size: 3, hash: 'ab'.repeat(32) }
 const receipt: Receipt = {
+  organisation: 'Müller & Söhne',
   order: {
     id: '019a0000-0000-7000-8000-000000000000',
+    number: 1042,
     version: 2,
     customer: 'Acme',
     total: '12.5',
@@ -22,7 +24,7 @@ const receipt: Receipt = {
     createdById: 3,
     createdAtUtc: '2026-11-22T12:00:00.000Z',
   },
-  approvals: [{ by: 'kim', byId: 4, atUtc: '2026-11-22T12:01:00.000Z' }],
+  approvals: [{ by: 'kim', byId: 4, atUtc: '2026-11-22T12:01:00.000Z', for: null, forId: null }],
   event: { sequence: 2, hash: 'cd'.repeat(32) },
   checkpoint: head,
 }
@@ -55,12 +57,12 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
       }
     })
 
-    it('say of a checkpoint what it covers, with the keys and without', async () => {
+    it('show what a checkpoint covers, with or without the keys', async () => {
       assert.deepEqual(await readCheckpoint(checkpoint, keys.jwks), head)
       assert.deepEqual(await readCheckpoint(checkpoint, null), head)
     })
 
-    it('are no checkpoint when they were changed, or signed by another key or not at all', async () => {
+    it('are refused as a checkpoint if they were changed, are unsigned, or are signed by another key', async () => {
       const [header, , signature] = parts(checkpoint)
       const changed = [header, encode({ iss: publicUrl, iat: 1, size: 2, hash: head.hash }), signature].join(
         '.',
@@ -75,7 +77,7 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
         await assert.rejects(readCheckpoint(jws, keys.jwks), Error)
     })
 
-    it('are no checkpoint without a size and a hash, even if signed', async () => {
+    it('are refused as a checkpoint without a size and a hash, even if signed', async () => {
       const ours = { alg: 'RS256', kid: keys.kid, typ: 'countersign-checkpoint+jwt' }
       for (const claims of [
         { size: 3 },
@@ -87,7 +89,16 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
       }
     })
 
-    it('do not stand for each other, nor for an access token', async () => {
+    it('are refused as a checkpoint if signed by another algorithm, even if the key allows any', async () => {
+      const { alg: _, ...key } = keys.jwks.keys[0] ?? assert.fail()
+      const header = { kid: keys.kid, typ: 'countersign-checkpoint+jwt' }
+      const signed = (alg: string, hash: string) =>
+        forge({ ...header, alg }, { ...head }, keys.privateKey, hash)
+      assert.deepEqual(await readCheckpoint(signed('RS256', 'sha256'), { keys: [key] }), head)
+      await assert.rejects(readCheckpoint(signed('RS512', 'sha512'), { keys: [key] }), /not allowed/)
+    })
+
+    it('cannot replace each other, or an access token', async () => {
       const tokens = new AccessTokens(
         keys,
         () => publicUrl,
@@ -104,13 +115,11 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
       }
     })
 
-    it('do not pass for one another by their claims: an access token says until when and for whom', () => {
+    it('cannot be mistaken for one another by their claims: only an access token has an expiry and an audience', () => {
       for (const statement of [checkpoint, signedReceipt]) {
         const claims = decode(parts(statement)[1])
-        assert.deepEqual(
-          ['exp', 'aud', 'sub', 'client_id', 'jti', 'roles'].filter((name) => name in claims),
-          [],
-        )
+        const strays = ['exp', 'aud', 'sub', 'client_id', 'jti', 'roles'].filter((name) => name in claims)
+        assert.deepEqual(strays, [])
       }
     })
   })

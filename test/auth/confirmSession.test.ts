@@ -1,42 +1,33 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
-import { newUser, signIn, type TestUser } from '../support/accounts.ts'
-import type { Client } from '../support/client.ts'
+import { newUser, setEnabled, signIn } from '../support/accounts.ts'
+import { assertCookieSet, sessionCookie, sessionOf } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const path = '/v1/auth/session/confirm'
-const sessionCookie = '__Host-Http-session'
 const minute = 60_000
 const wrong = 'not the password of anybody'
 
 describe('confirmSession', () => {
   const service = testService()
-  let user: TestUser
-  let browser: Client
-  beforeEach(async () => {
-    user = await newUser(service)
-    browser = await signIn(service, user)
-  })
+  const user = setUp(() => newUser(service), beforeEach)
+  const browser = setUp(() => signIn(service, user), beforeEach)
 
   const confirm = (password = user.password, from = browser) => from.post(path, { password })
-  const idOf = (client: Client) => client.cookies.get(sessionCookie) ?? ''
 
   describe('succeeds', () => {
-    it('with 204, and a new id in the same kind of cookie (ASVS 5.0 7.2.4)', async () => {
-      const before = idOf(browser)
+    it('answers 204 with a new id in the same kind of cookie (ASVS 5.0 7.2.4)', async () => {
+      const before = sessionOf(browser)
       const answer = await confirm()
       assert.equal(answer.status, 204)
       assert.equal(answer.text, '')
-      const [pair = '', ...attributes] = (answer.setCookies[0] ?? '').split('; ')
-      assert.match(pair, /^__Host-Http-session=[A-Za-z0-9_-]{43}$/)
-      assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
-      assert.notEqual(idOf(browser), before)
+      assertCookieSet(answer, sessionCookie)
+      assert.notEqual(sessionOf(browser), before)
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
-    it('and leaves the replaced id for 30 seconds, for other tabs', async () => {
+    it('keeps the replaced id working for 30 seconds, for other tabs', async () => {
       const tab = browser.copy()
       await confirm()
       service.advance(29_000)
@@ -45,7 +36,7 @@ describe('confirmSession', () => {
       assertProblem(await tab.get('/v1/auth/me'), 401, 'authentication-required')
     })
 
-    it('as a use of the session, whose absolute end stays', async () => {
+    it('counts as a use of the session, whose absolute end stays', async () => {
       const ends = (await browser.get('/v1/auth/me')).headers.get('session-expires')
       service.advance(20 * minute)
       const { headers } = await confirm()
@@ -54,35 +45,35 @@ describe('confirmSession', () => {
       assert.equal(headers.get('session-idle-expires'), idle)
     })
 
-    it('and keeps the antiforgery token', async () => {
+    it('keeps the antiforgery token', async () => {
       await confirm()
       assert.equal((await browser.post('/v1/orders', { customer: 'Acme', total: 1 })).status, 201)
     })
   })
 
   describe('rejects', () => {
-    it('a wrong password: 403, not 401, because the session is good and stays', async () => {
-      const before = idOf(browser)
+    it('answers 403 to a wrong password, not 401, because the session is good and stays', async () => {
+      const before = sessionOf(browser)
       const answer = await confirm(wrong)
       assertProblem(answer, 403, 'wrong-password')
       assert.deepEqual(answer.setCookies, [])
-      assert.equal(idOf(browser), before)
+      assert.equal(sessionOf(browser), before)
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
-    it('the password of another user', async () => {
+    it('refuses the password of another user', async () => {
       const other = await newUser(service, { password: 'another harbour in the evening' })
       assertProblem(await confirm(other.password), 403, 'wrong-password')
     })
 
-    it('a body without a password, or with one that cannot be', async () => {
+    it('refuses a body without a password, or with an impossible one', async () => {
       for (const body of [{}, { password: '' }, { password: 'x'.repeat(257) }, { password: 1 }]) {
         assertProblem(await browser.post(path, body), 400, 'validation-failed')
       }
     })
   })
 
-  describe('waits as a sign-in does', () => {
+  describe('waits like a sign-in', () => {
     it('after five wrong passwords, even for a right sixth one, until the wait is over', async () => {
       for (let turn = 0; turn < 5; turn += 1) assertProblem(await confirm(wrong), 403, 'wrong-password')
       const answer = await confirm()
@@ -92,7 +83,7 @@ describe('confirmSession', () => {
       assert.equal((await confirm()).status, 204)
     })
 
-    it('and shares the count of failed sign-ins: neither avoids the waits of the other', async () => {
+    it('shares the count of failed sign-ins: neither avoids the waits of the other', async () => {
       const guess = () => service.client().post('/v1/auth/token', { ...user.credentials, password: wrong })
       for (let turn = 0; turn < 3; turn += 1) assertProblem(await guess(), 401, 'invalid-credentials')
       for (let turn = 0; turn < 2; turn += 1) assertProblem(await confirm(wrong), 403, 'wrong-password')
@@ -100,7 +91,7 @@ describe('confirmSession', () => {
       assertProblem(await confirm(), 429, 'too-many-attempts')
     })
 
-    it('for 50 wrong ones at once, of which five are tried', async () => {
+    it('tries only five of 50 wrong passwords sent at once', async () => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => confirm(wrong)))
       const refused = answers.filter(({ status }) => status === 403)
       assert.equal(refused.length, 5)
@@ -108,18 +99,9 @@ describe('confirmSession', () => {
     })
   })
 
-  describe('conflicts', () => {
-    it('with disabling that comes first: no id is made', async () => {
-      const [answer] = await Promise.all([
-        confirm(),
-        service.db.write('setAccountEnabled', {
-          account: user.account,
-          enabled: false,
-          stamp: machineStamp(service.now()),
-        }),
-      ])
-      assert.ok([204, 401, 403].includes(answer.status), answer.text)
-      assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
-    })
+  it('creates no id if the user is disabled first', async () => {
+    const [answer] = await Promise.all([confirm(), setEnabled(service, user, false)])
+    assert.ok([204, 401, 403].includes(answer.status), answer.text)
+    assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
   })
 })

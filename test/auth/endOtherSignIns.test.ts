@@ -1,35 +1,29 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import {
-  eventsOf,
   everyCredentialOf,
   liveCredentials,
   newUser,
   refresh,
   signIn,
-  type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
-import type { Client } from '../support/client.ts'
+import { accountEvents } from '../support/administration.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const path = '/v1/auth/sessions'
 const minute = 60_000
 
 describe('endOtherSignIns', () => {
   const service = testService()
-  let user: TestUser
-  let browser: Client
-  beforeEach(async () => {
-    user = await newUser(service)
-    browser = await signIn(service, user)
-  })
+  const user = setUp(() => newUser(service), beforeEach)
+  const browser = setUp(() => signIn(service, user), beforeEach)
 
   const endOthers = (from = browser) => from.send('DELETE', path)
 
   describe('succeeds', () => {
-    it('with 204: this session continues, all others and all tokens end', async () => {
+    it('answers 204: this session continues, all others and all tokens end', async () => {
       const others = await everyCredentialOf(service, user)
       assert.equal((await endOthers()).status, 204)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
@@ -40,7 +34,7 @@ describe('endOtherSignIns', () => {
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
-    it('and leaves the session a new id only: a copied one no longer works, in any order', async () => {
+    it('leaves the session only a new id: a copy of an old id no longer works, in any order', async () => {
       const [thief, sibling] = [browser.copy(), browser.copy()]
       await sibling.post('/v1/auth/session/refresh')
       const answer = await endOthers()
@@ -55,7 +49,7 @@ describe('endOtherSignIns', () => {
       assert.equal((await browser.post('/v1/orders', { customer: 'Acme', total: 1 })).status, 201)
     })
 
-    it('by tokens: their family continues', async () => {
+    it('continues the family of the caller’s token', async () => {
       const pair = await tokenPair(service, user)
       assert.equal((await endOthers(service.client().withBearer(pair.accessToken))).status, 204)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 1 })
@@ -65,13 +59,19 @@ describe('endOtherSignIns', () => {
       assert.equal((await app.get('/v1/auth/me')).status, 200)
     })
 
-    it('and leaves one event', async () => {
-      await endOthers()
-      const { kind, by_id } = (await eventsOf(service, user)).at(-1) ?? {}
-      assert.deepEqual({ kind, by_id }, { kind: 'others-signed-out', by_id: user.id })
+    it('leaves one event, and none if there is nothing left to end', async () => {
+      const other = await everyCredentialOf(service, user)
+      for (let time = 1; time <= 3; time += 1) assert.equal((await endOthers()).status, 204)
+      const events = await accountEvents(service, user.id)
+      const ended = events.filter(({ kind }) => kind === 'others-signed-out')
+      assert.deepEqual(ended, [{ kind: 'others-signed-out', byId: user.id, data: { name: user.userName } }])
+      await signIn(service, user)
+      assert.equal((await endOthers()).status, 204)
+      assert.equal((await accountEvents(service, user.id)).at(-1)?.kind, 'others-signed-out')
+      assertProblem(await other.browser.get('/v1/auth/me'), 401, 'authentication-required')
     })
 
-    it('without making the sign-in more recent than it was', async () => {
+    it('does not make the sign-in more recent than it was', async () => {
       service.advance(4 * minute)
       assert.equal((await endOthers()).status, 204)
       service.advance(minute)
@@ -80,14 +80,14 @@ describe('endOtherSignIns', () => {
   })
 
   describe('conflicts', () => {
-    it('with the same from another session: one continues, the other ends', async () => {
+    it('leaves one of two sessions that each end the other', async () => {
       const other = await signIn(service, user)
       const answers = await Promise.all([endOthers(), endOthers(other)])
       assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 401])
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
     })
 
-    it('with a sign-in: what it makes works, or nothing is made', async () => {
+    it('leaves a simultaneous sign-in complete, or lets it create nothing', async () => {
       const [, signedIn] = await Promise.all([
         endOthers(),
         service.client().post('/v1/auth/token', user.credentials),

@@ -2,27 +2,25 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import {
   bearerOf,
-  eventsOf,
   everyCredentialOf,
   liveCredentials,
   newUser,
   signIn,
-  type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
+import { accountEvents } from '../support/administration.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { startService, testService } from '../support/service.ts'
+import { setUp, startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/sessions'
 const minute = 60_000
 
 describe('endSignIn', () => {
   const service = testService()
-  let user: TestUser
+  const user = setUp(() => newUser(service), beforeEach)
   let browser: Client
   beforeEach(async () => {
-    user = await newUser(service)
     browser = await signIn(service, user)
   })
 
@@ -37,7 +35,7 @@ describe('endSignIn', () => {
   }
 
   describe('succeeds', () => {
-    it('with 204: the session stops working at once, with all its ids, on every instance', async (t) => {
+    it('answers 204: the session stops working at once, with all its ids, on every instance', async (t) => {
       const other = await signIn(service, user)
       const sibling = other.copy()
       await other.post('/v1/auth/session/refresh')
@@ -52,7 +50,7 @@ describe('endSignIn', () => {
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
-    it('for tokens: no refresh at once, and access tokens end within five minutes; other families refresh', async () => {
+    it('stops refreshes of a token family at once and its access tokens within five minutes; other families still refresh', async () => {
       const lost = await tokenPair(service, user)
       const id = await idOf({ kind: 'tokens' })
       const kept = await tokenPair(service, user)
@@ -69,48 +67,45 @@ describe('endSignIn', () => {
       assert.equal((await fresh.get('/v1/auth/me')).status, 200)
     })
 
-    it('for the current session as a sign-out does, with its cookies', async () => {
+    it('ends the current session like a sign-out, with its cookies', async () => {
       const answer = await end(await idOf({ kind: 'session', current: true }))
       assert.equal(answer.status, 204)
       assert.equal(answer.headers.get('session-expires'), null)
       assert.equal(browser.cookies.size, 0)
     })
 
-    it('by tokens as well, while their sign-in is recent', async () => {
+    it('works with an access token as well, while its sign-in is recent', async () => {
       const app = await bearerOf(service, user)
       assert.equal((await end(await idOf({ kind: 'session' }, app), app)).status, 204)
       assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
     })
 
-    it('leaving an event that names neither', async () => {
+    it('leaves an event that names neither the session nor the family', async () => {
       await tokenPair(service, user)
       await end(await idOf({ kind: 'tokens' }))
-      const { kind, by_id, data } = (await eventsOf(service, user)).at(-1) ?? {}
-      const expected = {
-        kind: 'sign-in-ended',
-        by_id: user.id,
-        data: JSON.stringify({ name: user.userName }),
-      }
-      assert.deepEqual({ kind, by_id, data }, expected)
+      const data = { name: user.userName }
+      const event = { kind: 'sign-in-ended', byId: user.id, data }
+      assert.deepEqual((await accountEvents(service, user.id)).at(-1), event)
     })
   })
 
-  describe('rejects', () => {
-    it('what is not there: unknown, already ended, or of another user', async () => {
-      await tokenPair(service, user)
-      const id = await idOf({ kind: 'tokens' })
-      assert.equal((await end(id)).status, 204)
-      const stranger = await signIn(service, await newUser(service))
-      const theirs = await idOf({ kind: 'session', current: true }, stranger)
-      for (const wrong of [id, theirs, 'x', '%00', '%ff', 'U'.repeat(22)]) {
-        assertProblem(await end(wrong), 404, 'sign-in-not-found')
-      }
-      assert.equal((await stranger.get('/v1/auth/me')).status, 200)
-    })
+  it('answers 404 for an unknown sign-in, an ended one, and one of another user', async () => {
+    await tokenPair(service, user)
+    const id = await idOf({ kind: 'tokens' })
+    assert.equal((await end(id)).status, 204)
+    const stranger = await signIn(service, await newUser(service))
+    const theirs = await idOf({ kind: 'session', current: true }, stranger)
+    await signIn(service, user)
+    const withOthers = await idOf({ kind: 'session' })
+    assert.equal((await browser.send('DELETE', path)).status, 204)
+    for (const wrong of [id, withOthers, theirs, 'x', '%00', '%ff', 'U'.repeat(22)]) {
+      assertProblem(await end(wrong), 404, 'sign-in-not-found')
+    }
+    assert.equal((await stranger.get('/v1/auth/me')).status, 200)
   })
 
   describe('conflicts', () => {
-    it('with use of it: each request is answered or 401, and afterwards all are 401', async () => {
+    it('answers a simultaneous request of that sign-in or refuses it with 401, and refuses all later ones', async () => {
       const { browser: used, refreshToken } = await everyCredentialOf(service, user)
       const ids = (await browser.get(path)).body.items.filter(({ current }: { current: boolean }) => !current)
       const order = { customer: 'Acme', total: 1 }
@@ -120,15 +115,13 @@ describe('endSignIn', () => {
         ...Array.from({ length: 3 }, () => used.post('/v1/auth/session/refresh')),
         service.client().post('/v1/auth/token/refresh', { refreshToken }),
       ])
-      assert.deepEqual(
-        answers.filter(({ status }) => ![200, 201, 401].includes(status)),
-        [],
-      )
+      const strays = answers.filter(({ status }) => ![200, 201, 401].includes(status))
+      assert.deepEqual(strays, [])
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
       assertProblem(await used.get('/v1/auth/me'), 401, 'authentication-required')
     })
 
-    it('with itself: ten at once give one 204 and nine 404', async () => {
+    it('answers one of ten simultaneous requests with 204 and nine with 404', async () => {
       await tokenPair(service, user)
       const id = await idOf({ kind: 'tokens' })
       const answers = await Promise.all(Array.from({ length: 10 }, () => end(id)))

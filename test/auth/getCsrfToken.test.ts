@@ -1,39 +1,31 @@
 // engine: SQLite
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { newUser, signIn, type TestUser } from '../support/accounts.ts'
-import type { Answer, Client } from '../support/client.ts'
-import { startService, testService } from '../support/service.ts'
+import { newUser, signIn } from '../support/accounts.ts'
+import { type Answer, assertCookieSet, type Client, csrfCookie, sessionCookie } from '../support/client.ts'
+import { setUp, startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/csrf'
-const sessionCookie = '__Host-Http-session'
-const csrfCookie = '__Host-Http-csrf'
 
 describe('getCsrfToken', () => {
   const service = testService()
-  let user: TestUser
-  beforeEach(async () => {
-    user = await newUser(service)
-  })
+  const user = setUp(() => newUser(service), beforeEach)
 
   const create = (caller: Client, token: string) =>
     caller.post('/v1/orders', { customer: 'Acme', total: 1 }, { 'x-xsrf-token': token })
   const login = (browser: Client) => browser.post('/v1/auth/session', user.credentials)
 
   describe('succeeds', () => {
-    it('before login: the token, and a random cookie HttpOnly, Secure, Strict, without Domain or Max-Age', async () => {
+    it('gives a token and a random cookie before login: HttpOnly, Secure, Strict, without Domain or Max-Age', async () => {
       const answer = await service.client().get(path)
       assert.equal(answer.status, 200)
       assert.deepEqual(Object.keys(answer.body), ['token'])
-      assert.equal(answer.setCookies.length, 1)
-      const [pair = '', ...attributes] = (answer.setCookies[0] ?? '').split('; ')
-      assert.match(pair, /^__Host-Http-csrf=[A-Za-z0-9_-]{43}$/)
-      assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
+      assertCookieSet(answer, csrfCookie)
       const other = await service.client().get(path)
       assert.notDeepEqual(other.setCookies, answer.setCookies)
     })
 
-    it('before login: keeping a well-formed cookie', async () => {
+    it('keeps a well-formed cookie before login', async () => {
       const browser = service.client()
       const first = await browser.get(path)
       const again = await browser.get(path)
@@ -41,36 +33,29 @@ describe('getCsrfToken', () => {
       assert.notEqual(again.body.token, first.body.token)
     })
 
-    it('with a nonce and HMAC-SHA256: neither the binding nor the key can be read from it', async () => {
+    it('uses a nonce and HMAC-SHA256, so that neither the binding nor the key can be read from the token', async () => {
       const browser = service.client()
       const { body } = await browser.get(path)
       assert.match(body.token, /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/)
       assert.ok(!body.token.includes(browser.cookies.get(csrfCookie) ?? ''))
     })
 
-    it('with a valid session: no cookie, and tokens that all work at the same time', async () => {
+    it('sets no cookie for a valid session, and gives tokens that all work, whatever antiforgery cookie is sent', async () => {
       const browser = service.client()
       await login(browser)
       const answers = [await browser.get(path), await browser.get(path)]
       const tokens = answers.map((answer: Answer) => answer.body.token)
-      assert.deepEqual(
-        answers.flatMap((answer: Answer) => answer.setCookies),
-        [],
-      )
+      const strays = answers.flatMap((answer: Answer) => answer.setCookies)
+      assert.deepEqual(strays, [])
       assert.equal(new Set(tokens).size, 2)
       for (const token of tokens) assert.equal((await create(browser, token)).status, 201)
-    })
-
-    it('with a valid session: its binding, whatever antiforgery cookie is sent', async () => {
-      const browser = service.client()
-      await login(browser)
       browser.cookies.set(csrfCookie, 'B'.repeat(43))
       const answer = await browser.get(path)
       assert.deepEqual(answer.setCookies, [])
       assert.equal((await create(browser, answer.body.token)).status, 201)
     })
 
-    it('showing a cookie caller when its session ends', async () => {
+    it('shows a cookie caller when its session ends', async () => {
       const browser = await signIn(service, user)
       const { headers } = await browser.get(path)
       assert.ok(headers.has('session-idle-expires') && headers.has('session-expires'))
@@ -78,7 +63,7 @@ describe('getCsrfToken', () => {
       assert.ok(!anonymous.has('session-idle-expires') && !anonymous.has('session-expires'))
     })
 
-    it('the same on every instance: a token of one works at another', async (t) => {
+    it('gives tokens that work on every instance', async (t) => {
       const other = await startService({ instanceOf: service, until: t })
       const browser = service.client()
       const { body } = await browser.get(path)
@@ -91,7 +76,7 @@ describe('getCsrfToken', () => {
 
   describe('rejects input', () => {
     for (const value of ['', 'short', `${'A'.repeat(42)}!`, 'A'.repeat(44)]) {
-      it(`the malformed cookie ${JSON.stringify(value)} is replaced`, async () => {
+      it(`replaces the malformed cookie ${JSON.stringify(value)}`, async () => {
         const browser = service.client()
         browser.cookies.set(csrfCookie, value)
         assert.equal((await browser.get(path)).setCookies.length, 1)
@@ -102,13 +87,13 @@ describe('getCsrfToken', () => {
   })
 
   describe('requires access', () => {
-    it('for no one: Authorization is ignored, valid or not', async () => {
+    it('needs no credential: Authorization is ignored, valid or not', async () => {
       const bearer = await service.bearer('viewer')
       assert.equal((await bearer.get(path)).setCookies.length, 1)
       assert.equal((await service.client().withBearer('nonsense').get(path)).status, 200)
     })
 
-    it('for no one: a session counts even with a bad bearer', async () => {
+    it('uses the session even if a bad bearer token comes with it', async () => {
       const browser = await signIn(service, user)
       const answer = await browser.get(path, { authorization: 'Bearer nonsense' })
       assert.deepEqual(answer.setCookies, [])
@@ -116,28 +101,24 @@ describe('getCsrfToken', () => {
     })
   })
 
-  describe('conflicts', () => {
-    it('an expired session counts as none: the call sets a cookie, and the login takes its binding over', async () => {
-      const browser = await signIn(service, user)
-      service.advance(30 * 60_000)
-      const answer = await browser.get(path)
-      assert.equal(answer.setCookies.length, 1)
-      assert.ok(!answer.headers.has('session-expires'))
-      await login(browser)
-      assert.equal((await create(browser, answer.body.token)).status, 201)
-    })
+  it('treats an expired session as none: it sets a cookie, whose binding the login takes over', async () => {
+    const browser = await signIn(service, user)
+    service.advance(30 * 60_000)
+    const answer = await browser.get(path)
+    assert.equal(answer.setCookies.length, 1)
+    assert.ok(!answer.headers.has('session-expires'))
+    await login(browser)
+    assert.equal((await create(browser, answer.body.token)).status, 201)
   })
 
-  describe('leaves no trace on failure', () => {
-    it('stores nothing: tokens are stateless', async () => {
-      const counts = async () => {
-        const sessions = await service.db.read.selectFrom('sessions').selectAll().execute()
-        const ids = await service.db.read.selectFrom('session_ids').selectAll().execute()
-        return [sessions, ids]
-      }
-      const before = await counts()
-      for (let turn = 0; turn < 20; turn += 1) await service.client().get(path)
-      assert.deepEqual(await counts(), before)
-    })
+  it('stores nothing: tokens are stateless', async () => {
+    const counts = async () => {
+      const sessions = await service.db.read.selectFrom('sessions').selectAll().execute()
+      const ids = await service.db.read.selectFrom('session_ids').selectAll().execute()
+      return [sessions, ids]
+    }
+    const before = await counts()
+    for (let turn = 0; turn < 20; turn += 1) await service.client().get(path)
+    assert.deepEqual(await counts(), before)
   })
 })

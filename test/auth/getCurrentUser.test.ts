@@ -1,30 +1,17 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import {
-  bearerOf,
-  newClient,
-  newUser,
-  serviceToken,
-  signIn,
-  storedCredentials,
-  type TestUser,
-} from '../support/accounts.ts'
-import type { Client } from '../support/client.ts'
+import { bearerOf, newClient, newUser, serviceToken, signIn, storedCredentials } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const path = '/v1/auth/me'
 const minute = 60_000
 
 describe('getCurrentUser', () => {
   const service = testService()
-  let user: TestUser
-  let browser: Client
-  beforeEach(async () => {
-    user = await newUser(service, { roles: ['Viewer', 'Admin'] })
-    browser = await signIn(service, user)
-  })
+  const user = setUp(() => newUser(service, { roles: ['Viewer', 'Admin'] }), beforeEach)
+  const browser = setUp(() => signIn(service, user), beforeEach)
 
   async function lastSeenAt(): Promise<number> {
     const row = await service.db.read
@@ -45,7 +32,7 @@ describe('getCurrentUser', () => {
   }
 
   describe('succeeds', () => {
-    it('with exactly the fields of CurrentUserResponse, the same for cookie and bearer', async () => {
+    it('answers exactly the fields of CurrentUserResponse, the same for cookie and bearer', async () => {
       const { id, userName } = user
       for (const caller of [browser, await bearerOf(service, user)]) {
         const answer = await caller.get(path)
@@ -54,7 +41,7 @@ describe('getCurrentUser', () => {
       }
     })
 
-    it('for a service as for a user whose userName is its clientId', async () => {
+    it('answers a service like a user whose userName is its clientId', async () => {
       const client = await newClient(service, ['Operator'])
       const answer = await service
         .client()
@@ -63,14 +50,14 @@ describe('getCurrentUser', () => {
       assert.deepEqual(answer.body, { id: client.id, userName: client.clientId, roles: ['Operator'] })
     })
 
-    it('showing a cookie caller when its session ends, and not a bearer caller', async () => {
+    it('shows when the session ends to a cookie caller, and not to a bearer caller', async () => {
       const mine = (await browser.get(path)).headers
       assert.ok(mine.has('session-idle-expires') && mine.has('session-expires'))
       const theirs = (await (await bearerOf(service, user)).get(path)).headers
       assert.ok(!theirs.has('session-idle-expires') && !theirs.has('session-expires'))
     })
 
-    it('postponing the idle end: the session lives for 30 minutes from its last use', async () => {
+    it('postpones the idle end: the session lives for 30 minutes from its last use', async () => {
       const begin = await lastSeenAt()
       service.advance(29 * minute)
       const earliest = service.now()
@@ -82,7 +69,7 @@ describe('getCurrentUser', () => {
       assert.equal((await browser.get(path)).status, 200)
     })
 
-    it('writing the last use at most once a minute', async () => {
+    it('writes the last use at most once a minute', async () => {
       const begin = await lastSeenAt()
       service.advance(50_000)
       await browser.get(path)
@@ -95,7 +82,7 @@ describe('getCurrentUser', () => {
       assert.ok((await lastSeenAt()) >= begin + minute)
     })
 
-    it('not counting a background request as use: Background: ?1 leaves the idle end unchanged', async () => {
+    it('does not count a background request as use: Background: ?1 leaves the idle end unchanged', async () => {
       const begin = await lastSeenAt()
       for (const background of ['?1', ' ?1 ', '?1;by="prefetch"']) {
         service.advance(9 * minute)
@@ -114,7 +101,7 @@ describe('getCurrentUser', () => {
     })
 
     for (const background of ['?0', '1', 'true', '?1, ?1', '?11', '']) {
-      it(`postponing it for Background: ${background}`, async () => {
+      it(`postpones the idle end for Background: ${background}`, async () => {
         const begin = await lastSeenAt()
         service.advance(2 * minute)
         const { headers } = await browser.get(path, { background })
@@ -122,7 +109,7 @@ describe('getCurrentUser', () => {
       })
     }
 
-    it('writing nothing within that minute', async () => {
+    it('writes nothing more within that minute', async () => {
       const bearer = await bearerOf(service, user)
       const before = await storedCredentials(service)
       await browser.get(path)
@@ -133,12 +120,12 @@ describe('getCurrentUser', () => {
   })
 
   describe('requires access', () => {
-    it('after 30 minutes without use: 401', async () => {
+    it('answers 401 after 30 minutes without use', async () => {
       service.advance(30 * minute)
       assertProblem(await browser.get(path), 401, 'authentication-required')
     })
 
-    it('8 hours after the login, even if the session is used: 401', async () => {
+    it('answers 401 8 hours after the login, even if the session is used', async () => {
       for (let turn = 0; turn < 19; turn += 1) {
         const begin = await lastSeenAt()
         service.advance(25 * minute)
@@ -151,7 +138,7 @@ describe('getCurrentUser', () => {
   })
 
   describe('conflicts', () => {
-    it('of cookie and bearer: the bearer decides', async () => {
+    it('lets the bearer decide between cookie and bearer', async () => {
       const other = await newUser(service)
       const answer = await browser.get(path, (await bearerOf(service, other)).headers)
       assert.equal(answer.body.userName, other.userName)
@@ -159,7 +146,7 @@ describe('getCurrentUser', () => {
     })
 
     for (const authorization of ['Bearer nonsense', 'Bearer', 'Bearer ', 'bearer a.b.c', 'BEARER x y']) {
-      it(`of a valid cookie and ${JSON.stringify(authorization)}: 401, never falling back`, async () => {
+      it(`answers 401 to ${JSON.stringify(authorization)} with a valid cookie, without falling back to it`, async () => {
         const answer = await browser.get(path, { authorization })
         assertProblem(answer, 401, 'authentication-required')
         assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_token"$/)
@@ -167,19 +154,17 @@ describe('getCurrentUser', () => {
     }
 
     for (const authorization of ['Basic dXNlcjpwYXNz', 'Bearerx abc', 'DPoP abc', '']) {
-      it(`of a valid cookie and ${JSON.stringify(authorization)}: not a Bearer, so it is ignored`, async () => {
+      it(`ignores ${JSON.stringify(authorization)} next to a valid cookie, because it is not a Bearer`, async () => {
         assert.equal((await browser.get(path, { authorization })).body.userName, user.userName)
       })
     }
   })
 
-  describe('leaves no trace on failure', () => {
-    it('a refused bearer with a session cookie is no use of the session', async () => {
-      const begin = await lastSeenAt()
-      service.advance(5 * minute)
-      await browser.get(path, { authorization: 'Bearer nonsense' })
-      await service.db.write('endSession', { sessionId: 'none, but written after whatever came before' })
-      assert.equal(await lastSeenAt(), begin)
-    })
+  it('does not count a refused bearer with a session cookie as a use of the session', async () => {
+    const begin = await lastSeenAt()
+    service.advance(5 * minute)
+    await browser.get(path, { authorization: 'Bearer nonsense' })
+    await service.db.write('endSession', { sessionId: 'none, but written after whatever came before' })
+    assert.equal(await lastSeenAt(), begin)
   })
 })

@@ -13,7 +13,7 @@ describe('getOwnAccount', () => {
   it('succeeds by cookie and by bearer, with the email', async () => {
     const user = await newUser(service, { roles: ['Viewer', 'Operator'] })
     const { id, userName, email } = user
-    const expected = { id, userName, email, roles: ['Operator', 'Viewer'], timeZone: null }
+    const expected = { id, userName, email, roles: ['Operator', 'Viewer'], timeZone: null, hasPassword: true }
     const { accessToken } = await tokenPair(service, user)
     for (const caller of [await signIn(service, user), service.client().withBearer(accessToken)]) {
       const { status, body } = await caller.get(path)
@@ -21,7 +21,7 @@ describe('getOwnAccount', () => {
     }
   })
 
-  it('succeeds with the time zone, where one is stored', async () => {
+  it('includes the time zone if one is stored', async () => {
     const passwordHash = await hashOf('quiet harbour lanterns at dusk')
     const stamp = machineStamp(service.now() - 1_000)
     const account = { userName: 'zoned', email: 'zoned@example.com', timeZone: 'Asia/Tokyo', roles: [] }

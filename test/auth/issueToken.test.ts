@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
-import { liveCredentials, newUser, storedCredentials, type TestUser } from '../support/accounts.ts'
-import { testService } from '../support/service.ts'
+import { liveCredentials, newUser, storedCredentials } from '../support/accounts.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const path = '/v1/auth/token'
 const day = 86_400_000
 
 describe('issueToken', () => {
   const service = testService()
-  let user: TestUser
-  before(async () => {
-    user = await newUser(service)
-  })
+  const user = setUp(() => newUser(service))
 
   describe('succeeds', () => {
-    it('with exactly the fields of TokenPair, and no cookie', async () => {
+    it('answers exactly the fields of TokenPair, and no cookie', async () => {
       const answer = await service.client().post(path, user.credentials)
       assert.equal(answer.status, 200)
       const names = ['accessToken', 'accessTokenExpiresAt', 'refreshToken']
@@ -26,7 +23,7 @@ describe('issueToken', () => {
       assert.ok(!answer.headers.has('session-expires'))
     })
 
-    it('with an access token of 15 minutes that is accepted until its end', async () => {
+    it('issues an access token of 15 minutes that is accepted until its end', async () => {
       const earliest = Math.floor(service.now() / 1000) * 1000
       const { body } = await service.client().post(path, user.credentials)
       const end = Date.parse(body.accessTokenExpiresAt)
@@ -37,7 +34,7 @@ describe('issueToken', () => {
       assert.equal((await caller.get('/v1/auth/me')).body.userName, user.userName)
     })
 
-    it('with an opaque refresh token of 256 bits, stored as SHA-256 only', async () => {
+    it('issues an opaque refresh token of 256 bits, stored only as SHA-256', async () => {
       const { body } = await service.client().post(path, user.credentials)
       assert.match(body.refreshToken, /^[A-Za-z0-9_-]{112}$/)
       const stored = await storedCredentials(service)
@@ -45,7 +42,7 @@ describe('issueToken', () => {
       assert.ok(stored.includes(createHash('sha256').update(body.refreshToken).digest('base64url')))
     })
 
-    it('with a family of 30 days whose token may be unused for 14', async () => {
+    it('begins a family of 30 days whose token may be unused for 14', async () => {
       const owner = await newUser(service)
       const earliest = service.now()
       await service.client().post(path, owner.credentials)
@@ -62,7 +59,7 @@ describe('issueToken', () => {
       )
     })
 
-    it('beginning a new family each time', async () => {
+    it('begins a new family each time', async () => {
       const owner = await newUser(service)
       await service.client().post(path, owner.credentials)
       await service.client().post(path, owner.credentials)

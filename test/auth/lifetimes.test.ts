@@ -6,7 +6,7 @@ import { newUser, refresh, tokenPair } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
 
-describe('the lifetimes that are configured', () => {
+describe('configured lifetimes', () => {
   const service = testService({
     env: {
       SESSION_IDLE_TTL_SECONDS: '10',
@@ -18,7 +18,7 @@ describe('the lifetimes that are configured', () => {
     },
   })
 
-  it('are those of sessions', async () => {
+  it('apply to sessions', async () => {
     const idle = await service.session('viewer')
     service.advance(10_000)
     assertProblem(await idle.get('/v1/auth/me'), 401, 'authentication-required')
@@ -33,14 +33,14 @@ describe('the lifetimes that are configured', () => {
     ['viewer', 60],
     ['demo-service', 120],
   ] as const) {
-    it(`are those of access tokens: ${account}`, async () => {
+    it(`apply to access tokens: ${account}`, async () => {
       const { headers } = await service.bearer(account)
       const { exp = 0, iat = 0 } = decodeJwt((headers.authorization ?? '').slice(7))
       assert.equal(exp - iat, seconds)
     })
   }
 
-  it('are those of refresh tokens and their families', async () => {
+  it('apply to refresh tokens and their families', async () => {
     const user = await newUser(service)
     const unused = await tokenPair(service, user)
     const first = await tokenPair(service, user)

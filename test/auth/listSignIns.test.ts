@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { formatInstant } from '../../server/clock.ts'
-import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const path = '/v1/auth/sessions'
 const minute = 60_000
@@ -12,10 +12,7 @@ const browserName = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Fi
 
 describe('listSignIns', () => {
   const service = testService()
-  let user: TestUser
-  beforeEach(async () => {
-    user = await newUser(service)
-  })
+  const user = setUp(() => newUser(service), beforeEach)
 
   async function signInAs(userAgent: string): Promise<Client> {
     const browser = service.client()
@@ -26,7 +23,7 @@ describe('listSignIns', () => {
   const list = async (caller: Client) => (await caller.get(path)).body.items as Record<string, unknown>[]
 
   describe('succeeds', () => {
-    it('with sessions and token families: kind, user agent, beginning, last use, and which is current', async () => {
+    it('shows sessions and token families: kind, user agent, beginning, last use, and which is current', async () => {
       const startedAt = service.now()
       const browser = await signInAs(browserName)
       service.advance(minute)
@@ -61,10 +58,10 @@ describe('listSignIns', () => {
       )
     })
 
-    it('with the most recently used first: by a request of a session, or a refresh of tokens', async () => {
+    it('puts the most recently used first: by a request of a session, or a refresh of tokens', async () => {
       const first = await signInAs('first')
       const pair = await tokenPair(service, user)
-      // Listing is no use of the session.
+      // Listing does not count as use of the session.
       const look = () => first.get(path, { background: '?1' })
       const order = async () => (await look()).body.items.map(({ kind }: { kind: string }) => kind)
       service.advance(2 * minute)
@@ -76,7 +73,7 @@ describe('listSignIns', () => {
       assert.deepEqual(await order(), ['session', 'tokens'])
     })
 
-    it('in pages, with links', async () => {
+    it('has pages, with links', async () => {
       const browser = await signInAs('the first of three')
       for (const name of ['second', 'third']) await signInAs(name)
       const { body, headers } = await browser.get(`${path}?pageSize=2&pageNumber=2`)
@@ -86,7 +83,7 @@ describe('listSignIns', () => {
       assertProblem(await browser.get(`${path}?pageSize=0`), 400, 'validation-failed')
     })
 
-    it('without those that have ended: unused, expired, signed out, refused, or before a new password', async () => {
+    it('leaves out those that have ended: unused, expired, signed out, refused, or before a new password', async () => {
       const browser = await signInAs('kept')
       await (await signInAs('signed out')).post('/v1/auth/session/logout')
       const { refreshToken } = await tokenPair(service, user)
@@ -97,19 +94,17 @@ describe('listSignIns', () => {
         await browser.get('/v1/auth/me')
         await settledTouch(browser)
       }
-      assert.deepEqual(
-        (await list(browser)).map(({ userAgent }) => userAgent),
-        ['kept'],
-      )
+      const userAgents = (await list(browser)).map(({ userAgent }) => userAgent)
+      assert.deepEqual(userAgents, ['kept'])
     })
 
-    it('without those of others', async () => {
+    it('leaves out those of other users', async () => {
       const browser = await signInAs('mine')
       await tokenPair(service, await newUser(service))
       assert.equal((await list(browser)).length, 1)
     })
 
-    it('with a user agent of at most 256 visible characters, or null', async () => {
+    it('shows a user agent of at most 256 visible characters, or null', async () => {
       const browser = await signInAs(`  Till\t\u0085 \u00a0 ${'x'.repeat(300)}`)
       const [item] = await list(browser)
       assert.equal(item?.userAgent, `Till ${'x'.repeat(251)}`)

@@ -3,24 +3,23 @@ import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, it, mock } from 'node:test'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
 import { sha256 } from '../../server/ids.ts'
-import { newUser, setEnabled, storedCredentials, type TestUser, unknownEmail } from '../support/accounts.ts'
+import { newUser, setEnabled, storedCredentials, unknownEmail } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
-import { type Service, startService, testService } from '../support/service.ts'
+import { type Service, setUp, startService, testService } from '../support/service.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
 const wrong = 'not the password at all'
-/** Statuses of six wrong passwords. */
+/** The statuses of six sign-ins with wrong passwords. */
 const fiveFree = [401, 401, 401, 401, 401, 429]
 
 describe('login throttle', () => {
   const service = testService({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
-  let user: TestUser
+  const user = setUp(() => newUser(service), beforeEach)
   let address: string
   beforeEach(async () => {
-    user = await newUser(service)
     address = randomAddress()
   })
 
@@ -52,7 +51,7 @@ describe('login throttle', () => {
     assertProblem(answer, 429, 'too-many-attempts')
     assert.equal(answer.headers.get('retry-after'), String(seconds))
   }
-  /** Fails, each time from another address, and without hashing. */
+  /** Fails once from each of these addresses, without hashing. */
   async function failFrom(addresses: string[], email = user.email): Promise<number[]> {
     const verify = mock.method(Passwords.prototype, 'verify', async () => false)
     const answers = await Promise.all(addresses.map((from) => attempt({ email, from })))
@@ -61,8 +60,8 @@ describe('login throttle', () => {
   }
   const addresses = (length: number) => Array.from({ length }, randomAddress)
   /**
-   * Leaves what this many tries from different addresses leave: a row for all but the last, then the last
-   * try.
+   * Leaves the rows of this many tries from different addresses: inserts all but the last, then makes the
+   * last try.
    */
   async function failFromEverywhere(email = user.email, tries = 100): Promise<number[]> {
     const keyHash = sha256(`account\n${email}`)
@@ -77,13 +76,8 @@ describe('login throttle', () => {
     return failFrom(addresses(1), email)
   }
 
-  describe('of an account and an address', () => {
-    it('allows five wrong passwords, then makes the caller wait a second', async () => {
-      for (let turn = 0; turn < 5; turn += 1) assertProblem(await attempt(), 401, 'invalid-credentials')
-      await assertWaiting(1)
-    })
-
-    it('doubles the wait after each further one, from 1 second up to 15 minutes', async () => {
+  describe('for one account and one address', () => {
+    it('doubles the wait with each further wrong password, from 1 second up to 15 minutes', async () => {
       await times(5)
       for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
         await assertWaiting(seconds)
@@ -92,7 +86,7 @@ describe('login throttle', () => {
       }
     })
 
-    it('keeps the wait to its end; tries during the wait do not prolong it', async () => {
+    it('keeps the wait until it ends; tries during the wait do not prolong it', async () => {
       await times(5)
       service.advance(1_000)
       await attempt()
@@ -114,7 +108,7 @@ describe('login throttle', () => {
       assert.equal((await succeed()).status, 200)
     })
 
-    it('forgets at a success, even after waits: five tries are free again', async () => {
+    it('is reset by a success, even after waits: then five tries are free again', async () => {
       await times(5)
       service.advance(1_000)
       await attempt()
@@ -124,7 +118,7 @@ describe('login throttle', () => {
       await assertWaiting(1)
     })
 
-    it('forgets after 24 hours, not sooner', async () => {
+    it('resets after 24 hours, not sooner', async () => {
       await times(5)
       service.advance(day - 60_000)
       assertProblem(await attempt(), 401, 'invalid-credentials')
@@ -143,7 +137,7 @@ describe('login throttle', () => {
       assertProblem(await attempt(), 429, 'too-many-attempts')
     })
 
-    it('leaves other accounts from the address, and other addresses of the account, alone', async () => {
+    it('does not affect other accounts at the address, or other addresses of the account', async () => {
       await times(6)
       const other = await newUser(service)
       assert.equal((await attempt({ email: other.email, password: other.password })).status, 200)
@@ -184,7 +178,7 @@ describe('login throttle', () => {
   })
 
   describe('in parallel', () => {
-    it('50 wrong passwords are five 401, hashed, and 45 answers 429 with Retry-After', async () => {
+    it('hashes five of 50 wrong passwords for a 401, and answers 45 with 429 and Retry-After', async () => {
       const verify = mock.method(Passwords.prototype, 'verify')
       const answers = await times(50)
       const hashed = verify.mock.callCount()
@@ -198,18 +192,18 @@ describe('login throttle', () => {
       }
     })
 
-    it('50 right passwords all succeed, and are not counted', async () => {
+    it('accepts 50 right passwords, and counts none of them', async () => {
       assert.deepEqual(new Set(statuses(await times(50, { password: user.password }))), new Set([200]))
       assert.deepEqual(statuses(await times(6)), fiveFree)
     })
 
-    it('105 right passwords from 105 addresses all succeed: successes are never counted', async () => {
+    it('accepts 105 right passwords from 105 addresses: successes are never counted', async () => {
       const answers = await Promise.all(addresses(105).map(succeed))
       assert.deepEqual(new Set(statuses(answers)), new Set([200]))
     })
   })
 
-  describe('of an account over all addresses', () => {
+  describe('for one account from all addresses', () => {
     it('allows 100 wrong passwords, then makes every caller wait a second, doubling up to 1 minute', async () => {
       assert.deepEqual(new Set(await failFrom(addresses(100))), new Set([401]))
       for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
@@ -229,15 +223,15 @@ describe('login throttle', () => {
       await assertWaiting(1, { from: randomAddress() })
     })
 
-    it('forgets after 24 hours', async () => {
+    it('resets after 24 hours', async () => {
       await failFromEverywhere()
       service.advance(day)
       assert.deepEqual(new Set(await failFrom(addresses(3))), new Set([401]))
     })
   })
 
-  describe('for an account that strangers guess at from everywhere', () => {
-    it('does not make its owner wait at an address of the last 30 days, on any instance', async (t) => {
+  describe('for an account whose password strangers guess from everywhere', () => {
+    it('does not make its owner wait at an address used in the last 30 days, on any instance', async (t) => {
       assert.equal((await succeed()).status, 200)
       service.advance(30 * day - hour)
       await failFromEverywhere()
@@ -248,7 +242,7 @@ describe('login throttle', () => {
       assert.equal((await attempt({ at: instance, password, path: '/v1/auth/session' })).status, 200)
     })
 
-    it('admits its owner during any number of their tries', async () => {
+    it('admits its owner, however often strangers try', async () => {
       assert.equal((await succeed()).status, 200)
       await failFromEverywhere()
       const tries = Array.from({ length: 150 }, () => attempt({ from: randomAddress() }))
@@ -256,7 +250,7 @@ describe('login throttle', () => {
       assert.ok((await Promise.all(tries)).every(({ status }) => status === 429 || status === 503))
     })
 
-    it('counts tries of a known address apart: five are free there, and they affect no other address', async () => {
+    it('counts tries at a known address separately: five are free there, and they affect no other address', async () => {
       assert.equal((await succeed()).status, 200)
       await failFromEverywhere(user.email, 94)
       assert.deepEqual(statuses(await times(6)), fiveFree)
@@ -284,7 +278,7 @@ describe('login throttle', () => {
       assert.equal((await succeed(`${home}:7:1:2:3:4`)).status, 200)
     })
 
-    it('knows a hundred addresses, and then forgets the least recently used', async () => {
+    it('remembers a hundred addresses, and then forgets the least recently used', async () => {
       assert.equal((await succeed()).status, 200)
       service.advance(1)
       const kept = randomAddress()
@@ -306,7 +300,7 @@ describe('login throttle', () => {
     })
   })
 
-  describe('of an account and an IPv6 network of 48 bits', () => {
+  describe('for one account and one IPv6 network of 48 bits', () => {
     it('allows 20 wrong passwords, then makes the whole network wait, doubling up to 15 minutes', async () => {
       const network = randomNetwork()
       const everywhere = Array.from({ length: 20 }, (_, index) => `${network}:${index + 1}::1`)
@@ -328,7 +322,7 @@ describe('login throttle', () => {
     })
   })
 
-  describe('of accounts that do not exist', () => {
+  describe('for accounts that do not exist', () => {
     it('is the same, answer for answer', async () => {
       const email = unknownEmail()
       for (let turn = 0; turn < 7; turn += 1) {
@@ -342,21 +336,21 @@ describe('login throttle', () => {
       await assertWaiting(2)
     })
 
-    it('is the same over all addresses', async () => {
+    it('is the same from all addresses', async () => {
       const email = unknownEmail()
       assert.deepEqual(new Set(await failFromEverywhere(email)), new Set([401]))
       await assertWaiting(1, { email, from: randomAddress() })
     })
   })
 
-  describe('and its settings', () => {
-    it('no setting scales the throttle, and without configured proxies the address is that of the peer', async (t) => {
+  describe('settings and storage', () => {
+    it('has no setting to scale it, and uses the peer’s address if no proxy is configured', async (t) => {
       const other = await startService({ inside: true, env: { RATE_LIMIT_FACTOR: '1000' }, until: t })
       const fail = () => attempt({ at: other, email: 'viewer@example.com', from: randomAddress() })
       assert.deepEqual(statuses(await Promise.all(Array.from({ length: 6 }, fail))), fiveFree)
     })
 
-    it('the address is the one that the proxy saw, not one that the client wrote', async () => {
+    it('uses the address that the proxy saw, not one that the client wrote', async () => {
       for (let turn = 0; turn < 5; turn += 1) await attempt({ from: `${randomAddress()}, ${address}` })
       assertProblem(await attempt({ from: `${randomAddress()}, ${address}` }), 429, 'too-many-attempts')
     })

@@ -1,42 +1,35 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { before, describe, it } from 'node:test'
-import { liveCredentials, newUser, signIn, storedCredentials, type TestUser } from '../support/accounts.ts'
+import { describe, it } from 'node:test'
+import { liveCredentials, newUser, signIn, storedCredentials } from '../support/accounts.ts'
+import { assertCookieSet, sessionCookie } from '../support/client.ts'
 import { assertInvalid, assertProblem } from '../support/problem.ts'
-import { publicUrl, type Service, testService } from '../support/service.ts'
+import { publicUrl, setUp, testService } from '../support/service.ts'
 
 const path = '/v1/auth/session'
-const sessionCookie = '__Host-Http-session'
 const minute = 60_000
 
 describe('loginSession', () => {
   const service = testService()
-  let user: TestUser
-  before(async () => {
-    user = await newUser(service, { roles: ['Viewer', 'Operator'] })
-  })
+  const user = setUp(() => newUser(service, { roles: ['Viewer', 'Operator'] }))
 
   const login = (headers: Record<string, string> = {}) =>
     service.client().post(path, user.credentials, headers)
 
   describe('succeeds', () => {
-    it('with exactly the fields of AuthenticatedUser', async () => {
+    it('answers exactly the fields of AuthenticatedUser', async () => {
       const answer = await login()
       assert.equal(answer.status, 200)
       const { id, userName, email } = user
       assert.deepEqual(answer.body, { id, userName, email, roles: ['Operator', 'Viewer'] })
     })
 
-    it('with one cookie of 256 bits: HttpOnly, Secure, Strict, Path=/, no Domain, no Max-Age', async () => {
-      const { setCookies } = await login()
-      assert.equal(setCookies.length, 1)
-      const [pair = '', ...attributes] = (setCookies[0] ?? '').split('; ')
-      assert.match(pair, /^__Host-Http-session=[A-Za-z0-9_-]{43}$/)
-      assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
+    it('sets one cookie of 256 bits: HttpOnly, Secure, Strict, Path=/, no Domain, no Max-Age', async () => {
+      assertCookieSet(await login(), sessionCookie)
     })
 
     for (const prefer of ['return=minimal', 'respond-async, return=minimal', 'Return="minimal"; foo=1']) {
-      it(`with 204 and the cookie for Prefer: ${prefer}`, async () => {
+      it(`answers 204 with the cookie for Prefer: ${prefer}`, async () => {
         const browser = service.client()
         const answer = await browser.post(path, user.credentials, { prefer })
         assert.equal(answer.status, 204)
@@ -46,13 +39,13 @@ describe('loginSession', () => {
       })
     }
 
-    it('with 200 for other preferences', async () => {
+    it('answers 200 for other preferences', async () => {
       const answer = await login({ prefer: 'return=representation, xreturn=minimal' })
       assert.equal(answer.status, 200)
       assert.equal(answer.headers.get('preference-applied'), null)
     })
 
-    it('and says when the session ends: 30 minutes idle, 8 hours absolute', async () => {
+    it('says when the session ends: 30 minutes idle, 8 hours absolute', async () => {
       const earliest = service.now()
       const { headers } = await login()
       const latest = service.now()
@@ -67,7 +60,7 @@ describe('loginSession', () => {
       assert.match(headers.get('session-expires') ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     })
 
-    it('for the email, ignoring case', async () => {
+    it('accepts the email, ignoring case', async () => {
       const answer = await service
         .client()
         .post(path, { ...user.credentials, email: user.email.toUpperCase() })
@@ -75,12 +68,12 @@ describe('loginSession', () => {
       assert.equal(answer.body.email, user.email)
     })
 
-    it('ignoring unknown members', async () => {
+    it('ignores unknown members', async () => {
       const answer = await service.client().post(path, { ...user.credentials, roles: ['Admin'], id: 1 })
       assert.deepEqual(answer.body.roles, ['Operator', 'Viewer'])
     })
 
-    it('with a new id each time, ending the session of the request with all its ids', async () => {
+    it('issues a new id each time, and ends the session of the request with all its ids', async () => {
       const browser = await signIn(service, user)
       const first = browser.cookies.get(sessionCookie) ?? ''
       await browser.post('/v1/auth/session/refresh')
@@ -88,17 +81,19 @@ describe('loginSession', () => {
       await browser.post(path, user.credentials)
       const third = browser.cookies.get(sessionCookie) ?? ''
       assert.equal(new Set([first, second, third]).size, 3)
-      const statuses = await Promise.all([first, second, third].map((id) => statusWith(service, id)))
+      const ids = [first, second, third]
+      const answers = await Promise.all(ids.map((id) => service.client().withSession(id).get('/v1/auth/me')))
+      const statuses = answers.map(({ status }) => status)
       assert.deepEqual(statuses, [401, 401, 200])
     })
 
-    it('without touching the sessions of other browsers', async () => {
+    it('does not touch the sessions of other browsers', async () => {
       const elsewhere = await signIn(service, user)
       await login()
       assert.equal((await elsewhere.get('/v1/auth/me')).status, 200)
     })
 
-    it('storing SHA-256 of the id only, and the session as one row', async () => {
+    it('stores only SHA-256 of the id, and the session as one row', async () => {
       const owner = await newUser(service, { roles: ['Operator', 'Viewer'] })
       const browser = service.client()
       const earliest = service.now()
@@ -122,24 +117,24 @@ describe('loginSession', () => {
   })
 
   describe('rejects input', () => {
-    // test/contract/schemas.test.ts covers all others.
+    // test/contract/schemas.test.ts covers all other bodies.
     const bodies: [what: string, body: unknown, pointers: string[]][] = [
       ['no field', {}, ['#/email', '#/password']],
       ['an array', ['someone@example.com', 'whatever it may be'], ['#']],
     ]
     for (const [what, body, pointers] of bodies) {
-      it(`${what}: 400 naming ${pointers.join(' and ')}`, async () => {
+      it(`answers 400 to ${what}, naming ${pointers.join(' and ')}`, async () => {
         const answer = await service.client().post(path, body)
         assertInvalid(answer, pointers)
       })
     }
 
-    it('but accepts the longest email and password, which are simply wrong', async () => {
+    it('accepts the longest email and password, which are simply wrong', async () => {
       const longest = { email: `${'a'.repeat(242)}@example.com`, password: '🔑'.repeat(256) }
       assertProblem(await service.client().post(path, longest), 401, 'invalid-credentials')
     })
 
-    it('but takes the password unchanged: no trimming, no normalisation', async () => {
+    it('takes the password unchanged: no trimming, no normalisation', async () => {
       const spaced = await newUser(service, { password: ' éclair  at the seaside ' })
       const attempt = (password: string) => service.client().post(path, { email: spaced.email, password })
       assert.equal((await attempt(spaced.password)).status, 200)
@@ -156,7 +151,7 @@ describe('loginSession', () => {
       { origin: 'null' },
     ]
     for (const headers of foreign) {
-      it(`of this site: ${JSON.stringify(headers)} is 403 and signs nobody in`, async () => {
+      it(`answers 403 to ${JSON.stringify(headers)}, and signs nobody in`, async () => {
         const visitor = await newUser(service)
         const answer = await service.client().post(path, visitor.credentials, headers)
         assertProblem(answer, 403, 'cross-site-request')
@@ -165,20 +160,19 @@ describe('loginSession', () => {
       })
     }
 
-    const own: Record<string, string>[] = [
-      { 'sec-fetch-site': 'same-origin' },
-      { 'sec-fetch-site': 'none' },
-      { origin: publicUrl },
-    ]
-    for (const headers of own) {
-      it(`of this site: ${JSON.stringify(headers)} is let through`, async () => {
-        assert.equal((await login(headers)).status, 200)
-      })
-    }
+    it('lets the forms of this site through', async () => {
+      for (const own of [
+        { 'sec-fetch-site': 'same-origin' },
+        { 'sec-fetch-site': 'none' },
+        { origin: publicUrl },
+      ]) {
+        assert.equal((await login(own)).status, 200)
+      }
+    })
   })
 
   describe('leaves no trace on failure', () => {
-    it('makes no session, and keeps the session of the request and its cookies', async () => {
+    it('creates no session, and keeps the session of the request and its cookies', async () => {
       const owner = await newUser(service)
       const browser = await signIn(service, owner)
       const before = new Map(browser.cookies)
@@ -198,8 +192,3 @@ describe('loginSession', () => {
     })
   })
 })
-
-async function statusWith(service: Service, sessionId: string): Promise<number> {
-  const answer = await service.client().get('/v1/auth/me', { cookie: `${sessionCookie}=${sessionId}` })
-  return answer.status
-}

@@ -9,7 +9,7 @@ const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-c
 describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
   const service = testService()
 
-  it('say the same, and nothing untrue', async () => {
+  it('agree with each other, and with the service', async () => {
     for (const path of paths) {
       const { status, headers, body } = await service.client().get(path)
       assert.equal(status, 200)
@@ -21,7 +21,7 @@ describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
         token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
         grant_types_supported: ['client_credentials'],
         revocation_endpoint: `${publicUrl}/v1/auth/revoke`,
-        revocation_endpoint_auth_methods_supported: ['none'],
+        revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
         response_types_supported: [],
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['RS256'],
@@ -41,7 +41,7 @@ describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
     }
   })
 
-  it('can be cached for an hour, are revalidated, and are open to scripts of all origins', async () => {
+  it('can be cached for an hour, revalidated, and read by scripts of all origins', async () => {
     for (const path of paths) {
       const { headers } = await service.client().get(path)
       const names = ['cache-control', 'access-control-allow-origin', 'cross-origin-resource-policy']

@@ -7,10 +7,10 @@ import { nobodysHash, Passwords } from '../../server/auth/credentials/passwords/
 import { TooManyWaiting } from '../../server/db/errors.ts'
 import { toProblem } from '../../server/http/errors.ts'
 import { Problem } from '../../server/http/problems.ts'
-import { newUser, setEnabled, type TestUser } from '../support/accounts.ts'
+import { newUser, setEnabled } from '../support/accounts.ts'
 import { hashOf } from '../support/cheap-hash.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const password = 'quiet harbour lanterns at dusk'
 
@@ -44,7 +44,7 @@ describe('passwords', () => {
       'x',
       '\0',
     ]) {
-      it(`is not that of ${JSON.stringify(other)}`, async () => {
+      it(`does not match ${JSON.stringify(other)}`, async () => {
         assert.equal(await passwords.verify(await passwords.hash(password), other), false)
       })
     }
@@ -74,13 +74,10 @@ describe('passwords', () => {
 
     describe('at the endpoints', () => {
       const service = testService({ inside: true })
-      let user: TestUser
-      before(async () => {
-        user = await newUser(service)
-      })
+      const user = setUp(() => newUser(service))
 
       for (const path of ['/v1/auth/session', '/v1/auth/token']) {
-        it(`is one verification like any other: POST ${path}`, async () => {
+        it(`costs one verification like any other: POST ${path}`, async () => {
           const disabled = await newUser(service)
           await setEnabled(service, disabled, false)
           const verify = mock.method(Passwords.prototype, 'verify')
@@ -94,7 +91,7 @@ describe('passwords', () => {
         })
       }
 
-      it('a full queue is 503 overloaded with Retry-After, and costs no try', async (t) => {
+      it('answer 503 overloaded with Retry-After if the queue is full, and count no try', async (t) => {
         const verify = t.mock.method(Passwords.prototype, 'verify', () =>
           Promise.reject(new Problem('overloaded', { headers: { 'retry-after': '1' } })),
         )
@@ -114,7 +111,7 @@ describe('passwords', () => {
   describe('the queue', () => {
     const cores = availableParallelism()
     const waitingLimit = 128
-    /** With the least cost: these tests are not about how long a hash takes. */
+    /** With the lowest cost, because these tests are not about how long a hash takes. */
     let cheapHash: string
     before(async () => {
       cheapHash = await hashOf(password)
@@ -122,7 +119,7 @@ describe('passwords', () => {
     const verifyMany = (queue: Passwords, count: number, hash = cheapHash) =>
       Array.from({ length: count }, () => queue.verify(hash, 'x'))
 
-    it('is bounded: work beyond it is refused at once with Retry-After, all else is done', async () => {
+    it('is bounded: work beyond it is refused at once with Retry-After, and all other work is done', async () => {
       const ended: unknown[] = []
       const all = verifyMany(new Passwords(), cores + waitingLimit + 5)
       await Promise.all(all.map((one) => one.catch((error: unknown) => error).then((end) => ended.push(end))))
@@ -134,7 +131,7 @@ describe('passwords', () => {
       assert.deepEqual(ended.slice(5), Array(cores + waitingLimit).fill(false))
     })
 
-    it('takes new work once it is empty, also after hashes that failed', async () => {
+    it('accepts new work once it is empty, even after hashes that failed', async () => {
       const queue = new Passwords()
       const broken = await Promise.allSettled(verifyMany(queue, cores * 3, 'no PHC string'))
       assert.deepEqual(new Set(broken.map((result) => result.status)), new Set(['rejected']))
@@ -161,22 +158,20 @@ describe('passwords', () => {
     })
   })
 
-  describe('the judge of new ones', () => {
-    it('makes no other account wait, however many passwords one account sends', async () => {
-      const judge = new PasswordJudge()
-      const ended: string[] = []
-      // Too short, so it is refused without a look at the lists, which takes long.
-      const judgeOne = async (name: string) => {
-        const outcome = await judge
-          .faultOf('short', [name])
-          .catch(toProblem)
-          .then((end) => (end instanceof Problem ? end.code : end))
-        ended.push(`${name}: ${outcome}`)
-      }
-      const of = (name: string) => `${name}: has fewer than 15 characters`
-      await Promise.all([...Array(9).fill('many'), 'other'].map(judgeOne))
-      assert.deepEqual(ended.slice(0, 3), ['many: overloaded', of('many'), of('other')])
-      assert.deepEqual(ended.slice(3), Array(7).fill(of('many')))
-    })
+  it('the check of new passwords makes no other account wait, however many passwords one account sends', async () => {
+    const judge = new PasswordJudge()
+    const ended: string[] = []
+    // Too short, so it is refused without searching the lists, which takes long.
+    const judgeOne = async (name: string) => {
+      const outcome = await judge
+        .faultOf('short', [name])
+        .catch(toProblem)
+        .then((end) => (end instanceof Problem ? end.code : end))
+      ended.push(`${name}: ${outcome}`)
+    }
+    const of = (name: string) => `${name}: has fewer than 15 characters`
+    await Promise.all([...Array(9).fill('many'), 'other'].map(judgeOne))
+    assert.deepEqual(ended.slice(0, 3), ['many: overloaded', of('many'), of('other')])
+    assert.deepEqual(ended.slice(3), Array(7).fill(of('many')))
   })
 })

@@ -4,11 +4,11 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
 import { buildApp } from '../../server/app.ts'
 import { makeLog } from '../../server/log.ts'
-import { newClient, newUser, serviceToken, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newClient, newUser, serviceToken, signIn, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { changingRoutes } from '../support/routes.ts'
-import { type InsideService, startService } from '../support/service.ts'
+import { type InsideService, setUp, startService } from '../support/service.ts'
 
 const minute = 60_000
 /** Any guarded route will do: this one is changed to need a recent sign-in. */
@@ -16,7 +16,7 @@ const guarded = '/v1/orders/summary'
 
 describe('a route that needs a recent sign-in', () => {
   let service: InsideService
-  let user: TestUser
+  const user = setUp(() => newUser(service), beforeEach)
   before(async () => {
     service = await changingRoutes(
       (route) => {
@@ -24,9 +24,6 @@ describe('a route that needs a recent sign-in', () => {
       },
       () => startService({ inside: true }),
     )
-  })
-  beforeEach(async () => {
-    user = await newUser(service)
   })
   after(() => service.close())
 
@@ -45,7 +42,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(browser)
     })
 
-    it('admits it for five more minutes after the password was given again', async () => {
+    it('admits it for five more minutes once the password is given again', async () => {
       const browser = await signIn(service, user)
       service.advance(10 * minute)
       await assertTooOld(browser)
@@ -56,7 +53,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(browser)
     })
 
-    it('is not opened by a wrong password, nor by a refresh', async () => {
+    it('does not admit it after a wrong password, or after a refresh', async () => {
       const browser = await signIn(service, user)
       service.advance(5 * minute)
       await browser.post('/v1/auth/session/confirm', { password: 'not the password of anybody' })
@@ -65,7 +62,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(browser)
     })
 
-    it('stays open after a refresh for as long as before', async () => {
+    it('admits it after a refresh for as long as before', async () => {
       const browser = await signIn(service, user)
       service.advance(4 * minute)
       await browser.post('/v1/auth/session/refresh')
@@ -74,7 +71,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(browser)
     })
 
-    it('is opened for the new id only: a copy of the old id gains nothing', async () => {
+    it('admits the new id only: a copy of the old id gains nothing', async () => {
       const browser = await signIn(service, user)
       service.advance(5 * minute)
       const thief = browser.copy()
@@ -85,7 +82,7 @@ describe('a route that needs a recent sign-in', () => {
       assert.ok(await isLetIn(browser))
     })
 
-    it('is not open while the clock is before the sign-in by more than clocks may differ', async () => {
+    it('refuses it if the sign-in is further in the future than clocks may differ', async () => {
       const browser = await signIn(service, user)
       service.advance(-minute)
       assert.ok(await isLetIn(browser))
@@ -96,7 +93,7 @@ describe('a route that needs a recent sign-in', () => {
   })
 
   describe('by bearer', () => {
-    it('admits tokens of a sign-in of the last five minutes, however often they were rotated', async () => {
+    it('admits tokens of a sign-in in the last five minutes, however often they were rotated', async () => {
       const pair = await tokenPair(service, user)
       service.advance(4 * minute)
       const { body } = await service.client().post('/v1/auth/token/refresh', pair)
@@ -108,7 +105,7 @@ describe('a route that needs a recent sign-in', () => {
       await assertTooOld(bearerOf(later.accessToken))
     })
 
-    it('uses the claim auth_time, which stays that of the sign-in, as sid stays the family', async () => {
+    it('uses the claim auth_time, which rotations keep, as they keep sid', async () => {
       const pair = await tokenPair(service, user)
       const first = decodeJwt(pair.accessToken)
       assert.equal(first.auth_time, Math.floor(service.now() / 1000))
@@ -128,7 +125,7 @@ describe('a route that needs a recent sign-in', () => {
     })
   })
 
-  it('asks for the permission first', async () => {
+  it('checks the permission first', async () => {
     const nobody = await newUser(service, { roles: [] })
     const browser = await signIn(service, nobody)
     service.advance(5 * minute)

@@ -2,48 +2,39 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
-import { machineStamp } from '../../server/audit/audit.ts'
 import {
   grantRoles,
   liveCredentials,
   newUser,
   setEnabled,
+  setPassword,
   storedCredentials,
-  type TestPair,
-  type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
-import { hashOf } from '../support/cheap-hash.ts'
 import { assertProblem } from '../support/problem.ts'
-import { startService, testService } from '../support/service.ts'
+import { setUp, startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/token/refresh'
 const day = 86_400_000
 
 describe('refreshToken', () => {
   const service = testService()
-  let user: TestUser
-  let pair: TestPair
-  beforeEach(async () => {
-    user = await newUser(service)
-    pair = await tokenPair(service, user)
-  })
+  const user = setUp(() => newUser(service), beforeEach)
+  const pair = setUp(() => tokenPair(service, user), beforeEach)
 
   const refresh = (refreshToken: string, key?: string) =>
     service.client().post(path, { refreshToken }, key === undefined ? {} : { 'idempotency-key': key })
   const newKey = () => randomBytes(16).toString('base64url')
 
-  async function firstFamilyId(): Promise<string> {
-    const family = await service.db.read
-      .selectFrom('refresh_families')
-      .select('id')
-      .where('principal_id', '=', user.id)
-      .executeTakeFirstOrThrow()
-    return family.id
-  }
+  const families = () =>
+    service.db.read.selectFrom('refresh_families').selectAll().where('principal_id', '=', user.id).execute()
+  const reuses = async () =>
+    (await service.log()).filter((line) => {
+      return line.event === 'refresh-token-reused' && line.principalId === user.id
+    })
 
   describe('succeeds', () => {
-    it('with a new pair of the same shape', async () => {
+    it('issues a new pair of the same shape', async () => {
       const answer = await refresh(pair.refreshToken)
       assert.equal(answer.status, 200)
       const names = ['accessToken', 'accessTokenExpiresAt', 'refreshToken']
@@ -60,50 +51,45 @@ describe('refreshToken', () => {
       assert.equal((await caller.get('/v1/auth/me')).body.userName, user.userName)
     })
 
-    it('with an access token of 15 minutes from now', async () => {
+    it('issues an access token of 15 minutes from now', async () => {
       service.advance(day)
       const earliest = Math.floor(service.now() / 1000) * 1000
       const end = Date.parse((await refresh(pair.refreshToken)).body.accessTokenExpiresAt)
       assert.ok(end >= earliest + 900_000 && end <= service.now() + 900_000)
     })
 
-    it('with the current roles', async () => {
+    it('uses the current roles', async () => {
       await grantRoles(service, user, ['Admin'])
       const { body } = await refresh(pair.refreshToken)
       assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator'])
     })
 
-    it('with an access token that works, even within the second in which the credentials changed', async () => {
+    it('issues an access token that works, even within the second in which the credentials changed', async () => {
       // Later in the second, so that an `iat` in whole seconds is older than the change.
       service.advance(1_500 - (service.now() % 1_000))
-      const { account, password } = user
-      const passwordHash = await hashOf(password)
-      await service.db.write('setPassword', { account, passwordHash, stamp: machineStamp(service.now()) })
+      await setPassword(service, user)
       const { refreshToken } = await tokenPair(service, user)
       const { body } = await refresh(refreshToken)
       const caller = service.client().withBearer(body.accessToken)
       assert.equal((await caller.get('/v1/auth/me')).status, 200)
     })
 
-    it('storing SHA-256 of the new token only', async () => {
+    it('stores only SHA-256 of the new token', async () => {
       const { body } = await refresh(pair.refreshToken)
       const stored = await storedCredentials(service)
       assert.ok(!stored.includes(body.refreshToken))
       assert.ok(stored.includes(createHash('sha256').update(body.refreshToken).digest('base64url')))
     })
 
-    it('leaving nothing of earlier tokens: a family is one row', async () => {
+    it('keeps nothing of earlier tokens: a family is one row', async () => {
       let { refreshToken } = pair
       for (let used = 0; used < 5; used += 1) refreshToken = (await refresh(refreshToken)).body.refreshToken
-      const rows = await service.db.read
-        .selectFrom('refresh_families')
-        .select('generation')
-        .where('principal_id', '=', user.id)
-        .execute()
-      assert.deepEqual(rows, [{ generation: 6 }])
+      const rows = await families()
+      const generations = rows.map(({ generation }) => generation)
+      assert.deepEqual(generations, [6])
     })
 
-    it('also after the key of the tags was replaced, then with a tag of the new key', async (t) => {
+    it('works even after the key of the tags was replaced, and then gives a tag of the new key', async (t) => {
       const instance = await startService({
         instanceOf: { ...service, antiforgeryKey: randomBytes(32) },
         until: t,
@@ -118,7 +104,7 @@ describe('refreshToken', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 
-    it('until a token has been unused for 14 days', async () => {
+    it('works until a token has been unused for 14 days', async () => {
       service.advance(14 * day - 60_000)
       const { status, body } = await refresh(pair.refreshToken)
       assert.equal(status, 200)
@@ -126,7 +112,7 @@ describe('refreshToken', () => {
       assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
     })
 
-    it('until the family is 30 days old, however often it is used', async () => {
+    it('works until the family is 30 days old, however often it is used', async () => {
       let { refreshToken } = pair
       for (const days of [13, 13]) {
         service.advance(days * day)
@@ -144,21 +130,21 @@ describe('refreshToken', () => {
 
   describe('rejects input', () => {
     for (const token of ['x', 'A'.repeat(112), 'x'.repeat(512), '%00', '🔑']) {
-      it(`the unknown token ${token.slice(0, 8)} (${token.length}): 401`, async () => {
+      it(`answers 401 to the unknown token ${token.slice(0, 8)} (${token.length})`, async () => {
         assertProblem(await refresh(token), 401, 'invalid-refresh-token')
       })
     }
   })
 
   describe('conflicts', () => {
-    it('a used token ends its family: its newest token stops working too', async () => {
+    it('ends the family of a used token: its newest token stops working too', async () => {
       const { body } = await refresh(pair.refreshToken)
       assertProblem(await refresh(pair.refreshToken), 401, 'invalid-refresh-token')
       assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 
-    it('and that family only: another of the same user lives, and so do sessions', async () => {
+    it('ends only that family: another of the same user lives on, and so do sessions', async () => {
       const other = await tokenPair(service, user)
       await service.client().post('/v1/auth/session', user.credentials)
       await refresh(pair.refreshToken)
@@ -167,32 +153,25 @@ describe('refreshToken', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 1 })
     })
 
-    it('also a token that was used several rotations ago', async () => {
+    it('ends the family even for a token that was used several rotations ago', async () => {
       const second = (await refresh(pair.refreshToken)).body.refreshToken
       const third = (await refresh(second)).body.refreshToken
       await refresh(pair.refreshToken)
       assertProblem(await refresh(third), 401, 'invalid-refresh-token')
     })
 
-    it('and logs a security event that names the family', async () => {
-      const familyId = await firstFamilyId()
+    it('logs a security event that names the family', async () => {
+      const [family] = await families()
       await refresh(pair.refreshToken)
       await refresh(pair.refreshToken)
-      const events = (await service.log()).filter(
-        (line) => line.event === 'refresh-token-reused' && line.principalId === user.id,
-      )
-      assert.equal(events.length, 1)
-      assert.equal(events[0]?.familyId, familyId)
-      assert.equal(events[0]?.level, 40)
+      const [event, ...others] = await reuses()
+      assert.deepEqual([event?.familyId, event?.level, others], [family?.id, 40, []])
     })
 
-    it('an expired token is no reuse: nothing is logged as one', async () => {
+    it('does not log an expired token as reuse', async () => {
       service.advance(14 * day)
       await refresh(pair.refreshToken)
-      const events = (await service.log()).filter(
-        (line) => line.event === 'refresh-token-reused' && line.principalId === user.id,
-      )
-      assert.deepEqual(events, [])
+      assert.deepEqual(await reuses(), [])
     })
   })
 
@@ -234,7 +213,7 @@ describe('refreshToken', () => {
       assert.deepEqual(await liveCredentials(inside, own), { sessions: 0, families: 1 })
     })
 
-    it('twenty times at once gives all the same token', async () => {
+    it('gives the same token to all of twenty simultaneous requests', async () => {
       const key = newKey()
       const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(pair.refreshToken, key)))
       assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
@@ -248,14 +227,14 @@ describe('refreshToken', () => {
       ['with a key of 21 characters, which counts as none', 'k'.repeat(21), 'k'.repeat(21)],
     ]
     for (const [what, first, second] of replays) {
-      it(`but ${what}: it is reuse, and the family ends`, async () => {
+      it(`treats a use ${what} as reuse, and ends the family`, async () => {
         const { body } = await refresh(pair.refreshToken, first)
         assertProblem(await refresh(pair.refreshToken, second), 401, 'invalid-refresh-token')
         assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
       })
     }
 
-    it('but after the new token was used: it is reuse, and the family ends', async () => {
+    it('treats a use as reuse and ends the family once the new token was used', async () => {
       const key = newKey()
       const second = (await refresh(pair.refreshToken, key)).body.refreshToken
       const third = (await refresh(second)).body.refreshToken
@@ -283,7 +262,7 @@ describe('refreshToken', () => {
   })
 
   describe('leaves no trace on failure', () => {
-    it('an invented token ends nothing: neither an old generation nor another random part', async () => {
+    it('ends nothing for a forged token, with an old generation or another random part', async () => {
       const { body } = await refresh(pair.refreshToken)
       const bytes = Buffer.from(pair.refreshToken, 'base64url')
       for (const place of [0, 31, 32, 47, 48, 51, 52, 83]) {
@@ -294,7 +273,7 @@ describe('refreshToken', () => {
       assert.equal((await refresh(body.refreshToken)).status, 200)
     })
 
-    it('a refused body does not use the token up', async () => {
+    it('does not use up the token if the body is refused', async () => {
       await service.client().post(path, { refreshToken: `${pair.refreshToken}${'x'.repeat(512)}` })
       await service.client().post(path, { refreshToken: pair.refreshToken }, { 'content-type': 'text/plain' })
       assert.equal((await refresh(pair.refreshToken)).status, 200)

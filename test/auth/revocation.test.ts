@@ -9,14 +9,15 @@ import {
   liveCredentials,
   newClient,
   newUser,
+  refresh,
+  revokeRoles,
   serviceToken,
   setEnabled,
+  setPassword,
   signIn,
   type TestClient,
   type TestUser,
-  tokenPair,
 } from '../support/accounts.ts'
-import { hashOf } from '../support/cheap-hash.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { interruptedInstance } from '../support/interrupted.ts'
@@ -28,22 +29,17 @@ const minute = 60_000
 const newPassword = 'another harbour lantern at dawn'
 const order = { customer: 'Acme', total: 1 }
 
+/** A user loses one of them. */
+const both = { roles: ['Operator', 'Viewer'] }
+
 describe('revocation', () => {
   const service = testService()
 
   const disable = (account: TestUser | TestClient) => setEnabled(service, account, false)
   const enable = (account: TestUser | TestClient) => setEnabled(service, account, true)
-  const setPassword = async ({ account }: TestUser, password: string) =>
-    service.db.write('setPassword', {
-      account,
-      passwordHash: await hashOf(password),
-      stamp: machineStamp(service.now()),
-    })
-  const revoke = ({ account }: TestUser | TestClient, role: string) =>
-    service.db.write('revokeRoles', { account, roles: [role], stamp: machineStamp(service.now()) })
+  const revoke = (account: TestUser | TestClient, role: string) => revokeRoles(service, account, [role])
   const signOut = ({ account }: TestUser) =>
     service.db.write('signOutUser', { account, stamp: machineStamp(service.now()) })
-  const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
   const me = (caller: Client) => caller.get('/v1/auth/me')
 
   const everyCredential = (user: TestUser) => everyCredentialOf(service, user)
@@ -51,24 +47,24 @@ describe('revocation', () => {
   async function assertServed({ browser, bearer, refreshToken }: Credentials): Promise<void> {
     assert.equal((await me(browser)).status, 200)
     assert.equal((await me(bearer)).status, 200)
-    assert.equal((await refresh(refreshToken)).status, 200)
+    assert.equal((await refresh(service, refreshToken)).status, 200)
   }
   async function assertEnded({ browser, bearer, refreshToken }: Credentials): Promise<void> {
     assertProblem(await me(browser), 401, 'authentication-required')
     assertProblem(await me(bearer), 401, 'authentication-required')
-    assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+    assertProblem(await refresh(service, refreshToken), 401, 'invalid-refresh-token')
   }
 
   const userChanges: [what: string, change: (user: TestUser) => Promise<unknown>][] = [
     ['disabling', disable],
-    ['a new password', (user) => setPassword(user, newPassword)],
-    ['the same password set again', (user) => setPassword(user, user.password)],
+    ['a new password', (user) => setPassword(service, user, newPassword)],
+    ['the same password set again', (user) => setPassword(service, user)],
     ['signing out everywhere', signOut],
   ]
   for (const [what, change] of userChanges) {
     describe(`${what} (a user)`, () => {
       it('ends sessions and token families at once', async () => {
-        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const user = await newUser(service, both)
         const { browser, refreshToken } = await everyCredential(user)
         const elsewhere = await everyCredential(user)
         await change(user)
@@ -76,12 +72,12 @@ describe('revocation', () => {
         assertProblem(await me(browser), 401, 'authentication-required')
         assertProblem(await me(elsewhere.browser), 401, 'authentication-required')
         assertProblem(await browser.post('/v1/auth/session/refresh'), 401, 'authentication-required')
-        assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
-        assertProblem(await refresh(elsewhere.refreshToken), 401, 'invalid-refresh-token')
+        assertProblem(await refresh(service, refreshToken), 401, 'invalid-refresh-token')
+        assertProblem(await refresh(service, elsewhere.refreshToken), 401, 'invalid-refresh-token')
       })
 
       it('ends access tokens within 5 minutes, verified before or not', async () => {
-        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const user = await newUser(service, both)
         const { bearer } = await everyCredential(user)
         const unused = await bearerOf(service, user)
         service.advance(minute)
@@ -91,33 +87,30 @@ describe('revocation', () => {
         assertProblem(await me(unused), 401, 'authentication-required')
       })
 
-      it('ends access tokens of an instance whose clock is ahead', async () => {
-        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
-        service.advance(5_000)
-        const { accessToken } = await tokenPair(service, user)
-        service.advance(-5_000)
-        await change(user)
-        assertProblem(await me(service.client().withBearer(accessToken)), 401, 'authentication-required')
-      })
-
-      it('ends access tokens that were issued within the same second', async () => {
-        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
-        service.advance(60 * minute)
-        const { accessToken } = await tokenPair(service, user)
-        await change(user)
-        assertProblem(await me(service.client().withBearer(accessToken)), 401, 'authentication-required')
-      })
+      for (const [when, ahead] of [
+        ['by an instance whose clock is ahead', 5_000],
+        ['within the same second', 0],
+      ] as const) {
+        it(`ends access tokens that were issued ${when}`, async () => {
+          const user = await newUser(service, both)
+          service.advance(60 * minute + ahead)
+          const bearer = await bearerOf(service, user)
+          service.advance(-ahead)
+          await change(user)
+          assertProblem(await me(bearer), 401, 'authentication-required')
+        })
+      }
 
       it('does not affect other users', async () => {
         const ofBystander = await everyCredential(await newUser(service))
-        await change(await newUser(service, { roles: ['Operator', 'Viewer'] }))
+        await change(await newUser(service, both))
         service.advance(5 * minute)
         await assertServed(ofBystander)
       })
     })
   }
 
-  it('signing out all users ends every credential of each, in batches, and of no service', async () => {
+  it('signing out all users ends every credential of each, in batches, and no service’s', async () => {
     const users = [await newUser(service), await newUser(service), await newUser(service)]
     const held = await Promise.all(users.map(everyCredential))
     const client = await newClient(service)
@@ -152,8 +145,8 @@ describe('revocation', () => {
   })
 
   describe('removing a role (a user)', () => {
-    it('is gone from sessions at once, which continue with the rest', async () => {
-      const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+    it('takes it from sessions at once, and they continue with the rest', async () => {
+      const user = await newUser(service, both)
       const { browser } = await everyCredential(user)
       const elsewhere = await signIn(service, user)
       assert.equal((await browser.post('/v1/orders', order)).status, 201)
@@ -168,11 +161,11 @@ describe('revocation', () => {
     })
 
     it('ends access tokens within 5 minutes, and a refresh gets one with the rest', async () => {
-      const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+      const user = await newUser(service, both)
       const { bearer, refreshToken } = await everyCredential(user)
       const unused = await bearerOf(service, user)
       await revoke(user, 'Operator')
-      const { status, body } = await refresh(refreshToken)
+      const { status, body } = await refresh(service, refreshToken)
       assert.equal(status, 200)
       const caller = service.client().withBearer(body.accessToken)
       assert.deepEqual((await me(caller)).body.roles, ['Viewer'])
@@ -184,8 +177,8 @@ describe('revocation', () => {
     })
 
     it('takes only that role from sessions, and nothing from others', async () => {
-      const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
-      const bystander = await signIn(service, await newUser(service))
+      const user = await newUser(service, both)
+      const bystander = await signIn(service, await newUser(service, both))
       const browser = await signIn(service, user)
       await grantRoles(service, user, ['Admin'])
       const later = await signIn(service, user)
@@ -193,12 +186,12 @@ describe('revocation', () => {
       const roles = await Promise.all(
         [browser, later, bystander].map(async (one) => (await me(one)).body.roles),
       )
-      assert.deepEqual(roles, [['Viewer'], ['Admin', 'Viewer'], ['Operator']])
+      assert.deepEqual(roles, [['Viewer'], ['Admin', 'Viewer'], ['Operator', 'Viewer']])
     })
 
-    it('against refreshes of sessions: none holds it afterwards, in any order', async () => {
+    it('leaves no session with it in a race with refreshes, in any order', async () => {
       for (let turn = 0; turn < 10; turn += 1) {
-        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const user = await newUser(service, both)
         const browser = await signIn(service, user)
         const [answer] = await Promise.all([
           browser.post('/v1/auth/session/refresh'),
@@ -209,9 +202,9 @@ describe('revocation', () => {
       }
     })
 
-    it('ends nothing of other users', async () => {
+    it('does not affect other users', async () => {
       const ofBystander = await everyCredential(await newUser(service))
-      await revoke(await newUser(service, { roles: ['Operator', 'Viewer'] }), 'Viewer')
+      await revoke(await newUser(service, both), 'Viewer')
       service.advance(5 * minute)
       await assertServed(ofBystander)
     })
@@ -251,16 +244,16 @@ describe('revocation', () => {
     await withRawDatabase(service.databaseUrl, (db) =>
       db.updateTable('principals').set('enabled', 0).where('id', '=', user.id).execute(),
     )
-    assertProblem(await refresh(held.refreshToken), 401, 'invalid-refresh-token')
+    assertProblem(await refresh(service, held.refreshToken), 401, 'invalid-refresh-token')
     service.advance(5 * minute)
     await assertEnded(held)
   })
 
-  describe('after it', () => {
-    it('a new password signs in at once, the old one no longer', async () => {
+  describe('afterwards', () => {
+    it('a new password signs in at once, and the old one no longer does', async () => {
       const user = await newUser(service)
       await everyCredential(user)
-      await setPassword(user, newPassword)
+      await setPassword(service, user, newPassword)
       const old = await service.client().post('/v1/auth/session', user.credentials)
       assertProblem(old, 401, 'invalid-credentials')
       const changed = { ...user, credentials: { email: user.email, password: newPassword } }
@@ -274,7 +267,7 @@ describe('revocation', () => {
       await disable(user)
       await enable(user)
       assertProblem(await me(browser), 401, 'authentication-required')
-      assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+      assertProblem(await refresh(service, refreshToken), 401, 'invalid-refresh-token')
       assert.equal((await me(await signIn(service, user))).status, 200)
       const fresh = await bearerOf(service, user)
       service.advance(5 * minute)
@@ -282,7 +275,7 @@ describe('revocation', () => {
       assert.equal((await me(fresh)).status, 200)
     })
 
-    it('an account that was enabled again is admitted at once, although it is remembered as disabled', async () => {
+    it('an account that was enabled again is admitted at once, although the cache says it is disabled', async () => {
       const user = await newUser(service)
       const before = await bearerOf(service, user)
       await disable(user)
@@ -293,7 +286,7 @@ describe('revocation', () => {
       assertProblem(await me(before), 401, 'authentication-required')
     })
 
-    it('a change that changes nothing ends nothing', async () => {
+    it('a change without effect ends nothing', async () => {
       const user = await newUser(service)
       const held = await everyCredential(user)
       await revoke(user, 'Admin')
@@ -305,7 +298,7 @@ describe('revocation', () => {
   describe('a sign-in that races with it', () => {
     const instance = interruptedInstance(service)
 
-    /** The answer when the change comes right before the write, after the checks have seen the old state. */
+    /** The answer if the change happens right before the write, after the checks have seen the old state. */
     async function justBefore(
       operation: string,
       change: () => Promise<unknown>,
@@ -328,25 +321,21 @@ describe('revocation', () => {
 
     const racing: typeof userChanges = [...userChanges, ['removing a role', (user) => revoke(user, 'Viewer')]]
     for (const [what, change] of racing) {
-      it(`${what}: makes no session`, async () => {
-        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
-        await raced(user, () => change(user), 'createSession', '/v1/auth/session')
-      })
-
-      it(`${what}: makes no token family`, async () => {
-        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
-        await raced(user, () => change(user), 'createRefreshFamily', '/v1/auth/token')
+      it(`creates no session and no token family: ${what}`, async () => {
+        const [one, other] = [await newUser(service, both), await newUser(service, both)]
+        await raced(one, () => change(one), 'createSession', '/v1/auth/session')
+        await raced(other, () => change(other), 'createRefreshFamily', '/v1/auth/token')
       })
     }
 
     for (const [what, change] of userChanges) {
-      it(`${what}: rotates no token, refreshes no session`, async () => {
-        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+      it(`rotates no token and refreshes no session: ${what}`, async () => {
+        const user = await newUser(service, both)
         const { browser, refreshToken } = await everyCredential(user)
         const rotation: [string, unknown] = ['/v1/auth/token/refresh', { refreshToken }]
         const ofToken = await justBefore('rotateRefreshToken', () => change(user), service.client(), rotation)
         assertProblem(ofToken, 401, 'invalid-refresh-token')
-        const again = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const again = await newUser(service, both)
         const second = await signIn(service, again)
         const path = '/v1/auth/session/refresh'
         const ofSession = await justBefore('refreshSession', () => change(again), second, [path])
@@ -356,7 +345,7 @@ describe('revocation', () => {
       })
     }
 
-    it('disabling and enabling again: makes nothing either', async () => {
+    it('creates nothing, even if the account is disabled and enabled again', async () => {
       const user = await newUser(service)
       const flicker = async () => {
         await disable(user)
@@ -366,7 +355,7 @@ describe('revocation', () => {
       await raced(user, flicker, 'createRefreshFamily', '/v1/auth/token')
     })
 
-    it('a login that fails so keeps the session of the request', async () => {
+    it('keeps the session that the request came with', async () => {
       const other = await newUser(service)
       const browser = await signIn(service, other)
       const user = await newUser(service)

@@ -23,7 +23,7 @@ describe('revokeToken', () => {
   }
 
   describe('succeeds', () => {
-    it('with the newest refresh token: it stops working, and other families continue', async () => {
+    it('stops the newest refresh token, while other families continue', async () => {
       const user = await newUser(service)
       const [pair, other] = [await tokenPair(service, user), await tokenPair(service, user)]
       assertDone(await revoke(service, pair.refreshToken))
@@ -32,7 +32,7 @@ describe('revokeToken', () => {
       assert.equal((await liveCredentials(service, user)).families, 1)
     })
 
-    it('with a used one, whose successor may have been lost: the family ends', async () => {
+    it('ends the family of a used token too, because its successor may have been lost', async () => {
       const user = await newUser(service)
       const { refreshToken } = await tokenPair(service, user)
       const { body } = await refresh(refreshToken)
@@ -40,7 +40,7 @@ describe('revokeToken', () => {
       assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
     })
 
-    it('whatever the hint says, and for any caller', async () => {
+    it('works whatever the hint says, and for any caller', async () => {
       const user = await newUser(service)
       const client = await newClient(service)
       const authorization = `Basic ${btoa(`${client.clientId}:${client.clientSecret}`)}`
@@ -52,7 +52,7 @@ describe('revokeToken', () => {
       assert.equal((await liveCredentials(service, user)).families, 0)
     })
 
-    it('with a text that is no token of ours, was one, or only looks like one', async () => {
+    it('accepts a text that is no token of this service, no longer one, or only looks like one', async () => {
       const { refreshToken } = await tokenPair(service, await newUser(service))
       const forged = `${refreshToken.slice(0, -1)}${refreshToken.endsWith('A') ? 'B' : 'A'}`
       const { accessToken } = await tokenPair(service, await newUser(service))
@@ -64,7 +64,17 @@ describe('revokeToken', () => {
       for (const _ of [1, 2]) assertDone(await revoke(service, refreshToken))
     })
 
-    it('once, for many at once, and a refresh at the same time has no lasting effect', async () => {
+    it('accepts an access token, which works until it expires', async () => {
+      const user = await newUser(service)
+      const { accessToken } = await tokenPair(service, user)
+      const ofService = await serviceToken(service, await newClient(service))
+      for (const token of [accessToken, ofService]) {
+        assertDone(await revoke(service, token))
+        assert.equal((await service.client().withBearer(token).get('/v1/auth/me')).status, 200)
+      }
+    })
+
+    it('ends a family once for many simultaneous requests, and a simultaneous refresh has no lasting effect', async () => {
       const user = await newUser(service)
       const { refreshToken } = await tokenPair(service, user)
       const key = { 'idempotency-key': 'a-key-of-22-characters-or-more' }
@@ -83,17 +93,7 @@ describe('revokeToken', () => {
   })
 
   describe('rejects input', () => {
-    it('an access token, which works until it expires', async () => {
-      const user = await newUser(service)
-      const { accessToken } = await tokenPair(service, user)
-      const ofService = await serviceToken(service, await newClient(service))
-      for (const token of [accessToken, ofService]) {
-        assertRefusal(await revoke(service, token), 'unsupported_token_type', 'unsupported-token-type')
-        assert.equal((await service.client().withBearer(token).get('/v1/auth/me')).status, 200)
-      }
-    })
-
-    it('no token, an empty one, two, and one that is no text', async () => {
+    it('refuses a missing token, an empty one, two, and one that is not text', async () => {
       const forms = ['', 'token=', 'token=a&token=b', 'token=%ff', `token=${'x'.repeat(8_193)}`]
       for (const form of forms) {
         const answer = await service.client().postForm(path, form)
@@ -102,14 +102,14 @@ describe('revokeToken', () => {
       }
     })
 
-    it('JSON, and a body without a type', async () => {
+    it('refuses JSON, and a body without a type', async () => {
       const json = await service.client().post(path, { token: 'x' })
       assertProblem(json, 415, 'unsupported-media-type')
       assertProblem(await service.client().post(path), 415, 'unsupported-media-type')
     })
   })
 
-  it('counts by family, and by address what is no token of ours', async (t) => {
+  it('counts this service’s tokens by family, and anything else by address', async (t) => {
     const env = { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_REFRESH: '2', RATE_LIMIT_ANONYMOUS: '2' }
     const limited = await startService({ inside: true, env, until: t })
     const { refreshToken } = await tokenPair(limited, await newUser(limited))

@@ -16,7 +16,7 @@ describe('the permissions of a role', () => {
   const allow = () => service.db.write('allowPermissions', withPermissions())
   const deny = () => service.db.write('denyPermissions', withPermissions())
 
-  it('are looked up now, remembered for 5 minutes, the same for cookie and bearer', async () => {
+  it('are the current ones, cached for 5 minutes, the same for cookie and bearer', async () => {
     const { browser, bearer } = await everyCredentialOf(
       service,
       await newUser(service, { roles: ['Viewer'] }),
@@ -37,7 +37,7 @@ describe('the permissions of a role', () => {
     assert.deepEqual(await statuses(), [403, 403])
   })
 
-  it('are remembered no longer than PERMISSION_CACHE_TTL_SECONDS, nor are accounts', async (t) => {
+  it('are cached for at most PERMISSION_CACHE_TTL_SECONDS, as are accounts', async (t) => {
     const prompt = await startService({ inside: true, env: { PERMISSION_CACHE_TTL_SECONDS: '0' }, until: t })
     const caller = await prompt.bearer('viewer')
     assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
@@ -49,7 +49,7 @@ describe('the permissions of a role', () => {
     assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
   })
 
-  it('are at first those of the contract: create, read, approve', async () => {
+  it('are create, read and approve at first, as the contract says', async () => {
     const atFirst = { Admin: [201, 200, 404], Operator: [201, 200, 403], Viewer: [403, 200, 403] }
     const unknown = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57/approve'
     for (const [role, expected] of Object.entries(atFirst)) {
@@ -68,7 +68,7 @@ describe('the permissions of a role', () => {
     }
   })
 
-  it('are those of all roles together; without a role there are none, and the answer names what is missing', async () => {
+  it('add up over all roles; without a role there are none, and the answer names what is missing', async () => {
     const both = await everyCredentialOf(service, await newUser(service, { roles: ['Viewer', 'Operator'] }))
     assert.equal((await both.bearer.post('/v1/orders', order)).status, 201)
     const none = await everyCredentialOf(service, await newUser(service, { roles: [] }))
@@ -77,7 +77,7 @@ describe('the permissions of a role', () => {
     assert.equal(refused.body.permission, 'Orders.Read')
   })
 
-  it('of a role that goes while it is given: it is given, or it is gone', async () => {
+  it('are either granted or gone if the role is removed while it is granted', async () => {
     const users = await Promise.all(Array.from({ length: 20 }, () => newUser(service, { roles: [] })))
     const outcomes = await Promise.all(
       users.map(async ({ account }, index) => {

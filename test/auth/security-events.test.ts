@@ -1,19 +1,16 @@
 // engine: SQLite
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import { newClient, newUser, type TestUser } from '../support/accounts.ts'
+import { describe, it } from 'node:test'
+import { newClient, newUser } from '../support/accounts.ts'
 import { exchange, request } from '../support/raw.ts'
-import { startService, testService } from '../support/service.ts'
+import { setUp, startService, testService } from '../support/service.ts'
 import { until } from '../support/stream.ts'
 
 const address = '127.0.0.1'
 
 describe('security events in the log', () => {
   const service = testService()
-  let user: TestUser
-  before(async () => {
-    user = await newUser(service)
-  })
+  const user = setUp(() => newUser(service))
 
   let requests = 0
   const ofEveryLine = ['requestId', 'time', 'milliseconds', 'pid', 'hostname']
@@ -36,7 +33,7 @@ describe('security events in the log', () => {
     return events[0]
   }
 
-  it('a sign-in: who, by which flow, from where', async () => {
+  it('record a sign-in: who, by which flow, from where', async () => {
     const event = { level: 30, event: 'signed-in', principalId: user.id, address, msg: 'signed in' }
     for (const [path, flow] of [
       ['/v1/auth/session', 'session'],
@@ -52,7 +49,7 @@ describe('security events in the log', () => {
     assert.deepEqual(logged, { ...event, principalId: client.id, flow: 'client' })
   })
 
-  it('a refresh: whose tokens, which family, from where', async () => {
+  it('record a refresh: whose tokens, which family, from where', async () => {
     const signedIn = await service.client().post('/v1/auth/token', user.credentials)
     const { refreshToken } = signedIn.body
     const event = {
@@ -83,7 +80,7 @@ describe('security events in the log', () => {
     })
   })
 
-  it('a failed sign-in: the account if there is one, from where, and nothing that was typed', async () => {
+  it('record a failed sign-in: the account if there is one, from where, and nothing that was typed', async () => {
     const password = 'typed-password'
     const event = { level: 30, event: 'login-failed', address, msg: 'login failed' }
     for (const path of ['/v1/auth/session', '/v1/auth/token']) {
@@ -98,7 +95,7 @@ describe('security events in the log', () => {
     assert.ok(!JSON.stringify(await service.log()).includes(password))
   })
 
-  it('a refused client: the service if there is one, from where, and nothing that was sent', async () => {
+  it('record a refused client: the service if there is one, from where, and nothing that was sent', async () => {
     const client = await newClient(service)
     const event = { level: 30, event: 'client-refused', address, msg: 'client refused' }
     const exchange = (clientId: string) =>
@@ -110,7 +107,7 @@ describe('security events in the log', () => {
     assert.ok(!JSON.stringify(await service.log()).includes('sent-secret'))
   })
 
-  it('a refused request: who, which problem, from where, on its one line', async () => {
+  it('record a refused request: who, which problem, from where, on its one line', async () => {
     const viewer = await service.bearer('viewer')
     const admin = await service.session('admin')
     const order = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
@@ -132,13 +129,13 @@ describe('security events in the log', () => {
     assert.equal(line?.caller, 'viewer')
   })
 
-  it('but a request that succeeds logs neither problem nor address', async () => {
+  it('record neither problem nor address for a request that succeeds', async () => {
     const viewer = await service.bearer('viewer')
     const [line] = await linesOf((headers) => viewer.get('/v1/orders', headers))
     assert.deepEqual(Object.keys(line ?? {}), 'level method path route status caller via msg'.split(' '))
   })
 
-  it('what is no request: why and from where, none of its bytes, and one line a second for any number', async (t) => {
+  it('record bytes that are not a request: why and from where, none of the bytes, and one line a second for any number', async (t) => {
     // With a running clock, because the test compares the times of the lines.
     const service = await startService({ inside: true, clockRuns: true, until: t })
     const unreadable = async () => (await service.log()).filter((line) => line.event === 'request-unreadable')

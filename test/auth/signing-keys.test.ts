@@ -7,21 +7,20 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { loadSigningKeys, type SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { ConfigurationError } from '../../server/config.ts'
-import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newUser, tokenPair } from '../support/accounts.ts'
 import { decode, forge, type Members, makeKey, parts, verifyElsewhere } from '../support/forge.ts'
-import { type Service, startService, testService } from '../support/service.ts'
+import { type Service, setUp, startService, testService } from '../support/service.ts'
 
 const pem = (key: KeyObject, type: 'pkcs1' | 'pkcs8' = 'pkcs8') =>
   key.export({ format: 'pem', type }).toString()
 
 describe('signing keys', () => {
   const service = testService()
-  let user: TestUser
+  const user = setUp(() => newUser(service, { roles: ['Admin', 'Viewer'] }))
   let header: Members
   let claims: Members
   let folder: string
   before(async () => {
-    user = await newUser(service, { roles: ['Admin', 'Viewer'] })
     const { accessToken } = await tokenPair(service, user)
     header = decode(parts(accessToken)[0])
     claims = decode(parts(accessToken)[1])
@@ -38,26 +37,24 @@ describe('signing keys', () => {
     return file
   }
 
-  describe('as published', () => {
-    it('has public members only, an ETag, an hour of caching, and is open to every origin', async () => {
-      const answer = await service.client().get('/.well-known/jwks.json')
-      assert.equal(answer.status, 200)
-      assert.deepEqual(Object.keys(answer.body), ['keys'])
-      assert.equal(answer.body.keys.length, 1)
-      const { n, kid, ...rest } = answer.body.keys[0]
-      assert.deepEqual(rest, { kty: 'RSA', use: 'sig', alg: 'RS256', e: 'AQAB' })
-      assert.equal(Buffer.from(n, 'base64url').length, 256)
-      assert.equal(kid, service.keys.kid)
-      assert.equal(answer.headers.get('cache-control'), 'public, max-age=3600')
-      assert.equal(answer.headers.get('access-control-allow-origin'), '*')
-      const etag = answer.headers.get('etag') ?? ''
-      assert.match(etag, /^"[^"]+"$/)
-      const again = await service.client().get('/.well-known/jwks.json', { 'if-none-match': etag })
-      assert.equal(again.status, 304)
-    })
+  it('are published with public members only, to every origin, with an ETag and an hour of caching', async () => {
+    const answer = await service.client().get('/.well-known/jwks.json')
+    assert.equal(answer.status, 200)
+    assert.deepEqual(Object.keys(answer.body), ['keys'])
+    assert.equal(answer.body.keys.length, 1)
+    const { n, kid, ...rest } = answer.body.keys[0]
+    assert.deepEqual(rest, { kty: 'RSA', use: 'sig', alg: 'RS256', e: 'AQAB' })
+    assert.equal(Buffer.from(n, 'base64url').length, 256)
+    assert.equal(kid, service.keys.kid)
+    assert.equal(answer.headers.get('cache-control'), 'public, max-age=3600')
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*')
+    const etag = answer.headers.get('etag') ?? ''
+    assert.match(etag, /^"[^"]+"$/)
+    const again = await service.client().get('/.well-known/jwks.json', { 'if-none-match': etag })
+    assert.equal(again.status, 304)
   })
 
-  describe('with several', () => {
+  describe('if there are several', () => {
     const instances: Service[] = []
     let [oldKeys, both, bothMoved, newKeys]: SigningKeys[] = []
     before(async () => {
@@ -78,7 +75,7 @@ describe('signing keys', () => {
       return instance
     }
 
-    it('the first signs, all are published in order, each once', async () => {
+    it('sign with the first, and are all published in order, each once', async () => {
       const published = [oldKeys, both, bothMoved, newKeys].map((keys) =>
         keys?.jwks.keys.map((key) => key.kid),
       )
@@ -88,7 +85,7 @@ describe('signing keys', () => {
       assert.deepEqual([both?.kid, bothMoved?.kid], [older, newer])
     })
 
-    it('a rotation loses no token: each step verifies what the step before and after it signs', async () => {
+    it('lose no token in a rotation: each step verifies what the step before and after it signs', async () => {
       const steps = await Promise.all([oldKeys, both, bothMoved, newKeys].map(start))
       const tokens = await Promise.all(steps.map(tokenFrom))
       const verdicts = await Promise.all(
@@ -102,14 +99,14 @@ describe('signing keys', () => {
       ])
     })
 
-    it('foreign verifiers find each key by its kid', async () => {
+    it('are each found by kid by other verifiers', async () => {
       const [before, after] = [await start(both), await start(bothMoved)]
       for (const bearer of [await tokenFrom(before), await tokenFrom(after)]) {
         for (const { baseUrl } of [before, after]) await verifyElsewhere(bearer, baseUrl, 'RS256')
       }
     })
 
-    it('one key does not sign under the kid of another', async () => {
+    it('refuse a signature by one key under the kid of another', async () => {
       const step = await start(both)
       const { privateKey } = both ?? service.keys
       assert.equal(await statusOf(forge({ ...header, kid: both?.kid }, claimsNow(), privateKey), step), 200)
@@ -122,7 +119,7 @@ describe('signing keys', () => {
     const now = () => Math.floor(service.now() / 1000)
     const claimsNow = (): Members => ({ ...claims, iat: now(), exp: now() + 900 })
 
-    it('SIGNING_ALGORITHM=PS256 signs and verifies with PS256 only', async (t) => {
+    it('sign and verify with PS256 only if SIGNING_ALGORITHM=PS256', async (t) => {
       const keys = await loadSigningKeys([join(folder, 'old.pem')], 'PS256')
       const other = await startService({ env: { SIGNING_ALGORITHM: 'PS256' }, keys, until: t })
       const caller = await other.bearer('viewer')
@@ -135,7 +132,7 @@ describe('signing keys', () => {
       assert.equal(await statusOf(rs256, other), 401)
     })
 
-    it('keys that are too short, not RSA, not private or not PEM are refused at start, all named', async () => {
+    it('are refused at start if they are too short, not RSA, not private or not PEM, and all are named', async () => {
       const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const files = await Promise.all([
         keyFile('good.pem', pem(makeKey())),
@@ -157,7 +154,7 @@ describe('signing keys', () => {
       })
     })
 
-    it('a key in the place of its file is refused, and not repeated', async () => {
+    it('are refused where the name of a file belongs, and not repeated', async () => {
       for (const given of [randomBytes(32).toString('base64'), pem(makeKey()).replaceAll('\n', ' ')]) {
         await assert.rejects(loadSigningKeys([given], 'RS256'), (error) => {
           const [fault = ''] = (error as ConfigurationError).faults

@@ -3,26 +3,19 @@ import { describe, it } from 'node:test'
 import { findUserByEmail } from '../../server/auth/accounts/users/store.ts'
 import { sessionsLimit } from '../../server/auth/credentials/sessions/store.ts'
 import { familiesLimit } from '../../server/auth/credentials/tokens/store.ts'
-import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import { liveCredentials, newUser, refresh, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
 
 describe('sign-ins of one user', () => {
   const service = testService()
 
-  /** What a sign-in writes, without the work of checking a password. */
+  /** The row that a sign-in writes, without the work of checking a password. */
   async function credentialsOf({ credentials }: TestUser) {
     return (await findUserByEmail(service.db.read, credentials.email)) ?? assert.fail('no such user')
   }
-  async function rows(table: 'sessions' | 'refresh_families', principalId: number): Promise<string[]> {
-    const found = await service.db.read
-      .selectFrom(table)
-      .select('id')
-      .where('principal_id', '=', principalId)
-      .execute()
-    return found.map(({ id }) => id).sort()
-  }
 
-  it('beyond a hundred sessions end the one that was not used for longest', async () => {
+  it('end the least recently used session beyond a hundred', async () => {
     const [user, other] = [await newUser(service), await newUser(service)]
     const another = await signIn(service, other)
     const [used, unused] = [await signIn(service, user), await signIn(service, user)]
@@ -33,6 +26,7 @@ describe('sign-ins of one user', () => {
     for (let count = 2; count <= sessionsLimit; count += 1) {
       await service.db.write('createSession', {
         ...credentials,
+        touch: null,
         sessionId: `session ${count}`,
         idHash: `id ${count}`,
         offeredBinding: null,
@@ -43,13 +37,13 @@ describe('sign-ins of one user', () => {
         userAgent: null,
       })
     }
-    assert.equal((await rows('sessions', credentials.principalId)).length, sessionsLimit)
+    assert.equal((await liveCredentials(service, user)).sessions, sessionsLimit)
     assert.equal((await unused.get('/v1/auth/me')).status, 401)
     assert.equal((await used.get('/v1/auth/me')).status, 200)
     assert.equal((await another.get('/v1/auth/me')).status, 200)
   })
 
-  it('beyond a hundred families of refresh tokens end the oldest', async () => {
+  it('end the oldest family of refresh tokens beyond a hundred', async () => {
     const user = await newUser(service)
     const oldest = await tokenPair(service, user)
     service.advance(1_000)
@@ -60,6 +54,7 @@ describe('sign-ins of one user', () => {
     for (let count = 2; count <= familiesLimit; count += 1) {
       await service.db.write('createRefreshFamily', {
         ...credentials,
+        touch: null,
         familyId: `family ${count}`,
         tokenHash: `token ${count}`,
         nowMilliseconds,
@@ -68,10 +63,8 @@ describe('sign-ins of one user', () => {
         userAgent: null,
       })
     }
-    assert.equal((await rows('refresh_families', credentials.principalId)).length, familiesLimit)
-    const refresh = (refreshToken: string) =>
-      service.client().post('/v1/auth/token/refresh', { refreshToken })
-    assert.equal((await refresh(oldest.refreshToken)).body.code, 'invalid-refresh-token')
-    assert.equal((await refresh(kept.refreshToken)).status, 200)
+    assert.equal((await liveCredentials(service, user)).families, familiesLimit)
+    assertProblem(await refresh(service, oldest.refreshToken), 401, 'invalid-refresh-token')
+    assert.equal((await refresh(service, kept.refreshToken)).status, 200)
   })
 })

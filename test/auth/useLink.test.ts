@@ -3,14 +3,15 @@ import { before, beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { sha256 } from '../../server/ids.ts'
 import {
-  eventsOf,
   everyCredentialOf,
   liveCredentials,
   newLink,
   newUser,
   refresh,
+  setEnabled,
   type TestUser,
 } from '../support/accounts.ts'
+import { accountEvents } from '../support/administration.ts'
 import type { Answer } from '../support/client.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
@@ -33,12 +34,7 @@ describe('useLink', () => {
     service.client().post('/v1/auth/token', { email: user.email, password })
   const storedLinks = () =>
     service.db.read.selectFrom('one_time_links').selectAll().where('principal_id', '=', user.id).execute()
-  const setEnabled = (enabled: boolean) =>
-    service.db.write('setAccountEnabled', {
-      account: user.account,
-      enabled,
-      stamp: machineStamp(service.now()),
-    })
+  const enable = (enabled: boolean) => setEnabled(service, user, enabled)
 
   /** One use, in the last millisecond, for all tests: judging a new password takes a third of a second. */
   describe('succeeds', () => {
@@ -56,37 +52,34 @@ describe('useLink', () => {
       left = await liveCredentials(service, user)
     })
 
-    it('with 204, without a credential, until 24 hours after it was made: the new password signs in, the old one no longer', async () => {
+    it('answers 204 without a credential up to 24 hours after the link was made: the new password signs in, the old one no longer does', async () => {
       assert.equal(answer.status, 204)
       assert.equal(answer.text, '')
       assert.equal((await signInWith(newPassword)).status, 200)
       assertProblem(await signInWith(user.password), 401, 'invalid-credentials')
     })
 
-    it('and ends every session and token family of the user', async () => {
+    it('ends every session and token family of the user', async () => {
       assert.deepEqual(left, { sessions: 0, families: 0 })
       assertProblem(await others.browser.get('/v1/auth/me'), 401, 'authentication-required')
       assertProblem(await refresh(service, others.refreshToken), 401, 'invalid-refresh-token')
     })
 
-    it('and leaves an event under the name of the user, as making it does', async () => {
-      const events = (await eventsOf(service, user)).filter(({ kind }) => kind.startsWith('link-'))
-      const data = JSON.stringify({ name: user.userName })
-      assert.deepEqual(
-        events.map(({ kind, by_id, data }) => ({ kind, by_id, data })),
-        [
-          { kind: 'link-made', by_id: null, data },
-          { kind: 'link-used', by_id: user.id, data },
-        ],
-      )
+    it('leaves an event under the name of the user, as making the link does', async () => {
+      const events = await accountEvents(service, user.id)
+      const data = { name: user.userName }
+      assert.deepEqual(events.slice(-2), [
+        { kind: 'link-made', byId: null, data },
+        { kind: 'link-used', byId: user.id, data },
+      ])
     })
 
-    it('is stored as a hash, and leaves no trace when it was used', async () => {
+    it('uses a link that is stored as a hash, and leaves no trace of it', async () => {
       assert.ok(stored.includes(sha256(token)) && !stored.includes(token))
       assert.deepEqual(await storedLinks(), [])
     })
 
-    it('tells the log who used one, and from where somebody guessed', async () => {
+    it('logs who used a link, and the address of anyone who guessed', async () => {
       const events = (await service.log())
         .filter(({ event }) => typeof event === 'string' && event.startsWith('link-'))
         .slice(-2)
@@ -103,14 +96,14 @@ describe('useLink', () => {
 
     const assertRefused = (answer: Answer) => assertProblem(answer, 404, 'link-not-found')
 
-    it('a used, an expired, a replaced and an unknown link, and that of a disabled user, alike to the byte', async () => {
+    it('a used, expired, replaced or unknown link, or one of a disabled user, all with the same bytes', async () => {
       assert.equal((await use()).status, 204)
       const answers = [await use(), await use('x'), await use('A'.repeat(43))]
       const older = await newLink(service, user)
       const newer = await newLink(service, user)
       answers.push(await use(older))
-      await setEnabled(false)
-      await setEnabled(true)
+      await enable(false)
+      await enable(true)
       answers.push(await use(newer))
       const expired = await newLink(service, user)
       service.advance(24 * hour)
@@ -120,7 +113,7 @@ describe('useLink', () => {
       assert.deepEqual(new Set(seen), new Set([seen[0]]))
     })
 
-    it('a link of before another password was set by the operator', async () => {
+    it('a link from before the operator set another password', async () => {
       const change = {
         account: user.account,
         passwordHash: 'hash of another',
@@ -130,7 +123,7 @@ describe('useLink', () => {
       assertRefused(await use())
     })
 
-    it('a password that breaks the rules, and says which; the link serves on', async () => {
+    it('a password that breaks the rules, and says which; the link still works', async () => {
       for (const [password, said] of [
         ['x'.repeat(14), /15 to 256 characters/],
         [`${user.userName} ${user.userName}`, /common/],
@@ -154,12 +147,22 @@ describe('useLink', () => {
   describe('conflicts', () => {
     beforeEach(invite)
 
-    it('of fifty uses that reach the database at once exactly one is taken, and its password holds', async () => {
-      const tokenHash = sha256(token)
-      const uses = Array.from({ length: 50 }, (_, index) => {
-        const stamp = { ...machineStamp(service.now()), by: user.userName, byId: user.id }
-        return service.db.write('useLink', { tokenHash, passwordHash: `hash ${index}`, stamp })
-      })
+    const writeUse = (passwordHash: string, nowMilliseconds = service.now()) => {
+      const stamp = { ...machineStamp(nowMilliseconds), by: user.userName, byId: user.id }
+      return service.db.write('useLink', { tokenHash: sha256(token), passwordHash, stamp })
+    }
+
+    it('checks the link and its end in the write as well', async () => {
+      const newer = await newLink(service, user)
+      await assert.rejects(writeUse('hash'), { code: 'link-not-found' })
+      token = newer
+      const end = service.now() + 24 * hour
+      await assert.rejects(writeUse('hash', end), { code: 'link-not-found' })
+      await writeUse('hash', end - 1)
+    })
+
+    it('accepts exactly one of fifty simultaneous uses, and its password counts', async () => {
+      const uses = Array.from({ length: 50 }, (_, index) => writeUse(`hash ${index}`))
       const settled = await Promise.allSettled(uses)
       const taken = settled.flatMap(({ status }, index) => (status === 'fulfilled' ? [`hash ${index}`] : []))
       const { stored } = await service.db.read
@@ -170,8 +173,8 @@ describe('useLink', () => {
       assert.deepEqual(taken, [stored])
     })
 
-    it('with a disable: in either order, it signs nobody in afterwards', async () => {
-      await Promise.all([use(), setEnabled(false)])
+    it('signs nobody in if the user is disabled at the same time, in either order', async () => {
+      await Promise.all([use(), enable(false)])
       assertProblem(await signInWith(newPassword), 401, 'invalid-credentials')
       assertProblem(await use(), 404, 'link-not-found')
     })
@@ -180,7 +183,7 @@ describe('useLink', () => {
   describe('gives nothing away', () => {
     beforeEach(invite)
 
-    it('is in no log line and in no answer, whatever becomes of it, and pasted into a path neither', async () => {
+    it('puts the link in no log line and no answer, whatever becomes of it, even if it was pasted into a path', async () => {
       const secret = token.slice(0, 16)
       const escaped = [...token].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
       const pasted = [token, `${token}/more`, `${token}?x=1`, `${token}%`, `x${token}`, escaped]
@@ -199,7 +202,7 @@ describe('useLink', () => {
       assert.ok(!logged.includes(secret) && !logged.includes(escaped.slice(0, 48)))
     })
 
-    it('refuses what is no token, and names the member', async () => {
+    it('refuses a malformed token, and names the member', async () => {
       for (const token of [undefined, null, 1, '', 'x'.repeat(513), '\ud800'] as const) {
         const answer = await service.client().post('/v1/auth/links/use', { token, newPassword })
         assertProblem(answer, 400, 'validation-failed')

@@ -9,9 +9,10 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { lookAt, type View } from '../support/browser/looks.ts'
+import { lookAt, type Views } from '../support/browser/looks.ts'
 import { eventually } from '../support/browser/orders.ts'
 import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
+import { button } from '../support/browser/question.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -19,7 +20,6 @@ const minute = 60_000
 const newPassword = 'seven grey herons by the weir'
 const service = await startService({ clockRuns: true, until: { after } })
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const places = (page: Page) =>
   page.getByRole('region', { name: 'Where you are signed in' }).getByRole('listitem')
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Confirm it’s you' })
@@ -42,7 +42,7 @@ const linkPage = async (user: TestUser) => {
   return { token, address: `/link#${new URLSearchParams({ token, email: user.email })}` }
 }
 
-/** Here, at first, nobody is signed in yet. */
+/** At first, nobody is signed in to this browser. */
 describe('a one-time link', () => {
   const person = browser.stayingPerson({ service })
 
@@ -55,27 +55,27 @@ describe('a one-time link', () => {
     await page.getByLabel('New password').fill('another harbour in the evening')
     person.expectFault(/ 404 .*\/v1\/auth\/links\/use/)
     await button(page, 'Set password and sign in').click()
-    await page.getByText('This link does not work').waitFor()
+    await page.getByText('The link is not valid').waitFor()
     await page.goto('/')
     await page.goto(address.replace(/&.*/, ''))
-    await page.getByText('This link does not work').waitFor()
+    await page.getByText('The link is not valid').waitFor()
     await page.getByRole('link', { name: 'Sign in' }).click()
     await signInHeading(page).waitFor()
   })
 
-  it('gives way to another one that is opened in the same tab', async () => {
+  it('is replaced by another one opened in the same tab', async () => {
     const [one, other] = [await newUser(service), await newUser(service)]
     const { page } = person
     const [voided, valid] = [await linkPage(one), await linkPage(one)]
     const { address } = await linkPage(other)
     await page.goto('/link')
-    await page.getByText('This link does not work').waitFor()
-    // Only what stands behind the # differs: the page is not loaded again.
+    await page.getByText('The link is not valid').waitFor()
+    // Only the part after the # differs, so the page is not loaded again.
     await page.goto(voided.address)
     await page.getByLabel('New password').fill('another harbour in the evening')
     person.expectFault(/ 404 .*\/v1\/auth\/links\/use/)
     await button(page, 'Set password and sign in').click()
-    await page.getByText('This link does not work').waitFor()
+    await page.getByText('The link is not valid').waitFor()
     await page.goto(address)
     await eventually(async () => assert.equal(await page.getByLabel('Email').inputValue(), other.email))
     await page.getByLabel('New password').fill('another harbour in the evening')
@@ -84,7 +84,7 @@ describe('a one-time link', () => {
     assert.equal(await page.getByLabel('New password').inputValue(), '')
   })
 
-  it('sets the password and signs in by keyboard alone, is sent nowhere else, and leaves the address', async () => {
+  it('sets the password and signs in by keyboard alone, is sent nowhere else, and disappears from the address', async () => {
     const user = await newUser(service)
     const { page } = person
     const { token, address } = await linkPage(user)
@@ -113,7 +113,7 @@ describe('a one-time link', () => {
 describe('my account', () => {
   const person = browser.stayingPerson({ service })
 
-  it('is one step away, and shows name, email and permissions', async () => {
+  it('is one click away, and shows name, email and permissions', async () => {
     const user = await newUser(service, { roles: ['Viewer'] })
     await signIn(person, user)
     const { page } = person
@@ -159,7 +159,7 @@ describe('my account', () => {
     await nameCard(there.page, user.userName).waitFor()
   })
 
-  it('leaves another tab signed in whose request carried the cookie from before the change', async () => {
+  it('keeps another tab signed in, even if its request carried the cookie from before the change', async () => {
     const user = await newUser(service)
     const page = await atAccount(person, user)
     const tab = await page.context().newPage()
@@ -256,59 +256,44 @@ describe('my account', () => {
   })
 })
 
-describe('the views of one’s own account', () => {
+describe('the views of the person’s account', () => {
   const person = browser.stayingPerson({ service })
 
   it('are accessible in both themes and widths', async (t) => {
     const user = await newUser(service, { roles: ['Admin'] })
     const app = { 'user-agent': `Stock/${'1.2.3-beta+build.'.repeat(12)}` }
     await service.client().post('/v1/auth/token', user.credentials, app)
-    const views: View[] = [
-      {
-        name: 'account',
-        async reach() {
-          await atAccount(person, user)
-          await person.page.getByText(user.email, { exact: true }).waitFor()
-        },
+    const views: Views = {
+      async account() {
+        await atAccount(person, user)
+        await person.page.getByText(user.email, { exact: true }).waitFor()
       },
-      {
-        name: 'account-password',
-        async reach({ page }) {
-          await page.getByLabel('New password').fill('password password')
-          await page
-            .getByText(/^It is common/)
-            .first()
-            .waitFor()
-        },
+      async 'account-password'({ page }) {
+        await page.getByLabel('New password').fill('password password')
+        await page
+          .getByText(/^It is common/)
+          .first()
+          .waitFor()
       },
-      {
-        name: 'account-confirm',
-        async reach({ page }) {
-          service.advance(6 * minute)
-          person.expectFault(/ 403 .*\/v1\/auth\/sessions/)
-          await button(page, 'Sign out everywhere else').click()
-          await dialog(page).waitFor()
-        },
+      async 'account-confirm'({ page }) {
+        service.advance(6 * minute)
+        person.expectFault(/ 403 .*\/v1\/auth\/sessions/)
+        await button(page, 'Sign out everywhere else').click()
+        await dialog(page).waitFor()
       },
-      {
-        name: 'link',
-        async reach({ page }) {
-          const { address } = await linkPage(user)
-          await page.goto('/problems')
-          await page.goto(address)
-          await page.getByLabel('New password').fill(newPassword)
-          await page.getByText('Good: hard to guess.').first().waitFor()
-        },
+      async link({ page }) {
+        const { address } = await linkPage(user)
+        await page.goto('/problems')
+        await page.goto(address)
+        await page.getByLabel('New password').fill(newPassword)
+        await page.getByText('Good: hard to guess.').first().waitFor()
       },
-      {
-        name: 'link-broken',
-        async reach({ page }) {
-          await page.goto('/problems')
-          await page.goto('/link')
-          await page.getByText('This link does not work').waitFor()
-        },
+      async 'link-broken'({ page }) {
+        await page.goto('/problems')
+        await page.goto('/link')
+        await page.getByText('The link is not valid').waitFor()
       },
-    ]
+    }
     await lookAt(t, person, views)
   })
 })

@@ -8,13 +8,13 @@ import { heading, signInHeading, waitForFocus } from '../support/browser/journey
 import { lookAt } from '../support/browser/looks.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
+import { button } from '../support/browser/question.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 const session = (page: Page) =>
@@ -76,7 +76,8 @@ describe('accounts', () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts')
     await link(page, 'viewer').click()
-    await page.locator('.admin-parts [aria-current="page"]').getByText('Users').waitFor()
+    const tabs = page.getByRole('navigation', { name: 'Accounts' })
+    await tabs.locator('[aria-current="page"]').getByText('Users').waitFor()
     await page.getByLabel('Operator', { exact: true }).check()
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
     await button(page, 'Save').click()
@@ -124,7 +125,13 @@ describe('accounts', () => {
     await button(page, 'End old secret').click()
     await says(page, 'One active secret.')
     assert.deepEqual([await statusOf(first), await statusOf(second)], [401, 200])
-    // A year too long is a slip, and not a service without an end.
+    await page.getByLabel('Owner').fill('nobody-at-all')
+    await button(page, 'Save').click()
+    await says(page, 'There is no user nobody-at-all.')
+    await page.getByLabel('Owner').fill(boss.email.toUpperCase())
+    await button(page, 'Save').click()
+    await says(page, 'Changes saved')
+    // A year with an extra digit is a typo. It must not give a service without an end date.
     await page.getByLabel('Expires').fill('20311-12-31')
     await button(page, 'Save').click()
     assert.equal(await page.locator('input[type="date"]:out-of-range').count(), 1)
@@ -133,6 +140,7 @@ describe('accounts', () => {
     await says(page, 'Changes saved')
     await link(page, 'Services').click()
     await says(page, /Dec 31, 2031|Jan 1, 2032|1 Jan 2032/)
+    await page.getByRole('cell', { name: boss.userName }).waitFor()
   })
 
   it('set the permissions of a role in a table of checkboxes', async () => {
@@ -142,17 +150,19 @@ describe('accounts', () => {
     await button(page, 'Add role').press('Enter')
     const check = page.getByRole('checkbox', { name: 'Auditor: Log.Read' })
     await check.press('Space')
-    await says(page, 'Auditor has Log.Read')
+    await says(page, 'Auditor can now read the log of all changes.')
     const admin = await service.bearer('admin')
     assert.deepEqual((await admin.get('/v1/roles/Auditor')).body.permissions, ['Log.Read'])
     await page.getByRole('checkbox', { name: 'Auditor: Log.Read', checked: true }).waitFor()
-    await check.press('Space')
-    await says(page, 'Auditor no longer has Log.Read')
+    await button(page, 'Undo').press('Enter')
+    await says(page, 'Auditor can no longer read the log of all changes.')
+    assert.deepEqual((await admin.get('/v1/roles/Auditor')).body.permissions, [])
+    await waitForFocus(button(page, 'Undo'))
     await button(page, 'Remove Auditor').click()
     await eventually(async () => assert.equal(await check.count(), 0))
   })
 
-  it('ask for the password in place when it was given long ago, and lose nothing', async () => {
+  it('ask for the password on the same page when it was given long ago, and lose nothing', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/users/2')
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
@@ -181,13 +191,13 @@ describe('accounts', () => {
       label: 'Name',
       async addAccount() {
         const { id } = await newClient(service)
-        return { path: `/accounts/services/${id}`, at: `/v1/clients/${id}`, field: 'name' }
+        return { path: `/accounts/services/${id}`, at: `/v1/clients/${id}`, field: 'displayName' }
       },
     },
   ]) {
     const [first, second, theirs] = ['Asia/Tokyo', 'Asia/Seoul', 'Europe/Paris'] as const
 
-    it(`keep what was typed about a ${kind} when someone else was first, and show theirs on request`, async () => {
+    it(`keep what was typed about a ${kind} when someone else saves first, and show the other version on request`, async () => {
       const boss = await newUser(service, { roles: ['Admin'] })
       const { caller } = await newAdministrator(service)
       const { path, at, field } = await addAccount()
@@ -213,7 +223,7 @@ describe('accounts', () => {
       assert.equal((await caller.get(at)).body[field], second)
     })
 
-    it(`keep what was typed about a ${kind} while the switch is pressed, and save it afterwards`, async () => {
+    it(`keep what was typed about a ${kind} when the switch is pressed, and save it afterwards`, async () => {
       const boss = await newUser(service, { roles: ['Admin'] })
       const { caller } = await newAdministrator(service)
       const { path, at, field } = await addAccount()
@@ -253,7 +263,7 @@ describe('accounts', () => {
     await page.route('**/v1/users?pageNumber=2*', (route) => route.abort())
     await button(page, 'Next page').press('Enter')
     await says(page, 'The service is not responding')
-    // The way back is there, and the focus where it was.
+    // The link back is there, and the focus is where it was.
     await waitForFocus(button(page, 'Next page'))
     await button(page, 'Previous page').press('Enter')
     await eventually(async () =>
@@ -263,7 +273,29 @@ describe('accounts', () => {
     await page.unroute('**/v1/users?pageNumber=2*')
   })
 
-  it('are hidden from people who may not manage them', async () => {
+  it('are found by the beginning of a name or an email, from the first page on', async () => {
+    const boss = await newUser(service, { roles: ['Admin'] })
+    const { clientId } = await newClient(service)
+    const page = await visit(person, boss, '/accounts')
+    await button(page, 'Next page').click()
+    const search = page.getByRole('searchbox', { name: 'Search' })
+    await search.fill(boss.email.slice(0, 12).toUpperCase())
+    await says(page, '1 found')
+    assert.deepEqual(await page.getByRole('rowheader').allInnerTexts(), [boss.userName])
+    await waitForFocus(search)
+    await checkAccessibility(page)
+    await search.fill('nobody at all')
+    await says(page, '0 found')
+    await checkAccessibility(page)
+    await search.fill('')
+    await page.getByRole('navigation', { name: 'Pages' }).getByText('1–50 of').waitFor()
+    await link(page, 'Services').click()
+    await heading(page, 'Services').waitFor()
+    await search.fill(clientId.toUpperCase())
+    await says(page, '1 found')
+  })
+
+  it('are hidden from users who may not manage them', async () => {
     const page = await visit(person, 'operator', '/accounts')
     await says(page, 'You cannot manage accounts')
     assert.equal(await link(page, 'Accounts').count(), 0)
@@ -277,17 +309,17 @@ describe('accounts', () => {
       ['invite', '/accounts/users/new', 'Invite user'],
       ['user', `/accounts/users/${boss.id}`, boss.userName],
       ['services', '/accounts/services', 'Services'],
-      ['service', '/accounts/services/4', 'demo-service'],
+      ['service', '/accounts/services/5', 'demo-service'],
       ['roles', '/accounts/roles', 'Roles'],
     ] as const
-    const views = places.map(([name, path, title]) => ({
-      name: `accounts-${name}`,
-      async reach(person: Person) {
+    const views = places.map(([name, path, title]) => {
+      const reach = async (person: Person) => {
         const page = await visit(person, boss, path)
         await heading(page, title).waitFor()
         await page.waitForLoadState('networkidle')
-      },
-    }))
-    await lookAt(t, person, views)
+      }
+      return [`accounts-${name}`, reach] as const
+    })
+    await lookAt(t, person, Object.fromEntries(views))
   })
 })

@@ -13,6 +13,7 @@ import {
   visit,
 } from '../support/browser/orders.ts'
 import { inTurn, openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
+import { approve, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
@@ -41,11 +42,6 @@ async function approveBy(caller: Promise<Client>, id: string): Promise<void> {
   assert.equal((await (await caller).patch(`/v1/orders/${id}/approve`)).status, 204)
 }
 
-const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ })
-const dialog = (page: Page) => page.getByRole('alertdialog')
-const inDialog = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
-const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' })
-const titled = (page: Page, title: string) => dialog(page).getByRole('heading', { name: title }).waitFor()
 const pending = { status: 0, version: 1, modifiedBy: null }
 const approvedBy = (modifiedBy: string) => ({ status: 1, version: 2, modifiedBy })
 
@@ -54,7 +50,7 @@ async function open(page: Page): Promise<void> {
   await titled(page, 'Approve this order?')
 }
 
-/** The view of an order that someone has approved. */
+/** Checks the view of an order that someone has approved. */
 async function showsApproval(page: Page, userName: string): Promise<void> {
   await page.locator('.order-title').getByText('Approved', { exact: true }).waitFor()
   await page
@@ -68,12 +64,14 @@ describe('approving an order', sideBySide, () => {
   describe('an approval', inTurn, () => {
     const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
 
-    it('asks with customer and total, begins on Cancel, keeps the focus inside, and does nothing until it is answered', async (t) => {
+    it('asks with customer and total, focuses Cancel first, keeps the focus inside, and does nothing until it is answered', async (t) => {
       const { page, id } = await toOrder(person, { customer: 'Acme & Sons' })
       const sent = approvalsOf(page)
       await open(page)
       await dialog(page).getByText('Acme & Sons').waitFor()
       await dialog(page).getByText('1,234.50').waitFor()
+      await dialog(page).getByText('This cannot be undone.').waitFor()
+      assert.equal(await dialog(page).getByText('It then needs').count(), 0)
       await focuses(page, 'Cancel')
       for (const name of ['Approve', 'Cancel', 'Approve', 'Cancel']) {
         await page.keyboard.press('Tab')
@@ -85,7 +83,7 @@ describe('approving an order', sideBySide, () => {
       await page.keyboard.press('a')
       await titled(page, 'Approve this order?')
       await focuses(page, 'Cancel')
-      // It is asked once, and the keys of the page rest.
+      // The question is asked once, and the keys of the page do nothing.
       await page.keyboard.press('a')
       assert.equal(await dialog(page).count(), 1)
       await page.keyboard.press('Escape')
@@ -95,7 +93,7 @@ describe('approving an order', sideBySide, () => {
       assert.deepEqual(await storedOrder(service, id), pending)
 
       await t.test(
-        'and then approves the version on the screen, under one key, and shows everywhere',
+        'then approves the version on the screen, under one key, and shows it everywhere',
         async () => {
           await page.keyboard.press('a')
           await titled(page, 'Approve this order?')
@@ -104,7 +102,7 @@ describe('approving an order', sideBySide, () => {
           await closed(page)
           await page
             .getByRole('status')
-            .getByText(/^Order for \u2068Acme & Sons\u2069, .* approved$/)
+            .getByText(/^Order #\d+ for \u2068Acme & Sons\u2069, .* approved$/)
             .waitFor()
           await showsApproval(page, 'admin')
           await focuses(page, 'Order for Acme & Sons')
@@ -128,6 +126,7 @@ describe('approving an order', sideBySide, () => {
       await open(page)
       await person.network({ slowBySeconds: 4 })
       await inDialog(page, 'Approve').dblclick()
+      await dialog(page).getByRole('status').getByText('Approving …').waitFor()
       await inDialog(page, 'Approving …').press('Enter')
       await inDialog(page, 'Approving …').click({ force: true })
       await closed(page)
@@ -154,7 +153,7 @@ describe('approving an order', sideBySide, () => {
   describe('an order that changes during the question', inTurn, () => {
     const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
 
-    it('is not approved again: the dialog shows who was faster, when, and what is different', async () => {
+    it('is not approved again: the dialog shows who decided it, when, and what changed', async () => {
       const { page, id } = await toOrder(person)
       const other = await colleague()
       const sent = approvalsOf(page)
@@ -172,6 +171,14 @@ describe('approving an order', sideBySide, () => {
         (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
         'Status Pending Approved',
       )
+      assert.deepEqual(await dialog(page).getByRole('button').allInnerTexts(), ['Close'])
+      await dialog(page).getByText('No decision needed.').waitFor()
+      assert.equal(
+        await dialog(page)
+          .getByText(/^Already approved by/)
+          .count(),
+        0,
+      )
       await focuses(page, 'Close')
       await page.keyboard.press('Enter')
       await closed(page)
@@ -181,7 +188,7 @@ describe('approving an order', sideBySide, () => {
       assert.deepEqual(await storedOrder(service, id), approvedBy(other.userName))
     })
 
-    it('says so by itself when it was another tab of this browser', async () => {
+    it('says so by itself if another tab of this browser decides it', async () => {
       const { page, id } = await toOrder(person)
       const tab = await page.context().newPage()
       await tab.goto(`/orders/${id}`)
@@ -224,6 +231,7 @@ describe('approving an order', sideBySide, () => {
         (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
         'Total 1,234.50 9,900.00',
       )
+      assert.equal(await dialog(page).getByText('No decision needed.').count(), 0)
       await focuses(page, 'Close')
       await inDialog(page, 'Approve this version').click()
       await showsApproval(page, 'admin')
@@ -235,7 +243,7 @@ describe('approving an order', sideBySide, () => {
       assert.deepEqual(await storedOrder(service, id), { ...approvedBy('admin'), version: 3 })
     })
 
-    it('may no longer exist', async () => {
+    it('is reported if it no longer exists', async () => {
       const { page, id } = await toOrder(person)
       await open(page)
       await withRawDatabase(service.databaseUrl, (db) =>
@@ -250,7 +258,7 @@ describe('approving an order', sideBySide, () => {
       await page.getByRole('heading', { name: 'Order not found' }).waitFor()
     })
 
-    it('may never have existed: the page says so, and links to the orders', async () => {
+    it('has a page that says so if it never existed, and links to the orders', async () => {
       person.expectFault(/ 404 /)
       const page = await visit(person, 'admin', `/orders/${randomUUID()}`)
       await page.getByRole('heading', { name: 'Order not found' }).waitFor()
@@ -287,7 +295,7 @@ describe('approving an order', sideBySide, () => {
       assert.equal((await again).headers()['idempotency-replayed'], 'true')
       await page
         .getByRole('status')
-        .getByText(/^Order for \u2068Acme\u2069, .* approved$/)
+        .getByText(/^Order #\d+ for \u2068Acme\u2069, .* approved$/)
         .waitFor()
       await showsApproval(page, 'admin')
       assert.ok(sent.length >= 2)
@@ -305,18 +313,18 @@ describe('approving an order', sideBySide, () => {
       await inDialog(page, 'Stop trying').click()
       await titled(page, 'There was no clear answer')
       await dialog(page).getByText('The order may have been approved anyway.').waitFor()
-      // The order as it is now would answer the question.
-      const release = await hold(page, `**/v1/orders/${id}`)
+      // The current state of the order would answer the question.
+      const states = [await hold(page, `**/v1/orders/${id}`), await hold(page, '**/v1/orders?*')]
       await person.network('normal')
       await inDialog(page, 'Try again').click()
-      await release()
+      for (const release of states) await release()
       await closed(page)
       await showsApproval(page, 'admin')
       assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)
       assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
     })
 
-    it('is announced even when the dialog was closed meanwhile', async () => {
+    it('is announced even if the dialog was closed in the meantime', async () => {
       const { page, id } = await toOrder(person)
       await open(page)
       await person.network({ slowBySeconds: 3 })
@@ -326,7 +334,7 @@ describe('approving an order', sideBySide, () => {
       await closed(page)
       await page
         .getByRole('status')
-        .getByText(/^Order for \u2068Acme\u2069, .* approved$/)
+        .getByText(/^Order #\d+ for \u2068Acme\u2069, .* approved$/)
         .waitFor()
       await showsApproval(page, 'admin')
       assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))

@@ -6,15 +6,19 @@ import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { hold } from '../support/browser/journeys.ts'
 import {
   approvalsOf,
+  closeDialog,
   customersOf,
   eventually,
   focusedName,
   focuses,
   latestFirst,
+  openMenu,
+  selectAll,
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
+import { closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, type OrderRow, storedState } from '../support/orders.ts'
@@ -36,15 +40,11 @@ async function atList(
   return { page, rows, names }
 }
 
-const dialog = (page: Page) => page.getByRole('alertdialog')
-const inDialog = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
-const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' })
-const titled = (page: Page, title: string) => dialog(page).getByRole('heading', { name: title }).waitFor()
 const bar = (page: Page) => page.getByRole('status').filter({ hasText: 'selected' })
 const row = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
 
-/** For each order in the dialog, as it shows them: customer, total and result. */
+/** The orders in the dialog, as it shows them: customer, total and result. */
 const results = (page: Page) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('[role="alertdialog"] li')].map((item) =>
     [...item.children].filter(({ className }) => className !== 'decide-row-particulars')
@@ -59,7 +59,7 @@ async function openWithKey(page: Page, count: number): Promise<void> {
   await titled(page, `Approve ${count} orders?`)
 }
 
-/** The approved ones of these. Checks that each was approved once, and by whom. */
+/** Returns those of the orders that were approved. Checks that each was approved once, and by whom. */
 async function approvedOnce(rows: OrderRow[], by = 'admin'): Promise<string[]> {
   const { orders, keys } = await storedState(service)
   const mine = orders.filter(({ id }) => rows.some((one) => one.id === id))
@@ -97,7 +97,7 @@ describe('without a selection', () => {
 describe('a selection', () => {
   const person = browser.stayingPerson({ service })
 
-  it('lasts over pages and sorting, is counted and summed, and ends approved', async () => {
+  it('survives paging and sorting, is counted and summed, and is approved in the end', async () => {
     const { page, rows, names } = await atList(person, 'Owl', 30)
     await choose(page, ['Owl 1', 'Owl 3'])
     await bar(page).getByText('2 selected').waitFor()
@@ -112,6 +112,8 @@ describe('a selection', () => {
     // 1 + 3 + 30
     await dialog(page).getByText('34.00').waitFor()
     assert.deepEqual(await results(page), ['Owl 1 | 1.00', 'Owl 3 | 3.00', 'Owl 30 | 30.00'])
+    await dialog(page).getByText('This cannot be undone.').waitFor()
+    assert.equal(await dialog(page).getByRole('progressbar').count(), 0)
     await inDialog(page, 'Approve 3 orders').click()
     await titled(page, '3 orders approved')
     await dialog(page).getByText('3 approved.').waitFor()
@@ -138,7 +140,7 @@ describe('a selection', () => {
     )
   })
 
-  it('leaves the focus on the row when its checkbox disappears, however late the list hears of the approval', async () => {
+  it('leaves the focus on the row when its checkbox disappears, however late the list learns of the approval', async () => {
     const { page } = await atList(person, 'Avocet', 3)
     await choose(page, ['Avocet 1', 'Avocet 2'])
     await openWithKey(page, 2)
@@ -155,12 +157,12 @@ describe('a selection', () => {
     await focuses(page, 'Avocet 2')
   })
 
-  it('takes a range of rows with Shift, a whole page, and none again', async () => {
+  it('extends over a range of rows with Shift, then over a whole page, then is cleared', async () => {
     const { page, rows } = await atList(person, 'Gull', 26)
     await choose(page, ['Gull 3'])
     await page.getByRole('checkbox', { name: 'Select Gull 7,' }).click({ modifiers: ['Shift'] })
     await bar(page).getByText('5 selected').waitFor()
-    const all = page.getByRole('checkbox', { name: 'Select all pending orders on this page' })
+    const all = selectAll(page)
     assert.equal(await page.evaluate(`document.querySelector('thead input').indeterminate`), true)
     await all.check()
     await bar(page).getByText('25 selected').waitFor()
@@ -173,11 +175,32 @@ describe('a selection', () => {
     assert.deepEqual(await approvedOnce(rows), [])
   })
 
+  it('leaves out orders that only others may approve: they have no box', async () => {
+    const { body } = await (await service.bearer('admin')).get('/v1/auth/me')
+    const own = { created_by: 'admin', created_by_id: body.id, self_approval: 0 } as const
+    await insertOrders(service, [
+      ...latestFirst(['Quail Mine'], own),
+      ...latestFirst(['Quail Theirs'], { self_approval: 0 }),
+    ])
+    const page = await visit(person, 'admin', '/orders?filter=quail&orderBy=customer')
+    await showsCustomers(page, ['Quail Mine', 'Quail Theirs'])
+    const boxes = page.getByRole('checkbox', { name: /^Select Quail/ })
+    assert.deepEqual(await boxes.count(), 1)
+    await selectAll(page).check()
+    await bar(page).getByText('1 selected').waitFor()
+    await page.getByRole('link', { name: 'Quail Mine' }).focus()
+    await page.keyboard.press('x')
+    await page.getByText('Only orders that you can approve can be selected.').waitFor()
+    await visit(person, 'admin', '/orders?filter=%22quail+mine%22')
+    await showsCustomers(page, ['Quail Mine'])
+    assert.equal(await page.getByRole('table').getByRole('checkbox').count(), 0)
+  })
+
   it('with more than a hundred orders is approved a hundred at a time, each order once', async () => {
     const { page, rows } = await atList(person, 'Swift', 102)
     await page.getByRole('combobox', { name: 'Rows per page' }).selectOption('100')
     await eventually(async () => assert.equal((await customersOf(page)).length, 100))
-    const all = page.getByRole('checkbox', { name: 'Select all pending orders on this page' })
+    const all = selectAll(page)
     await all.check()
     await page.getByRole('button', { name: 'Next page' }).click()
     await eventually(async () => assert.equal((await customersOf(page)).length, 2))
@@ -198,7 +221,7 @@ describe('a selection', () => {
     await inDialog(page, 'Close').click()
   })
 
-  it('loses what someone else approves, as soon as the list shows it', async () => {
+  it('drops an order that someone else approves, as soon as the list shows it', async () => {
     const { page, rows } = await atList(person, 'Rook', 3)
     await choose(page, ['Rook 1', 'Rook 2'])
     const elsewhere = await service.session('admin')
@@ -247,15 +270,17 @@ describe('several approvals', () => {
     for (const status of [403, 404, 409]) person.expectFault(new RegExp(` ${status} .*/approve\\)`))
     await inDialog(page, 'Approve 9 orders').click()
     await titled(page, '1 of 9 orders approved')
+    await dialog(page).getByText('Approved value').waitFor()
+    await dialog(page).locator('.large-total').getByText('1.00', { exact: true }).waitFor()
     await dialog(page)
       .getByText(
-        '1 approved. 1 has your approval but needs more. 2 were already approved. 1 was rejected meanwhile. ' +
-          '1 was withdrawn meanwhile. You created 1 of these. You had already approved 1. 1 no longer exists.',
+        '1 approved. 1 has your approval but needs more. 2 were already approved. 1 was rejected in the meantime. ' +
+          '1 was withdrawn in the meantime. You or one of your services created 1 of these. You had already approved 1. 1 no longer exists.',
       )
       .waitFor()
     assert.deepEqual(await results(page), [
       'Plover 2 | 2.00 | Approved by you, 1 more approval needed',
-      'Plover 3 | 3.00 | You created it, so someone else must approve it.',
+      'Plover 3 | 3.00 | You or one of your services created it, so someone else must approve it.',
       'Plover 4 | 4.00 | You had already approved it. Someone else must approve it as well.',
       `Plover 5 | 5.00 | Rejected by ${other.userName}, just now`,
       'Plover 6 | 6.00 | Withdrawn by operator',
@@ -273,11 +298,13 @@ describe('several approvals', () => {
     for (const name of ['Plover 1', 'Plover 8']) await row(page, name).getByText('Approved').waitFor()
   })
 
-  it('show their results when the list has none of them any more', async () => {
+  it('show their results even when the list no longer has any of them', async () => {
     const { page, rows } = await atList(person, 'Ruff', 3)
-    await page.getByText('Pending', { exact: true }).first().click()
+    await openMenu(page, 'Filter')
+    await page.locator('label').filter({ hasText: 'Pending' }).click()
+    await closeDialog(page)
     await eventually(() => assert.match(page.url(), /status%3DPending/))
-    await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
+    await selectAll(page).check()
     await openWithKey(page, 3)
     await inDialog(page, 'Approve 3 orders').click()
     await page.getByText('No orders match').first().waitFor({ state: 'attached' })
@@ -289,9 +316,9 @@ describe('several approvals', () => {
     assert.equal((await approvedOnce(rows)).length, 3)
   })
 
-  it('stop half-way: answers to what was sent are awaited, and the rest can be tried again', async () => {
+  it('can be stopped half-way: requests already sent finish, and the rest can be tried again', async () => {
     const { page, rows, names } = await atList(person, 'Stork', 10)
-    await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
+    await selectAll(page).check()
     await openWithKey(page, 10)
     const sent = approvalsOf(page)
     const release = await hold(page, '**/v1/orders/*/approve')
@@ -299,6 +326,14 @@ describe('several approvals', () => {
     await titled(page, 'Approving 10 orders')
     await eventually(() => assert.equal(sent.length, 3))
     await focuses(page, 'Stop')
+    assert.deepEqual(await dialog(page).getByRole('button').allInnerTexts(), ['Stop'])
+    assert.equal(await dialog(page).getByRole('progressbar').getAttribute('value'), '0')
+    assert.equal(await dialog(page).getByText('This cannot be undone.').count(), 0)
+    const shown = await results(page)
+    assert.deepEqual(
+      shown.map((words) => words.split(' | ')[2]),
+      names.map((_, index) => (index < 3 ? 'Approving …' : 'Not sent yet')),
+    )
     await inDialog(page, 'Stop').click()
     await dialog(page).getByText('Stopped. Waiting for the last answers.').waitFor()
     await release()
@@ -319,12 +354,12 @@ describe('several approvals', () => {
     await eventually(async () => assert.equal(await page.getByRole('cell', { name: 'Approved' }).count(), 10))
   })
 
-  it('lose nothing when the view is left while they run', async () => {
+  it('lose nothing if the user leaves the view while they run', async () => {
     const { page, rows } = await atList(person, 'Wren', 8)
     await page.getByRole('link', { name: 'Wren 8' }).click()
     await page.getByRole('heading', { name: 'Wren 8' }).waitFor()
     await page.goBack()
-    await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
+    await selectAll(page).check()
     await openWithKey(page, 8)
     const sent = approvalsOf(page)
     const release = await hold(page, '**/v1/orders/*/approve')
@@ -338,10 +373,10 @@ describe('several approvals', () => {
     assert.equal(sent.length, 3)
   })
 
-  it('go on after the connection is lost and back, each order approved once', async (t) => {
+  it('continue when a lost connection is back, with each order approved once', async (t) => {
     const person = await browser.person(t, { service })
     const { page, rows } = await atList(person, 'Lark', 5)
-    await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
+    await selectAll(page).check()
     await openWithKey(page, 5)
     const sent = approvalsOf(page)
     await person.network({ slowBySeconds: 20 })

@@ -7,14 +7,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { figuresOf } from '../support/browser/figures.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const browser = openBrowser()
 
@@ -23,7 +23,7 @@ interface Answer {
   body: string | Buffer
 }
 
-/** A server of the test's own: HTML unless the answer says otherwise, 404 for what it does not know. */
+/** A server made by the test: HTML unless the answer says otherwise, 404 for unknown paths. */
 async function serve(t: TestContext, answers: Record<string, Answer>): Promise<{ baseUrl: string }> {
   const server = createServer((request, response) => {
     const answer = answers[request.url ?? '']
@@ -135,7 +135,7 @@ describe('a person at a browser', () => {
     }
   })
 
-  it('has the colours, size, language, time zone and motion that were asked for', async (t) => {
+  it('has the requested colours, size, language, time zone and motion', async (t) => {
     const service = await serve(t, { '/': { body: html('<p>Text</p>') } })
     const { page } = await browser.person(t, {
       service,
@@ -158,11 +158,7 @@ describe('the network of a person', () => {
     async (answer) => [answer.status, answer.headers.get('retry-after'), (await answer.json()).code ?? null],
     () => 'failed')`
   const normal = [200, null, null]
-  let service: Service
-  before(async () => {
-    service = await startService({ clockRuns: true })
-  })
-  after(() => service.close())
+  const service = testService({ clockRuns: true })
 
   it('stops and comes back, unnoticed by others', async (t) => {
     const [person, neighbour] = [await browser.person(t, { service }), await browser.person(t, { service })]
@@ -177,7 +173,7 @@ describe('the network of a person', () => {
     assert.deepEqual(await person.page.evaluate(look), normal)
   })
 
-  it('is silent, and comes back', async (t) => {
+  it('falls silent, and comes back', async (t) => {
     const person = await browser.person(t, { service })
     const { page, network, expectFault } = person
     await openQuietPage(person)
@@ -186,7 +182,7 @@ describe('the network of a person', () => {
       `Promise.race([${look}, new Promise((resolve) => setTimeout(resolve, 300, 'waits'))])`,
     )
     assert.equal(first, 'waits')
-    // A caller that still waits sees that the connection is gone.
+    // A caller that is still waiting sees that the connection is gone.
     expectFault(brokenConnection)
     await network('normal')
     assert.deepEqual(await page.evaluate(look), normal)
@@ -219,39 +215,37 @@ describe('the network of a person', () => {
   })
 })
 
-describe('the figures of a page', () => {
-  it('hold its scripts as sent, its first paint and its slowest interaction', async (t) => {
-    const script = `addEventListener('click', () => {
-      const end = performance.now() + 120
-      while (performance.now() < end);
-      document.querySelector('button').textContent = 'Pressed'
-    }) // ${'x'.repeat(10_000)}`
-    const encoded = brotliCompressSync(script)
-    const headers = { 'content-type': 'text/javascript', 'content-encoding': 'br' }
-    const service = await serve(t, {
-      '/': { body: html('<button>Press</button><script src="/script.js"></script>') },
-      '/script.js': { headers, body: encoded },
-    })
-    const { page } = await browser.person(t, { service })
-    const requested = page.waitForRequest('**/script.js')
-    await page.goto('/')
-    assert.match((await (await requested).allHeaders())['accept-encoding'] ?? '', /\bbr\b/)
-    await page.getByRole('button', { name: 'Press' }).click()
-    const figures = await figuresOf(page)
-    assert.deepEqual(figures.scripts, {
-      count: 1,
-      encodedBytes: encoded.length,
-      decodedBytes: script.length,
-      encodings: ['br'],
-    })
-    assert.ok(figures.firstContentfulPaintMilliseconds > 0)
-    assert.ok(figures.interactionToNextPaintMilliseconds >= 120)
+it('the figures of a page include its scripts as sent, its first paint and its slowest interaction', async (t) => {
+  const script = `addEventListener('click', () => {
+    const end = performance.now() + 120
+    while (performance.now() < end);
+    document.querySelector('button').textContent = 'Pressed'
+  }) // ${'x'.repeat(10_000)}`
+  const encoded = brotliCompressSync(script)
+  const headers = { 'content-type': 'text/javascript', 'content-encoding': 'br' }
+  const service = await serve(t, {
+    '/': { body: html('<button>Press</button><script src="/script.js"></script>') },
+    '/script.js': { headers, body: encoded },
   })
+  const { page } = await browser.person(t, { service })
+  const requested = page.waitForRequest('**/script.js')
+  await page.goto('/')
+  assert.match((await (await requested).allHeaders())['accept-encoding'] ?? '', /\bbr\b/)
+  await page.getByRole('button', { name: 'Press' }).click()
+  const figures = await figuresOf(page)
+  assert.deepEqual(figures.scripts, {
+    count: 1,
+    encodedBytes: encoded.length,
+    decodedBytes: script.length,
+    encodings: ['br'],
+  })
+  assert.ok(figures.firstContentfulPaintMilliseconds > 0)
+  assert.ok(figures.interactionToNextPaintMilliseconds >= 120)
 })
 
 describe('Chromium', () => {
   it('ends when the process that started it is killed', async (t) => {
-    // Its profile is what it cannot clear away.
+    // Chromium cannot remove its profile then.
     const folder = await mkdtemp(join(tmpdir(), 'countersign-browser-'))
     t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
     const child = spawn(process.execPath, ['--input-type=module', '--eval', startsChromium], {

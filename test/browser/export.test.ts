@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { after, describe, it, type TestContext } from 'node:test'
 import type { Download, Page } from 'playwright-core'
 import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
-import { eventually, focuses, isAt, visit } from '../support/browser/orders.ts'
+import { eventually, focuses, isAt, openMenu, visit } from '../support/browser/orders.ts'
 import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { insertOrders, orderIdAt, orderRow } from '../support/orders.ts'
@@ -22,8 +22,7 @@ const rows = Array.from({ length: 2_345 }, (_, index) =>
   }),
 )
 
-const button = (page: Page) => page.getByRole('button', { name: /^Export/ })
-const dialog = (page: Page) => page.getByRole('dialog', { name: 'Export' })
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'View' })
 const said = (page: Page, text: string | RegExp) => page.locator('.toasts').getByText(text)
 
 async function textOf(download: Download): Promise<string> {
@@ -33,7 +32,7 @@ async function textOf(download: Download): Promise<string> {
 const service = await startService({ inside: true, clockRuns: true, until: { after } })
 await insertOrders(service, rows)
 
-/** Answers with the second batch wait for it. */
+/** Answers wait for this before their second batch. */
 let gate = Promise.resolve()
 const query = service.db.query.bind(service.db)
 service.db.query = (...request) => {
@@ -45,7 +44,7 @@ service.db.query = (...request) => {
 describe('the export of the list', () => {
   const person = browser.samePerson({ service })
 
-  /** From now on, until the test ends or says so. */
+  /** Holds back batches until the test ends or calls the returned function. */
   function holdPortions(t: TestContext): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     gate = promise
@@ -59,7 +58,7 @@ describe('the export of the list', () => {
     return page
   }
 
-  /** Until the test ends. */
+  /** Fails the test if anything is saved from now on. */
   function savesNothing(t: TestContext): void {
     const fail = () => assert.fail('nothing is saved')
     person.page.on('download', fail)
@@ -67,7 +66,7 @@ describe('the export of the list', () => {
   }
 
   async function begin(page: Page, form: 'CSV' | 'JSON Lines'): Promise<void> {
-    await button(page).click()
+    await openMenu(page, 'View')
     await dialog(page).getByRole('button', { name: form }).click()
   }
 
@@ -75,6 +74,7 @@ describe('the export of the list', () => {
     const page = await atTheList()
     await page.keyboard.press('e')
     await dialog(page).getByText('2,344 orders that match the search, by customer, A to Z').waitFor()
+    await focuses(page, 'CSV for a spreadsheet')
     await checkAccessibility(page)
     await screenshot(page, 'export')
     const [download] = await Promise.all([
@@ -83,15 +83,16 @@ describe('the export of the list', () => {
     ])
     assert.match(download.suggestedFilename(), /^orders-\d{4}-\d\d-\d\d\.csv$/)
     const viewer = await service.bearer('viewer')
-    const { text } = await viewer.get(all.replace('/orders', '/v1/orders'), { accept: 'text/csv' })
+    const list = `${all.replace('/orders', '/v1/orders')}&columns=number`
+    const { text } = await viewer.get(list, { accept: 'text/csv' })
     assert.equal(await textOf(download), `\ufeff${text}`)
     await said(page, /^Saved orders-.*\.csv with 2,344 orders\.$/).waitFor()
     await dialog(page).waitFor({ state: 'detached' })
 
-    await t.test('and as JSON Lines, for a program', async () => {
+    await t.test('saves it as JSON Lines, for a program', async () => {
       const [lines] = await Promise.all([page.waitForEvent('download'), begin(page, 'JSON Lines')])
       const items = (await textOf(lines)).split('\n').slice(0, -1)
-      const members = ['id', 'customer', 'total', 'status', 'createdAtUtc']
+      const members = ['id', 'customer', 'total', 'status', 'createdAtUtc', 'number']
       assert.deepEqual(Object.keys(JSON.parse(items[0] ?? '')), members)
       assert.equal(items.length, 2_344)
       await dialog(page).waitFor({ state: 'detached' })
@@ -101,18 +102,18 @@ describe('the export of the list', () => {
     await checkAccessibility(page)
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
     await screenshot(page, 'export-narrow')
-    await button(page).click()
+    await openMenu(page, 'View')
     await screenshot(page, 'export-narrow-open')
     await page.setViewportSize({ width: 1280, height: 800 })
   })
 
-  it('shows its progress, and goes on while other views are open', async (t) => {
+  it('shows its progress, and continues while other views are open', async (t) => {
     const goOn = holdPortions(t)
     const page = await atTheList()
     await page.emulateMedia({ colorScheme: 'dark' })
     await begin(page, 'CSV')
     await dialog(page).getByText('100 of 2,344 orders').waitFor()
-    await focuses(page, 'Close')
+    await focuses(page, '100 of 2,344 orders')
     await checkAccessibility(page)
     await checkColours(page)
     await screenshot(page, 'export-running')
@@ -126,7 +127,22 @@ describe('the export of the list', () => {
     await page.emulateMedia({ colorScheme: 'light' })
   })
 
-  it('stops without a trace, here and at the service', async (t) => {
+  it('leaves a form alone that was opened before it is complete', async (t) => {
+    const goOn = holdPortions(t)
+    const page = await atTheList()
+    await begin(page, 'CSV')
+    await dialog(page).getByText('100 of').waitFor()
+    await page.getByRole('button', { name: 'Save this list as a view' }).click()
+    await page.getByLabel('Name').fill('Half a name')
+    const saved = page.waitForEvent('download')
+    goOn()
+    await saved
+    await said(page, /^Saved orders-/).waitFor()
+    assert.equal(await page.getByLabel('Name').inputValue(), 'Half a name')
+    await page.keyboard.press('Escape')
+  })
+
+  it('can be stopped without a trace, in the browser and at the service', async (t) => {
     holdPortions(t)
     const page = await atTheList()
     await begin(page, 'CSV')
@@ -136,7 +152,7 @@ describe('the export of the list', () => {
     await said(page, 'Export stopped. Nothing was saved.').waitFor()
     await dialog(page).getByRole('button', { name: 'CSV' }).waitFor()
     await page.keyboard.press('Escape')
-    await focuses(page, 'Export')
+    await focuses(page, 'View')
   })
 
   it('says why the service refuses it, and saves no file when interrupted', async (t) => {
@@ -159,7 +175,7 @@ describe('the export of the list', () => {
     await said(page, 'The export was interrupted. Nothing was saved.').waitFor()
     await person.network('normal')
     goOn()
-    // The service lets go with the batch that was being read.
+    // The service ends the export after the batch that was being read.
     const viewer = await service.bearer('viewer')
     await eventually(async () => {
       const { status } = await viewer.get('/v1/orders?filter=nobody', { accept: 'text/csv' })
@@ -173,7 +189,7 @@ describe('the export of the list', () => {
     await second.close()
   })
 
-  it('ends with the session of the person', async (t) => {
+  it('ends with the session', async (t) => {
     holdPortions(t)
     const page = await atTheList()
     await begin(page, 'CSV')

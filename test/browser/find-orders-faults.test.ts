@@ -24,7 +24,7 @@ await insertOrders(service, [
 
 interface Mark {
   text: string
-  /** Left and right edge on the screen, of the mark and of the letters. */
+  /** The left and right edge of the mark and of the letters on the screen. */
   seen: [number, number]
   meant: [number, number]
   box: [number, number]
@@ -41,8 +41,8 @@ function assertInSight(mark: Mark): void {
 }
 
 /**
- * Where the marked letters are (to the pixel), and which; and where the letters are that the service means,
- * measured in the font of the box.
+ * Which letters are marked, and the places of the mark and of the letters at fault, to the pixel and in the
+ * font of the box.
  */
 const marked = (page: Page, from: number, to: number) =>
   page.evaluate<Mark>(`(() => {
@@ -77,7 +77,7 @@ const selection = (page: Page) =>
 describe('a half-typed search', () => {
   const person = browser.stayingPerson({ service })
 
-  it('leaves the orders on the screen until it is complete or Enter is pressed', async () => {
+  it('keeps the orders on the screen until it is complete or Enter is pressed', async () => {
     const page = await visit(person, 'viewer', '/orders')
     await searchBox(page).pressSequentially('heron')
     await showsCustomers(page, ['Heron Mills', 'Heron Yard'])
@@ -95,12 +95,12 @@ describe('a half-typed search', () => {
     await page.getByRole('heading', { name: 'No orders match' }).waitFor()
   })
 
-  it('is explained even where the suggestions cover the words below the box', async () => {
+  it('is explained even if the suggestions cover the message below the box', async () => {
     const page = await visit(person, 'viewer', '/orders')
     person.expectFault(/ 400 /)
     await searchBox(page).pressSequentially('total>')
     const suggestions = page.locator('.search-popup')
-    await suggestions.getByText(/needs a decimal number/).waitFor()
+    await suggestions.getByText(/needs a number/).waitFor()
     await suggestions.getByRole('option').first().waitFor()
   })
 })
@@ -148,7 +148,20 @@ describe('a search with a fault', () => {
     }
   })
 
-  it('keeps the orders from before, and its message belongs to the box', async () => {
+  it('that names an unknown field is corrected by one press', async () => {
+    const page = await visit(person, 'viewer', '/orders?filter=finch')
+    person.expectFault(/ 400 /)
+    await searchBox(page).fill('heron  creatdBy=operator yard')
+    await searchBox(page).press('Enter')
+    await page.getByText('There is no field creatdBy. Did you mean createdBy?').first().waitFor()
+    assert.equal(await page.locator('.search-expected').count(), 0)
+    await page.getByRole('button', { name: 'Use createdBy' }).click()
+    await showsCustomers(page, ['Heron Yard'])
+    assert.equal(await searchBox(page).inputValue(), 'heron  createdBy=operator yard')
+    assert.equal(await focusedName(page), 'Search the orders')
+  })
+
+  it('keeps the previous orders, and its message describes the box', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=finch')
     await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
     assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'false')
@@ -158,7 +171,7 @@ describe('a search with a fault', () => {
     await page.locator('.search-fault').waitFor()
     assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'true')
     const description = await searchBox(page).getAttribute('aria-describedby')
-    const words = 'total needs a decimal number, such as 100 or 12.50.'
+    const words = 'total needs a number, such as 100 or 12.50.'
     assert.equal(await page.locator(`[id="${description}"]`).textContent(), words)
     await page.getByRole('status').filter({ hasText: words }).waitFor({ state: 'attached' })
     assert.deepEqual(await customersOf(page), ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
@@ -168,7 +181,7 @@ describe('a search with a fault', () => {
     assert.equal(await page.locator('.search-fault').count(), 0)
   })
 
-  it('in an address is shown the same way, with a way out', async () => {
+  it('in an address is shown the same way, and can be cleared', async () => {
     person.expectFault(/ 400 /)
     const { page } = person
     await signIn(person, 'viewer')
@@ -179,7 +192,7 @@ describe('a search with a fault', () => {
     await eventually(async () => assert.equal((await customersOf(page)).length, 5))
   })
 
-  it('that is too long is not sent, and says by how much', async () => {
+  it('that is too long is not sent, and its message says by how much', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=finch')
     await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
     const asked = listRequests(page)
@@ -192,7 +205,7 @@ describe('a search with a fault', () => {
     assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'true')
     assert.deepEqual(asked, [])
     assert.deepEqual(await customersOf(page), ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
-    // In code points as the service counts: twice as many units of UTF-16.
+    // The service counts code points; this text has twice as many units of UTF-16.
     await searchBox(page).fill(`${'x'.repeat(600)}${'😀'.repeat(400)}`)
     await page.getByRole('heading', { name: 'No orders match' }).waitFor()
     person.expectFault(/ 414 /)

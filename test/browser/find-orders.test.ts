@@ -3,12 +3,14 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { hold } from '../support/browser/journeys.ts'
 import {
+  closeDialog,
   customersOf,
   eventually,
   focusedName,
   focuses,
   isAt,
   latestFirst,
+  openMenu,
   searchBox,
   showsCustomers,
   visit,
@@ -37,7 +39,7 @@ const suggestions = (page: Page) => page.getByRole('listbox', { name: 'Suggestio
 const sparrows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)
 
-/** What the list of suggestions offers, and which of them the box says is the active one. */
+/** What the list of suggestions offers, and which suggestion the box reports as active. */
 async function offered(page: Page): Promise<{ labels: string[]; active: string | undefined }> {
   const labels = await suggestions(page).locator('code').allInnerTexts()
   const pointer = await searchBox(page).getAttribute('aria-activedescendant')
@@ -47,20 +49,34 @@ async function offered(page: Page): Promise<{ labels: string[]; active: string |
   return { labels, active: marked[0] }
 }
 
+/** Dates have thin spaces around a dash. */
+const withPlainSpaces = (text: string) => text.replaceAll(/\s/g, ' ')
+
 const historyLength = (page: Page) => page.evaluate<number>('history.length')
 
-/** By how much the page and the table are too wide, the rows of the statuses, and what a date lacks. */
+/** How much too wide the page and the table are, and how many lines the controls take. */
 const lookOfControls = `(() => {
   const widthOf = (selector) => document.querySelector(selector).getBoundingClientRect().width
   const { scrollWidth, clientWidth } = document.documentElement
-  const rows = new Set([...document.querySelectorAll('.segment')].map((one) => one.getBoundingClientRect().y)).size
+  const controls = [...document.querySelectorAll('.list-controls > *')]
+  const lines = new Set(controls.map((one) => one.getBoundingClientRect().y)).size
   const table = Math.max(0, widthOf('.orders') - widthOf('.list-card'))
-  const width = widthOf('.day-range input')
-  const { style } = document.querySelector('.day-range input')
-  Object.assign(style, { width: 'max-content', flex: 'none' })
-  const missing = Math.max(0, widthOf('.day-range input') - width)
-  Object.assign(style, { width: '', flex: '' })
-  return { page: scrollWidth - clientWidth, table, missing, rows: clientWidth < 360 ? 1 : rows }
+  return { page: scrollWidth - clientWidth, table, lines, isTyping: widthOf('.search-text input') > 80 }
+})()`
+
+/** How much too wide the menu is, and how much room a date lacks in it. */
+const lookOfFilter = `(() => {
+  const menu = document.querySelector('.menu')
+  const input = menu.querySelector('.day-range input')
+  const { width } = input.getBoundingClientRect()
+  Object.assign(input.style, { width: 'max-content', flex: 'none' })
+  const missing = Math.max(0, input.getBoundingClientRect().width - width)
+  Object.assign(input.style, { width: '', flex: '' })
+  const { left, right, top, bottom } = menu.getBoundingClientRect()
+  const button = document.querySelector('.menu-button').getBoundingClientRect()
+  const isBelow = top > button.bottom && left < button.right && Math.round(right) >= Math.round(button.right)
+  const isInside = left >= 0 && right <= innerWidth && bottom <= innerHeight && isBelow
+  return { menu: menu.scrollWidth - menu.clientWidth, missing, isInside }
 })()`
 
 describe('a search', () => {
@@ -82,9 +98,9 @@ describe('a search', () => {
     assert.equal(await searchBox(page).inputValue(), '')
   })
 
-  it('says how many it found even if the list before was not awaited', async () => {
+  it('says how many it found even if the previous list had not arrived', async () => {
     const { page } = person
-    const release = await hold(page, '**/v1/orders?pageSize=25')
+    const release = await hold(page, '**/v1/orders?pageSize=25&columns=*')
     await signIn(person, 'admin')
     await page.goto('/orders')
     await searchBox(page).fill('finch')
@@ -154,7 +170,7 @@ describe('a search', () => {
     await showsCustomers(page, sparrows(11, 35).reverse())
   })
 
-  it('makes one history entry while the person types on', async () => {
+  it('makes one history entry while the person keeps typing', async () => {
     const page = await visit(person, 'admin', '/orders')
     const before = await historyLength(page)
     await searchBox(page).focus()
@@ -175,7 +191,7 @@ describe('a search', () => {
   })
 })
 
-/** A pause while one chooses is taken for the end of typing: the service then refuses the unfinished text. */
+/** A pause while choosing counts as the end of typing, so the service refuses the unfinished text. */
 const unfinished = / 400 .*\/v1\/orders\?/
 
 describe('completion', () => {
@@ -228,7 +244,7 @@ describe('completion', () => {
     await showsCustomers(page, ['Heron Yard'])
   })
 
-  it('is closed by Escape, which only then empties the box', async () => {
+  it('closes on Escape; only a second Escape empties the box', async () => {
     const page = await visit(person, 'admin', '/orders')
     await searchBox(page).focus()
     await page.keyboard.type('heron stat')
@@ -243,14 +259,16 @@ describe('completion', () => {
   })
 })
 
-describe('the statuses next to the box', () => {
+describe('the filter menu', () => {
   const person = browser.stayingPerson({ service })
+  const status = (name: string) => person.page.getByRole('radio', { name })
+  const chips = () => person.page.getByRole('list', { name: 'Filters' }).getByRole('button').allInnerTexts()
 
-  it('are part of the search, and leave the rest of it unchanged', async () => {
+  it('changes its part of the search, and leaves the rest of it unchanged', async () => {
     const page = await visit(person, 'admin', '/orders?filter=heron')
-    const status = (name: string) => page.getByRole('radio', { name })
+    await openMenu(page, 'Filter')
     assert.ok(await status('All').isChecked())
-    await page.getByText('Approved', { exact: true }).first().click()
+    await page.locator('label').filter({ hasText: 'Approved' }).click()
     await showsCustomers(page, ['Heron Ltd', 'Heron Bros', 'Heron Mills'])
     assert.equal(await searchBox(page).inputValue(), 'heron status=Approved')
     assert.ok(await status('Approved').isChecked())
@@ -261,51 +279,80 @@ describe('the statuses next to the box', () => {
     await isAt(page, '/orders?filter=heron')
     assert.ok(await status('All').isChecked())
     assert.equal(await focusedName(page), 'All')
+    await closeDialog(page)
+    await focuses(page, 'Filter')
   })
 
-  it('take one press each, and only pending orders can be selected', async () => {
+  it('sets each status by one press, and only pending orders can be selected', async () => {
     const page = await visit(person, 'admin', '/orders?filter=plover')
+    await openMenu(page, 'Filter')
     for (const name of ['Pending', 'Approved', 'Rejected', 'Withdrawn']) {
       await page.locator('label').filter({ hasText: name }).click()
-      await showsCustomers(page, [`Plover ${name}`])
       await isAt(page, `/orders?filter=plover+status%3D${name}`)
+      await closeDialog(page)
+      await showsCustomers(page, [`Plover ${name}`])
       await page.getByRole('cell', { name, exact: true }).waitFor()
       const boxes = page.getByRole('checkbox', { name: /^Select Plover/ })
       assert.equal(await boxes.count(), name === 'Pending' ? 1 : 0)
+      await openMenu(page, 'Filter')
     }
+    await closeDialog(page)
     await searchBox(page).fill('plover status!=Approved -status=Pending')
     await eventually(async () =>
       assert.deepEqual((await customersOf(page)).toSorted(), ['Plover Rejected', 'Plover Withdrawn']),
     )
   })
 
-  it('change nothing in a search that restricts the status in another way', async () => {
+  it('offers nothing that a search restricts in another way', async () => {
     const page = await visit(person, 'admin', '/orders?filter=heron+(status%3DPending+OR+total%3D1)')
     await eventually(async () => assert.equal((await customersOf(page)).length, 2))
-    assert.equal(await page.getByRole('radio', { checked: true }).count(), 0)
-    await page.locator('label').filter({ hasText: 'Approved' }).click()
-    await page.getByText('Your search already limits the status.').waitFor()
-    assert.equal(await searchBox(page).inputValue(), 'heron (status=Pending OR total=1)')
-    await focuses(page, 'Search the orders')
+    await openMenu(page, 'Filter')
+    await page.getByText('Edit the search itself to change this.').waitFor()
+    assert.equal(await page.getByRole('radio').count(), 0)
+    await page.getByLabel('Created from').waitFor()
+    await closeDialog(page)
+    assert.deepEqual(await chips(), [])
+  })
+
+  it('shows its choices below the box, where a press removes each', async () => {
+    const filter = 'heron status=Pending createdAtUtc>=2026-01-01 createdAtUtc<=2026-02-01 waits:me'
+    const page = await visit(person, 'admin', `/orders?filter=${encodeURIComponent(filter)}`)
+    const all = ['Pending', 'Created Jan 1 – Feb 1, 2026', 'Waiting for you']
+    await eventually(async () => assert.deepEqual((await chips()).map(withPlainSpaces), all))
+    await page.getByRole('button', { name: 'Remove the filter Created' }).click()
+    await isAt(page, '/orders?filter=heron+status%3DPending+waits%3Ame')
+    await focuses(page, 'Filter')
+    await page.getByRole('button', { name: 'Remove the filter Waiting for you' }).click()
+    await eventually(async () => assert.deepEqual(await chips(), ['Pending']))
+    await page.getByRole('button', { name: 'Remove the filter Pending' }).press('Enter')
+    await isAt(page, '/orders?filter=heron')
+    await page.goBack()
+    await isAt(page, '/orders?filter=heron+status%3DPending')
+    await openMenu(page, 'Filter')
+    await page.getByLabel('Waiting for you').check()
+    await isAt(page, '/orders?filter=heron+status%3DPending+waits%3Ame')
+    await closeDialog(page)
   })
 })
 
-describe('what is around the list', () => {
+describe('the controls around the list', () => {
   const person = browser.stayingPerson({ service })
 
-  it('fits into every window, with the statuses in one row and room for whole dates', async () => {
+  it('fit into every window in one line, and their menu has room for whole dates', async () => {
     const page = await visit(person, 'admin', '/orders')
     await page.locator('.orders-row').first().waitFor()
-    const widths = [320, 390, 480, 560, 670, 700, 740, 920, 940, 1280]
-    const looks: unknown[] = []
-    for (const width of widths) {
+    const good = { page: 0, table: 0, lines: 1, isTyping: true, menu: 0, missing: 0, isInside: true }
+    await openMenu(page, 'Filter')
+    for (const width of [320, 390, 480, 560, 670, 700, 740, 920, 940, 1280]) {
       await page.setViewportSize({ width, height: 800 })
-      looks.push({ width, ...(await page.evaluate<object>(lookOfControls)) })
+      // The menu follows once the page is drawn.
+      await eventually(async () => {
+        const controls = await page.evaluate<object>(lookOfControls)
+        const menu = await page.evaluate<object>(lookOfFilter)
+        assert.deepEqual({ ...controls, ...menu }, good, `${width} px`)
+      })
     }
-    assert.deepEqual(
-      looks,
-      widths.map((width) => ({ width, page: 0, table: 0, missing: 0, rows: 1 })),
-    )
+    await closeDialog(page)
   })
 })
 
@@ -313,7 +360,7 @@ describe('a day', () => {
   const person = browser.stayingPerson({ service, timezone: 'Pacific/Auckland' })
   before(() => person.page.clock.setSystemTime('2026-02-22T12:30:00Z'))
 
-  it('is the day that the rows show: at half past one at night "today" finds the orders of today', async () => {
+  it('is the day that the rows show: at 01:30 "today" finds the orders of today', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=kiwi')
     await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
     const [, after] = await page.getByRole('row').allInnerTexts()
@@ -329,10 +376,12 @@ describe('a day', () => {
     await showsCustomers(page, ['Kiwi after'])
   })
 
-  it('or several are chosen next to the statuses, as part of the search', async () => {
+  it('can be chosen in the menu, alone or as a range, as part of the search', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=kiwi+createdAtUtc%3C%3D2026-02-22')
     await showsCustomers(page, ['Kiwi before'])
-    const [from, until] = [page.getByLabel('Created from'), page.getByLabel('Created until')]
+    await openMenu(page, 'Filter')
+    const dialog = page.getByRole('dialog')
+    const [from, until] = [dialog.getByLabel('Created from'), dialog.getByLabel('Created until')]
     assert.equal(await from.inputValue(), '')
     assert.equal(await until.inputValue(), '2026-02-22')
     await until.fill('2026-02-23')
@@ -342,22 +391,23 @@ describe('a day', () => {
     assert.equal(await searchBox(page).inputValue(), 'kiwi createdAtUtc=2026-02-23')
     await until.fill('')
     await isAt(page, '/orders?filter=kiwi+createdAtUtc%3E%3D2026-02-23')
-    // A year on its way is no search.
+    // A half-typed year is not a search.
     await from.press('ArrowRight')
     await from.press('ArrowRight')
     await page.keyboard.type('19')
     assert.equal(await searchBox(page).inputValue(), 'kiwi createdAtUtc>=2026-02-23')
-    await searchBox(page).focus()
+    await until.focus()
     assert.equal(await from.inputValue(), '2026-02-23')
+    await closeDialog(page)
   })
 
   it('cannot be chosen where a search restricts dates in another way', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=kiwi+(createdAtUtc%3C2026-02-01+OR+total%3E0)')
     await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
-    await page.getByLabel('Created from').fill('2026-02-01')
-    await page.getByText('Your search already limits the date.').waitFor()
-    await focuses(page, 'Search the orders')
-    assert.equal(await page.getByLabel('Created from').inputValue(), '')
+    await openMenu(page, 'Filter')
+    await page.getByText('Edit the search itself to change this.').waitFor()
+    assert.equal(await page.getByLabel('Created from').count(), 0)
+    await closeDialog(page)
   })
 })
 

@@ -9,9 +9,9 @@ import { passwordOf, startService } from '../support/service.ts'
 const browser = openBrowser()
 const service = await startService({ orders: true, until: { after } })
 
-/** The one journey that meets each engine; what an answer says, the tests of the API hold on both. */
-describe('the way of an order through the app, on either engine', () => {
-  it('leads from the sign-in to its creation, finds it by every kind of search, and approves it', async (t) => {
+/** The one journey that runs on both engines. The API's tests check on both what an answer says. */
+describe('the path of an order through the app, on either engine', () => {
+  it('leads from the sign-in to its creation, through every kind of search, to its approval', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     await page.goto('/orders/new')
@@ -27,6 +27,12 @@ describe('the way of an order through the app, on either engine', () => {
       'viii status=Pending',
       'total=1234567.8912',
       id.slice(0, 13),
+      String(
+        await page
+          .locator('.order-facts')
+          .getByText(/^#\d+$/)
+          .textContent(),
+      ),
     ]) {
       await page.goto('/orders')
       await searchBox(page).fill(search)

@@ -2,9 +2,18 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser } from '../support/accounts.ts'
-import { lookAt, type View } from '../support/browser/looks.ts'
-import { eventually, focuses, isAt, latestFirst, showsCustomers, visit } from '../support/browser/orders.ts'
+import { lookAt, type Views } from '../support/browser/looks.ts'
+import {
+  eventually,
+  focuses,
+  isAt,
+  latestFirst,
+  openMenu,
+  showsCustomers,
+  visit,
+} from '../support/browser/orders.ts'
 import { openBrowser, signIn } from '../support/browser/person.ts'
+import { button } from '../support/browser/question.ts'
 import { seal } from '../support/log.ts'
 import { createdId, insertOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
@@ -18,11 +27,11 @@ await insertOrders(service, [
     status: 1,
     version: 2,
     modified_by: 'admin',
+    approved_by: 'admin',
     updated_at: Date.UTC(2026, 0, 2),
   }),
 ])
 
-const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 const dialog = (page: Page) => page.getByRole('dialog')
 const namesOf = (page: Page) => dialog(page).getByRole('link').allInnerTexts()
 const headings = (page: Page) => page.getByRole('columnheader').allInnerTexts()
@@ -58,7 +67,7 @@ describe('views of the list', () => {
 
     await visit(person, 'operator', '/orders')
     await eventually(async () => assert.equal(await page.locator('tr[data-id]').count(), 3))
-    await button(page, 'Views').focus()
+    await button(page, 'View').focus()
     await page.keyboard.press('Enter')
     await press('What waits')
     await isAt(page, `${pendingFirst}&columns=customer%2Ctotal%2Cstatus%2CcreatedAtUtc`)
@@ -84,7 +93,7 @@ describe('views of the list', () => {
     await keptView(viewer, { name: 'Taken' })
     const page = await visit(person, 'viewer', '/orders')
     person.expectFault(/ 409 .*\/v1\/views\//)
-    await button(page, 'Views').click()
+    await openMenu(page, 'View')
     await button(page, 'Save this list as a view').click()
     assert.equal(await page.getByLabel(/everyone/).count(), 0)
     await page.getByLabel('Name').fill('TAKEN')
@@ -95,16 +104,16 @@ describe('views of the list', () => {
     await dialog(page).getByRole('link', { name: 'Free' }).waitFor()
   })
 
-  it('are shared by people who may, and opened but not changed by others', async () => {
+  it('are shared by users who may do so; others can open but not change them', async () => {
     const page = await visit(person, 'admin', `${pendingFirst}&columns=customer,approvalsMissing`)
-    await button(page, 'Views').click()
+    await openMenu(page, 'View')
     await button(page, 'Save this list as a view').click()
     await page.getByLabel('Name').fill('For all')
     await page.getByLabel(/everyone/).check()
     await page.keyboard.press('Enter')
     await dialog(page).getByRole('link', { name: 'For all' }).waitFor()
     await visit(person, 'viewer', '/orders')
-    await button(page, /^View/).click()
+    await openMenu(page, /^View/)
     const shared = dialog(page).getByRole('region', { name: 'Shared by others' })
     assert.equal(await shared.getByRole('button').count(), 0)
     await shared.getByRole('link', { name: 'For all by admin' }).click()
@@ -112,11 +121,11 @@ describe('views of the list', () => {
     await eventually(async () => assert.deepEqual(await headings(page), ['Customer', 'Approvals missing']))
   })
 
-  it('say so when two people change one', async () => {
+  it('report that someone else has changed the same view', async () => {
     const admin = await service.bearer('admin')
     const id = await keptView(admin, { name: 'Contested' })
     const page = await visit(person, 'admin', '/orders')
-    await button(page, 'Views').click()
+    await openMenu(page, 'View')
     await button(page, 'Change Contested').click()
     await page.getByLabel('Replace it').check()
     assert.equal((await putView(admin, viewOf({ name: 'Contested' }), { id })).status, 200)
@@ -139,7 +148,7 @@ describe('views of the list', () => {
     caller.withBearer(body.accessToken)
     for (let number = 1; number <= 100; number += 1) await keptView(caller, { name: `Number ${number}` })
     const page = await visit(person, user, '/orders')
-    await button(page, 'Views').click()
+    await openMenu(page, 'View')
     await eventually(async () => assert.ok((await namesOf(page)).length >= 100))
     await page.getByRole('searchbox', { name: 'Find a view' }).fill('number 42')
     await eventually(async () => assert.deepEqual(await namesOf(page), ['Number 42']))
@@ -152,7 +161,7 @@ describe('columns of the list', () => {
   const person = browser.stayingPerson({ service })
   const usual = ['Customer', 'Total', 'Status', 'Created']
   const choose = async (page: Page, names: string[]) => {
-    await button(page, 'Columns').click()
+    await openMenu(page, /^View/)
     for (const name of names) await dialog(page).getByRole('checkbox', { name }).check()
     await page.keyboard.press('Escape')
   }
@@ -185,7 +194,7 @@ describe('columns of the list', () => {
     await eventually(async () => assert.deepEqual(await headings(page), all))
     await button(page, 'Updated').click()
     await isAt(page, '/orders?orderBy=updatedAtUtc&order=Desc')
-    await button(page, 'Columns').click()
+    await openMenu(page, /^View/)
     assert.ok(await dialog(page).getByRole('checkbox', { name: 'Customer' }).isDisabled())
     await button(page, 'Reset to default').click()
     await page.keyboard.press('Escape')
@@ -198,7 +207,7 @@ describe('columns of the list', () => {
     await eventually(async () => assert.deepEqual(await headings(page), usual))
   })
 
-  it('follow what others do, in their rows', async (t) => {
+  it('follow the changes that others make', async (t) => {
     const person = await browser.person(t, { service, isLive: true })
     const id = await createdId(await service.bearer('operator'), { customer: 'Dill' })
     await seal(service.db)
@@ -212,68 +221,54 @@ describe('columns of the list', () => {
   })
 })
 
-const views: View[] = [
-  {
-    name: 'views-none',
-    async reach({ page }) {
-      await page.goto('/orders')
-      await button(page, 'Views').click()
-      await dialog(page).getByText('under a name').waitFor()
-    },
+const views: Views = {
+  async 'views-none'({ page }) {
+    await page.goto('/orders')
+    await openMenu(page, 'View')
+    await dialog(page).getByText('under a name').waitFor()
   },
-  {
-    name: 'views-keep',
-    async reach({ page }) {
-      await button(page, 'Save this list as a view').click()
-      await page
-        .getByLabel('Name')
-        .fill('A name that goes on and on, as long as a name may be, and then some more of it')
-    },
+  async 'views-keep'({ page }) {
+    await button(page, 'Save this list as a view').click()
+    await page
+      .getByLabel('Name')
+      .fill('A name that goes on and on, as long as a name may be, and then some more of it')
   },
-  {
-    name: 'views-three',
-    async reach({ page }) {
-      await page.getByLabel(/everyone/).check()
-      await button(page, 'Save').click()
-      await dialog(page).getByRole('link').waitFor()
-      await page.evaluate('document.activeElement.blur()')
-    },
+  async 'views-three'({ page }) {
+    await page.getByLabel(/everyone/).check()
+    await button(page, 'Save').click()
+    await dialog(page).getByRole('link').waitFor()
+    await page.evaluate('document.activeElement.blur()')
   },
-  {
-    name: 'views-change',
-    async reach({ page }) {
-      await button(page, /^Change A name/).click()
-      await page.getByLabel('Replace it').check()
-    },
+  async 'views-change'({ page }) {
+    await button(page, /^Change A name/).click()
+    await page.getByLabel('Replace it').check()
   },
-  {
-    name: 'columns-choice',
-    async reach({ page }) {
-      await page.goto('/orders')
-      await button(page, 'Columns').click()
-      for (const name of ['Number', 'Created by', 'Approved by', 'Approvals missing', 'Updated'])
-        await dialog(page).getByRole('checkbox', { name }).check()
-    },
+  async 'columns-choice'({ page }) {
+    await page.goto('/orders')
+    await openMenu(page, 'View')
+    for (const name of ['Number', 'Created by', 'Approved by', 'Approvals missing', 'Updated'])
+      await dialog(page).getByRole('checkbox', { name }).check()
   },
-  {
-    name: 'columns-all',
-    async reach({ page }) {
-      await page.keyboard.press('Escape')
-      await page.getByRole('row').filter({ hasText: 'Cedar' }).getByText('admin').waitFor()
-    },
+  async 'columns-all'({ page }) {
+    await page.keyboard.press('Escape')
+    await page.getByRole('row').filter({ hasText: 'Cedar' }).getByText('admin').waitFor()
   },
-]
+}
 
-describe('the views and columns of the list', () => {
-  it('are accessible, in both themes and widths', async (t) => {
-    const own = await startService({ clockRuns: true })
-    await insertOrders(
-      own,
-      latestFirst(['Cedar'], { status: 1, version: 2, modified_by: 'admin', updated_at: 1 }),
-    )
-    const person = await browser.person(t, { service: own })
-    t.after(() => own.close())
-    await signIn(person, 'admin')
-    await lookAt(t, person, views)
-  })
+it('the views and columns of the list are accessible, in both themes and widths', async (t) => {
+  const own = await startService({ clockRuns: true })
+  await insertOrders(
+    own,
+    latestFirst(['Cedar'], {
+      status: 1,
+      version: 2,
+      modified_by: 'admin',
+      approved_by: 'admin',
+      updated_at: 1,
+    }),
+  )
+  const person = await browser.person(t, { service: own })
+  t.after(() => own.close())
+  await signIn(person, 'admin')
+  await lookAt(t, person, views)
 })

@@ -34,14 +34,16 @@ describe('the live list in the web app', () => {
 
   let totals = 100
 
-  /** The person listens at an address about three new orders, whose total no other test has; their ids. */
+  /**
+   * The person watches three new orders, whose total no other test uses, at this address. Returns their ids.
+   */
   async function atWork(path: (total: number, ids: string[]) => string): Promise<string[]> {
     totals += 1
     const ids = []
     for (const customer of ['Acme', 'Basil', 'Cedar'])
       ids.push(await createdId(operator, { customer, total: totals }))
     await seal(service.db)
-    // What the page before listens to is over.
+    // Ends the connection of the previous page.
     await page.goto('about:blank')
     const listening = page.waitForResponse(/\/v1\/orders\/events/)
     await visit(person, 'admin', path(totals, ids))
@@ -53,7 +55,7 @@ describe('the live list in the web app', () => {
 
   const waiting = async () => Number(/^\((\d+)\)/.exec(await page.title())?.[1])
 
-  it('announces new orders, and loads them when they are wanted', async (t) => {
+  it('announces new orders, and loads them on request', async (t) => {
     await atWork(() => '/orders')
     await linkOf(page, 'Cedar').waitFor()
     await eventually(async () => assert.match(await page.title(), /^\(3\) Orders/))
@@ -70,7 +72,7 @@ describe('the live list in the web app', () => {
     await loadAnew(page, 'Reload').waitFor()
     await focuses(page, 'Reload')
 
-    await t.test('of which it counts only what the search finds', async () => {
+    await t.test('counts only the new orders that the search finds', async () => {
       await searchBox(page).fill('Fern')
       await page.getByRole('heading', { name: 'No orders match' }).waitFor()
       for (const customer of ['Gorse', 'Fern', 'Hazel']) await createdId(colleague, { customer })
@@ -79,7 +81,7 @@ describe('the live list in the web app', () => {
       await linkOf(page, 'Fern').waitFor()
     })
 
-    await t.test('lets the figures of the overview follow', async () => {
+    await t.test('updates the figures of the overview', async () => {
       await page.getByRole('link', { name: 'Overview' }).click()
       await page.getByText(/^8 orders (?:are )?wait/).waitFor()
       await createdId(colleague, { customer: 'Ivy' })
@@ -108,7 +110,7 @@ describe('the live list in the web app', () => {
     await eventually(async () => assert.deepEqual(await customersOf(page), ['Acme']))
   })
 
-  it('writes no columns that come late into the list of the next person at this tab', async () => {
+  it('never shows columns that arrive late to the next user of this tab', async () => {
     const ids = await atWork((total) => `${ofTotal(total)}&columns=customer,createdBy`)
     await linkOf(page, 'Basil').waitFor()
     const { pathname, search } = new URL(page.url())
@@ -131,14 +133,14 @@ describe('the live list in the web app', () => {
     await page.evaluate(`__TSR_ROUTER__.history.push(${JSON.stringify(pathname + search)})`)
     await linkOf(page, 'Basil').waitFor()
     released.resolve()
-    // What the answer would change is drawn in the next frames.
+    // Any change that the answer caused would be drawn in the next frames.
     await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))')
     assert.deepEqual(await customersOf(page), ['Cedar', 'Basil', 'Acme'])
     await page.unroute(ofColumns)
     person.visitor = undefined
   })
 
-  it('lets an order that is open tell who decided, before one tries; also while the question is open', async () => {
+  it('shows in an open order who decided, before the person tries, even while the question is open', async () => {
     const ids = await atWork((_, all) => `/orders/${all[0]}`)
     await page.getByRole('button', { name: /^Reject/ }).click()
     const dialog = page.getByRole('alertdialog')
@@ -147,7 +149,7 @@ describe('the live list in the web app', () => {
     await seal(service.db)
     await dialog.getByText('No decision needed.').waitFor()
     const told = page.getByRole('status').getByText(new RegExp(`${name}.* has approved this order`))
-    // The dialog makes all else inert: that is neither read out nor can it be pressed.
+    // The dialog makes everything else inert: it is neither read out nor can it be pressed.
     await told.click({ timeout: 5_000 })
     await dialog.getByRole('button', { name: 'Close' }).click()
     await eventually(async () =>
@@ -155,7 +157,7 @@ describe('the live list in the web app', () => {
     )
   })
 
-  /** Answers to the address are read now, and arrive when the returned function is called. */
+  /** Answers from the address are read at once, but arrive only when the returned function is called. */
   async function holdAnswers(address: RegExp): Promise<{ isRead: Promise<void>; release(): void }> {
     const read = Promise.withResolvers<void>()
     const released = Promise.withResolvers<void>()
@@ -194,7 +196,41 @@ describe('the live list in the web app', () => {
     })
   }
 
-  it('goes on after a lost connection, with what happened meanwhile, and ends with the sign-out', async () => {
+  it('announces an order that came between the list and the beginning of the stream', async () => {
+    let letBegin: () => void = () => undefined
+    const held = new Promise<void>((resolve) => {
+      letBegin = resolve
+    })
+    await page.route('**/v1/orders/events', async (route) => {
+      await held
+      await route.continue().catch(() => undefined)
+    })
+    await createdId(operator, { customer: 'Before' })
+    await seal(service.db)
+    await page.goto('about:blank')
+    await visit(person, 'admin', '/orders')
+    await linkOf(page, 'Before').waitFor()
+    const between = await createdId(colleague, { customer: 'Between' })
+    await seal(service.db)
+    const heard: string[] = []
+    await page.exposeFunction('hear', (ids: string[]) => heard.push(...ids))
+    await page.evaluate((name) => {
+      const { hear } = globalThis as unknown as { hear(ids: string[]): void }
+      new BroadcastChannel(name).onmessage = ({ data }) =>
+        hear((data.changes ?? []).map(({ id }: { id: string }) => id))
+    }, 'countersign-live')
+    const began = page.waitForResponse(/\/v1\/orders\/events/)
+    letBegin()
+    await began
+    const last = await createdId(colleague, { customer: 'Last' })
+    await seal(service.db)
+    await eventually(async () => assert.ok(heard.includes(last)))
+    assert.ok(heard.includes(between))
+    await loadAnew(page, 'Load 2 new orders').waitFor()
+    await page.unroute('**/v1/orders/events')
+  })
+
+  it('resumes after a lost connection, with what happened in between, and ends with the sign-out', async () => {
     const ids = await atWork(ofTotal)
     person.allowFault(brokenConnection)
     await person.network('stopped')
@@ -210,7 +246,7 @@ describe('the live list in the web app', () => {
     await eventually(async () => assert.doesNotMatch(await page.title(), /^\(/))
   })
 
-  it('is one connection for all tabs, which another tab takes over', async () => {
+  it('uses one connection for all tabs, which another tab takes over', async () => {
     const ids = await atWork(ofTotal)
     const second = await page.context().newPage()
     const requests = listRequests(second)

@@ -34,11 +34,13 @@ describe('the page of the log', () => {
   })
 
   const events = (page: Page) => page.getByRole('region', { name: 'Events' }).locator('li:has(.log-said)')
+  const details = (page: Page) => page.getByRole('button', { name: /^Details of log entry #\d+$/ })
+  const openProof = (page: Page) => page.getByRole('button', { name: 'Check it' }).press('Enter')
   const said = (page: Page) => page.locator('.log-said').allInnerTexts()
   const shows = (page: Page, expected: string[]) =>
     eventually(async () => assert.deepEqual(await said(page), expected))
 
-  it('has the newest first, in words, and leads to the order', async () => {
+  it('lists the newest events first, in words, and leads to the order', async () => {
     const page = await visit(person, 'admin', '/')
     await page.getByRole('link', { name: 'Log', exact: true }).click()
     await isAt(page, '/log')
@@ -48,6 +50,8 @@ describe('the page of the log', () => {
     assert.equal(rejection, 'admin rejected the order for Zoë & Sons, 1,250.50')
     assert.equal(created, 'operator created the order for Zoë & Sons, 1,250.50')
     assert.equal(await events(page).count(), 25)
+    const heights = `[...document.querySelectorAll('.log-event')].map(({ offsetHeight }) => offsetHeight)`
+    assert.deepEqual(await page.evaluate(`[...new Set(${heights})]`), [44])
     await events(page).nth(1).getByText(longText).waitFor()
     await page.getByRole('button', { name: 'Next page' }).click()
     await isAt(page, '/log?pageNumber=2')
@@ -88,7 +92,7 @@ describe('the page of the log', () => {
     const page = await visit(person, 'admin', '/log?kind=rejected')
     const admin = await service.bearer('admin')
     const { body } = await admin.get('/v1/log?kind=rejected')
-    await events(page).locator('summary').press('Enter')
+    await details(page).press('Enter')
     for (const name of ['hash', 'textHash', 'textSalt', 'id', 'atUtc']) {
       await events(page).getByText(body.items[0][name], { exact: true }).waitFor()
     }
@@ -97,11 +101,13 @@ describe('the page of the log', () => {
       'admin rejected the order for Zoë & Sons, 1,250.50',
       'operator created the order for Zoë & Sons, 1,250.50',
     ])
-    await page.getByText(`Only order ${rejected}`).waitFor()
+    const { number } = (await admin.get(`/v1/orders/${rejected}/approvals`)).body
+    await page.getByText(`Only order #${number}`, { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Show every subject' }).press('Enter')
     await isAt(page, '/log')
 
     await t.test('saves the whole log and a checkpoint, which agree', async () => {
+      await openProof(page)
       const save = async (name: string) => {
         const [download] = await Promise.all([
           page.waitForEvent('download'),
@@ -120,6 +126,8 @@ describe('the page of the log', () => {
       const { size, hash } = JSON.parse(Buffer.from(payload, 'base64url').toString())
       assert.deepEqual({ size, hash }, head)
       await page.getByText(`${checkpoint.name} has been saved. It covers ${size} events.`).waitFor()
+      await page.keyboard.press('Escape')
+      await waitForFocus(page.getByRole('button', { name: 'Check it' }))
     })
   })
 
@@ -138,10 +146,12 @@ describe('the page of the log', () => {
         }),
       }),
     )
+    await openProof(page)
     await page.getByRole('button', { name: 'Export log' }).click()
     await page.getByText('Nothing was saved.', { exact: true }).waitFor()
     await page.getByText('An export is running. Nothing was saved.').waitFor()
     await page.getByRole('button', { name: 'Export log' }).waitFor()
+    await page.keyboard.press('Escape')
     await page.unroute('**/v1/log')
   })
 
@@ -152,8 +162,10 @@ describe('the page of the log', () => {
       await released.promise
       await route.continue()
     })
+    await openProof(page)
     await page.getByRole('button', { name: 'Export log' }).click()
     await page.getByRole('button', { name: 'Stop export' }).waitFor()
+    await page.keyboard.press('Escape')
     await page.keyboard.press('h')
     await isAt(page, '/')
     const saved = page.waitForEvent('download')
@@ -182,40 +194,36 @@ describe('the page of the log', () => {
     await page.unroute('**/v1/log?*pageNumber=2*')
   })
 
-  it('is only for people who may read it', async () => {
+  it('is shown only to people who may read it', async () => {
     const page = await visit(person, 'viewer', '/log')
     await page.getByText('You cannot read the log').waitFor()
     assert.equal(await page.getByRole('link', { name: 'Log', exact: true }).count(), 0)
     await page.keyboard.press('Control+k')
-    await page.keyboard.type('log')
+    await page.getByRole('combobox').fill('log')
     await page.getByRole('option').first().waitFor()
     assert.ok(!(await page.locator('.palette-name').allInnerTexts()).includes('Log'))
   })
 
   it('can be read and used, in both themes and widths', async (t) => {
-    await lookAt(t, person, [
-      {
-        name: 'log',
-        async reach() {
-          const page = await visit(person, 'admin', '/log')
-          await events(page).nth(2).locator('summary').click()
-        },
+    await lookAt(t, person, {
+      async log() {
+        const page = await visit(person, 'admin', '/log')
+        await details(page).nth(2).click()
       },
-      {
-        name: 'log-of-one',
-        async reach() {
-          const page = await visit(person, 'admin', `/log?subject=order:${rejected}`)
-          await events(page).first().locator('summary').click()
-          await page.getByText('All events by').first().waitFor()
-        },
+      async 'log-of-one'() {
+        const page = await visit(person, 'admin', `/log?subject=order:${rejected}`)
+        await details(page).first().click()
+        await page.getByText('All events by').first().waitFor()
       },
-      {
-        name: 'log-nothing',
-        async reach() {
-          const page = await visit(person, 'admin', '/log?by=nobody')
-          await page.getByText('No events match').waitFor()
-        },
+      async 'log-check'() {
+        const page = await visit(person, 'admin', '/log')
+        await openProof(page)
+        await page.getByRole('dialog', { name: 'Check the log yourself' }).waitFor()
       },
-    ])
+      async 'log-nothing'() {
+        const page = await visit(person, 'admin', '/log?by=nobody')
+        await page.getByText('No events match').waitFor()
+      },
+    })
   })
 })

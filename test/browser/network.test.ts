@@ -11,23 +11,22 @@ const browser = openBrowser()
 const service = await startService({ orders: true, clockRuns: true, until: { after } })
 
 /**
- * Without motion: what shows that a view is at work would be drawn 60 times a second, by each person who
- * waits.
+ * Without motion. Otherwise a progress sign would be drawn 60 times a second for each person who waits.
  */
 const arrive = (t: TestContext) => browser.person(t, { service, reducedMotion: true })
 
-/** A view with something that one asks of the service in it. */
+/** A view, with something in it that is requested from the service. */
 interface View {
   name: string
   open(person: Person): Promise<void>
   ask(page: Page): Promise<unknown>
-  /** What there is to see while the answer is long in coming. */
+  /** What is shown while the answer is slow to come. */
   slow(page: Page): Locator
-  /** What one has entered, which stays meanwhile. */
+  /** What the person has entered and must not lose. */
   entered?(page: Page): Promise<unknown>
-  /** Asks once more, where that is left to the person. */
+  /** Asks again, if the app leaves that to the person. */
   askAgain?(page: Page): Promise<unknown>
-  /** What was asked for. */
+  /** The answer as the view shows it. */
   answer(page: Page): Locator
 }
 
@@ -71,11 +70,11 @@ const views: View[] = [
   {
     name: 'one order',
     async open(person) {
-      const orderView = arrivalOf(person.page, 'one')
+      const orderView = arrivalOf(person.page)
       await openList(person)
       await orderView
     },
-    // No pointer on its way over the rows, which would fetch it ahead.
+    // The pointer would pass over rows on its way, and the app would fetch them.
     ask: (page) => page.locator('.orders-row a').nth(7).press('Enter'),
     slow: (page) => page.locator('.order[aria-busy="true"]'),
     answer: (page) => page.getByText('Created by'),
@@ -85,15 +84,15 @@ const views: View[] = [
     async open(person) {
       const { page } = person
       await signIn(person, 'operator')
-      const followingView = arrivalOf(page, 'one')
+      const followingView = arrivalOf(page)
       await page.goto('/orders/new')
       await followingView
-      await page.getByLabel('Customer').fill('Alder & Finch')
+      await page.getByLabel('Customer', { exact: true }).fill('Alder & Finch')
       await page.getByLabel('Total').fill('1250.5')
     },
     ask: (page) => page.getByRole('button', { name: 'Create order' }).click(),
     slow: (page) => page.getByText('This is taking longer than usual'),
-    entered: (page) => page.getByLabel('Customer').inputValue(),
+    entered: (page) => page.getByLabel('Customer', { exact: true }).inputValue(),
     answer: (page) => page.getByRole('heading', { name: 'Alder & Finch' }),
   },
   {
@@ -141,7 +140,7 @@ const views: View[] = [
     ask: (page) => page.getByRole('button', { name: 'Sign in' }).click(),
     slow: (page) => page.getByRole('button', { name: 'Signing in …' }),
     entered: (page) => page.getByLabel('Email').inputValue(),
-    // A password is sent by its owner's hand only.
+    // A password is sent only when the person presses the button.
     async askAgain(page) {
       await page.locator('button[type="submit"][aria-disabled="false"]').waitFor()
       await page.getByRole('button', { name: 'Sign in' }).click()
@@ -150,12 +149,11 @@ const views: View[] = [
   },
 ]
 
-/** The file of a view. */
-const partOf = (view: string) => new RegExp(`/assets/${view}-[\\w-]{8}\\.js$`)
+/** The file of all views of orders. */
+const part = /\/assets\/orders-[\w-]{8}\.js$/
 
-/** Of that file, which comes by itself soon after the first view. */
-const arrivalOf = (page: Page, view: string) =>
-  page.waitForEvent('requestfinished', (request) => partOf(view).test(request.url()))
+/** Resolves when that file has arrived. The app fetches it by itself soon after the list. */
+const arrivalOf = (page: Page) => page.waitForEvent('requestfinished', (request) => part.test(request.url()))
 
 interface Trouble {
   name: string
@@ -193,15 +191,15 @@ async function assertSamePage(page: Page): Promise<void> {
   assert.equal(await page.evaluate('globalThis.isSamePage'), true, 'the page was loaded again')
 }
 
-describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
+describe('what a user asked for loads by itself', { concurrency: 8 }, () => {
   for (const view of views) {
-    it(`${view.name}: after a service that is slow, ${inTurn}, and the view says each meanwhile`, async (t) => {
+    it(`${view.name}: after a service that is slow, ${inTurn}, and the view reports each`, async (t) => {
       const person = await arrive(t)
       const { page, network, expectFault } = person
       await view.open(person)
       await mark(page)
       const entered = await view.entered?.(page)
-      // So slow that no answer comes before the connection is gone.
+      // So slow that no answer comes before the connection is lost.
       await network({ slowBySeconds: 60 })
       await view.ask(page)
       await view.slow(page).waitFor()
@@ -215,13 +213,13 @@ describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
       await network('normal')
       await view.askAgain?.(page)
       await view.answer(page).waitFor()
-      // What says so closes with the dialog that it is in.
+      // The message closes with the dialog that it is in.
       for (const { words } of troubles) await page.getByText(words).first().waitFor({ state: 'detached' })
       await assertSamePage(page)
     })
   }
 
-  it('the first page: after the sign of the app, before any script, and each kind of trouble, which it names', async (t) => {
+  it('the first page: shows the sign of the app before any script, and names each kind of trouble', async (t) => {
     const person = await arrive(t)
     const { page, network, expectFault } = person
     await signIn(person, 'viewer')
@@ -242,12 +240,12 @@ describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
   })
 })
 
-describe('a person whose ways to the service change', () => {
+describe('a person whose connection to the service changes', () => {
   const person = browser.samePerson({ service, reducedMotion: true })
 
-  // One that asks and one that changes something: each of these ways is one in the app.
+  // One view that reads and one that changes something: the app handles each kind in one place.
   for (const view of views.filter(({ name }) => ['the list', 'creating', 'approving'].includes(name))) {
-    it(`without a connection, ${view.name} says so, and goes on as soon as it is back`, async () => {
+    it(`without a connection, ${view.name} says so, and continues as soon as it is back`, async () => {
       const { page, expectFault } = person
       await view.open(person)
       await mark(page)
@@ -261,7 +259,7 @@ describe('a person whose ways to the service change', () => {
     })
   }
 
-  it('a page of something between, with 502 or with 200, is reported as no answer', async () => {
+  it('treats an error page of a proxy, with 502 or with 200, as no answer', async () => {
     const { page } = person
     await openList(person)
     person.expectFault(/ 502 /)
@@ -278,27 +276,26 @@ describe('a person whose ways to the service change', () => {
     }
   })
 
-  const part = partOf('create')
   const notThere = (route: Route) => route.fulfill({ status: 404, body: '' })
 
   async function openNewOrder(page: Page): Promise<void> {
     await page.getByRole('link', { name: 'New order' }).press('Enter')
   }
 
-  it('finds a part of the app that was not needed so far there already when the service goes away', async () => {
+  it('has already loaded unused parts of the app when the service goes away', async () => {
     const { page, network, allowFault } = person
-    const loaded = arrivalOf(page, 'create')
+    const loaded = arrivalOf(page)
     await openList(person)
     await loaded
-    // A part of a font comes when its first character is shown, if it can; the view does not wait for it.
-    allowFault(/ERR_CONNECTION_REFUSED .*\.woff2\)/)
+    // The view waits neither for the policy nor for a part of a font, which loads with its first character.
+    allowFault(/ERR_CONNECTION_REFUSED .*(\.woff2|\/approval-policy)\)/)
     await network('stopped')
     await openNewOrder(page)
-    await page.getByLabel('Customer').fill('Alder & Finch')
+    await page.getByLabel('Customer', { exact: true }).fill('Alder & Finch')
     await network('normal')
   })
 
-  it('waits for a part of the app that was not needed so far while the service is away', async () => {
+  it('waits for a part of the app that is not loaded yet while the service is away', async () => {
     const { page, origin, network, expectFault } = person
     await page.route(part, (route) => route.abort())
     await openList(person)
@@ -308,37 +305,37 @@ describe('a person whose ways to the service change', () => {
     await page.getByText('The service is not responding').waitFor()
     await page.unroute(part)
     await network('normal')
-    await page.getByLabel('Customer').waitFor()
+    await page.getByLabel('Customer', { exact: true }).waitFor()
     assert.equal(page.url(), `${origin}/orders/new`)
   })
 
-  it('gets a part of the app that was not needed so far with the new version of the app, when one has taken its place', async () => {
+  it('gets the new version when a part of the old one is gone', async () => {
     const { page, origin, expectFault } = person
     await page.route(part, notThere)
     await openList(person)
-    expectFault(/ 404 .*\/assets\/create-/)
+    expectFault(/ 404 .*\/assets\/orders-/)
     const reloaded = page.waitForRequest((request) => request.isNavigationRequest())
     await openNewOrder(page)
     assert.equal((await reloaded).url(), `${origin}/orders/new`)
     await page.unroute(part)
-    await page.getByLabel('Customer').waitFor()
+    await page.getByLabel('Customer', { exact: true }).waitFor()
   })
 
-  it('learns that a part of the app is missing, and is not sent round in circles', async () => {
+  it('is shown that a part of the app is missing, and the page does not reload in a loop', async () => {
     const { page, origin, expectFault } = person
     await page.route(part, notThere)
     await openList(person)
-    expectFault(/ 404 .*\/assets\/create-/)
-    // As an error of the app, which this is.
+    expectFault(/ 404 .*\/assets\/orders-/)
+    // It is an error of the app, and is reported as one.
     expectFault(/^uncaught: /)
     await openNewOrder(page)
     await page.getByText('This page could not be loaded').waitFor()
     await page.getByRole('button', { name: 'Reload the page' }).waitFor()
     await mark(page)
-    // The next look whether the app is there.
+    // The next check whether the app is there.
     await page.waitForResponse(`${origin}/`)
-    await page.getByRole('link', { name: 'Overview' }).click()
-    await page.getByText('Share approved').waitFor()
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await rowsShown(page, '1–25').waitFor()
     await assertSamePage(page)
   })
 })

@@ -7,10 +7,10 @@ import {
   eventually,
   focusedName,
   focuses,
-  idsOf,
   isAt,
   latestFirst,
   linkOf,
+  numbersOf,
   searchBox,
   showsCustomers,
   visit,
@@ -29,7 +29,7 @@ await insertOrders(service, [
   ...latestFirst(['Kite'], { status: 1, version: 2 }),
 ])
 
-/** Whether another part of the page lies over what has the focus, or it is out of sight. */
+/** Whether the focused element is out of sight, or another part of the page lies over it. */
 const isFocusHidden = `(() => {
   const { activeElement, body } = document
   if (activeElement === body) return false
@@ -65,12 +65,12 @@ describe('the keyboard in the table of orders', () => {
     await page.getByRole('heading', { name: 'Owl One' }).waitFor()
   })
 
-  it('selects with x what can be approved, and says why the rest cannot', async () => {
+  it('selects with x the orders that can be approved, and says why others cannot', async () => {
     const page = await visit(person, 'admin', '/orders?filter=owl+OR+kite&orderBy=customer&order=Asc')
     await showsCustomers(page, ['Kite', 'Owl Four', 'Owl One', 'Owl Three', 'Owl Two'])
     await page.keyboard.press('j')
     await page.keyboard.press('x')
-    await page.getByText('Only pending orders can be selected.').waitFor()
+    await page.getByText('Only orders that you can approve can be selected.').waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('x')
     await page.getByText('1 selected', { exact: true }).waitFor()
@@ -80,7 +80,7 @@ describe('the keyboard in the table of orders', () => {
     await page.getByText('1 selected', { exact: true }).waitFor({ state: 'detached' })
   })
 
-  it('leads everywhere with n, o, h and ?, but not out of a field', async () => {
+  it('goes everywhere with n, o, h and ?, but not while a field has the focus', async () => {
     const page = await visit(person, 'operator', '/orders?filter=owl')
     await showsCustomers(page, owls)
     await searchBox(page).focus()
@@ -105,7 +105,7 @@ describe('the keyboard in the table of orders', () => {
     await isAt(page, '/orders/new')
   })
 
-  it('has no such keys while they are off, even after a reload', async (t) => {
+  it('does nothing while shortcuts are turned off, even after a reload', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders?filter=owl')
     const use = async (on: boolean) => {
@@ -127,7 +127,7 @@ describe('the keyboard in the table of orders', () => {
     assert.equal(await page.evaluate('document.activeElement === document.body'), true)
     assert.equal(await page.getByRole('dialog').count(), 0)
     await isAt(page, '/orders?filter=owl')
-    // The arrows are no single letters.
+    // Arrow keys are not single letters.
     await linkOf(page, 'Owl One').focus()
     await page.keyboard.press('ArrowDown')
     assert.equal(await focusedName(page), 'Owl Two')
@@ -136,8 +136,9 @@ describe('the keyboard in the table of orders', () => {
     assert.equal(await focusedName(page), 'Owl One')
   })
 
-  // What is left of windows of 1280 by 1024 and 1280 by 800 at 400 % and 200 %; and one without zoom.
-  it('never hides the focus behind what lies over the rows', async (t) => {
+  // The sizes that windows of 1280 by 1024 and 1280 by 800 have at 400 % and 200 % zoom, and one without
+  // zoom.
+  it('never hides the focus behind what covers the rows', async (t) => {
     const page = await visit(person, 'admin', '/orders?filter=sparrow')
     const first = page.getByRole('checkbox', { name: /^Select Sparrow/ }).first()
     await first.click()
@@ -170,10 +171,10 @@ describe('the keyboard in the table of orders', () => {
     }
     // A field for a date has four stops: month, day, year and the calendar.
     const names = stops.filter((name, at) => name !== stops[at - 1])
-    const numbers = (await idsOf(page)).map((id) => id.slice(0, 13))
+    const numbers = await numbersOf(page)
     const rows = owls.flatMap((name, at) => [`Select ${name}, ${numbers[at]}`, name])
     assert.deepEqual(names, [
-      'Skip to the content',
+      'Skip to content',
       ...[
         'Countersign',
         'Overview',
@@ -188,19 +189,9 @@ describe('the keyboard in the table of orders', () => {
         'My account:adminAdmin',
       ],
       'Review',
-      ...[
-        'New order',
-        'Search the orders',
-        'Clear the search',
-        'Views',
-        'All',
-        'Created from',
-        'Created until',
-      ],
+      ...['New order', 'Search the orders', 'Clear the search', 'Filter', 'View'],
       'Reload',
-      'Export',
-      'Columns',
-      ...['Select all pending orders on this page', 'Customer', 'Total', 'Status', 'Created'],
+      ...['Select all orders on this page that you can approve', 'Customer', 'Total', 'Status', 'Created'],
       ...rows,
       ...['First page', 'Previous page', 'Next page', 'Last page', 'Rows per page'],
     ])
@@ -218,7 +209,7 @@ describe('j and k on the page of an order', () => {
     await shows(customer)
   }
 
-  it('lead through the list that it was opened from, even if they reached it in another one', async () => {
+  it('go through the list from which the order was opened, even if j and k have since moved through another', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=sparrow')
     await open(page, 'Sparrow 25')
     await page.keyboard.press('j')

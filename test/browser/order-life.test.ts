@@ -6,6 +6,7 @@ import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
+import { approve, button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import type { Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
@@ -16,7 +17,7 @@ const browser = openBrowser()
 const forTwo = 50_000
 const forOthers = 90_000
 const service = await startService({ clockRuns: true, until: { after } })
-await putPolicy(await service.bearer('admin'), [
+await putPolicy(service, [
   policyRow(),
   policyRow({ from: forTwo, approvals: 2 }),
   policyRow({ from: forOthers, selfApproval: false }),
@@ -27,7 +28,7 @@ type DemoUser = 'admin' | 'operator' | 'viewer'
 interface Given {
   /** Its creator. */
   creator?: DemoUser
-  /** The person who looks at it. */
+  /** The person who views it. */
   viewer?: DemoUser
   total?: number
 }
@@ -50,14 +51,25 @@ async function colleague(): Promise<{ userName: string; caller: Client }> {
 }
 
 const event = (page: Page, words: string) => page.getByRole('listitem').filter({ hasText: words })
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
-const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ })
-const dialog = (page: Page) => page.getByRole('alertdialog')
-const inDialog = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
-const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' })
-const titled = (page: Page, title: string) => dialog(page).getByRole('heading', { name: title }).waitFor()
 const status = (page: Page, name: string) => page.locator('.order-title').getByText(name, { exact: true })
 const announced = (page: Page, words: RegExp) => page.getByRole('status').getByText(words).waitFor()
+
+describe('an order that its viewer cannot approve', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('says why when its key is pressed, once however often', async () => {
+    const { page } = await atOrder(person, { creator: 'admin', total: forOthers })
+    const why = 'You or one of your services created this order, so someone else must approve it.'
+    await page.getByRole('term').filter({ hasText: 'Approvals' }).waitFor()
+    for (const key of ['a', 'a', 'a']) await page.keyboard.press(key)
+    await announced(page, new RegExp(why))
+    assert.equal(await page.getByRole('status').getByText(why).count(), 1)
+    await page.keyboard.press('r')
+    await titled(page, 'Reject this order?')
+    await page.keyboard.press('Escape')
+    await closed(page)
+  })
+})
 
 describe('a rejection', () => {
   const person = browser.stayingPerson({ service })
@@ -77,7 +89,7 @@ describe('a rejection', () => {
     await dialog(page).getByLabel('Reason').fill(reason)
     await inDialog(page, 'Reject').click()
     await closed(page)
-    await announced(page, /^Order for \u2068Acme & Sons\u2069, .* rejected$/)
+    await announced(page, /^Order #\d+ for \u2068Acme & Sons\u2069, .* rejected$/)
     await status(page, 'Rejected').waitFor()
     await focuses(page, 'Order for Acme & Sons')
     await event(page, 'Rejected by admin').waitFor()
@@ -87,22 +99,36 @@ describe('a rejection', () => {
     assert.deepEqual(await storedOrder(service, id), { status: 2, version: 2, modifiedBy: 'admin' })
   })
 
+  it('is written in the card of the order, and its button has the colour of danger', async () => {
+    const { page } = await atOrder(person)
+    await button(page, 'Reject …').click()
+    await titled(page, 'Reject this order?')
+    assert.equal(await page.locator('.order-sheet').getByRole('alertdialog').count(), 1)
+    const classes = await inDialog(page, 'Reject').getAttribute('class')
+    assert.match(classes ?? '', /button-danger/)
+    await checkAccessibility(page)
+    await page.keyboard.press('Escape')
+    await closed(page)
+    await focuses(page, 'Reject …')
+  })
+
   it('says when someone else was faster, and shows the reason to everyone who reads it', async () => {
     const { page, id } = await atOrder(person)
     const other = await colleague()
-    await approve(page).click()
-    await titled(page, 'Approve this order?')
+    await button(page, 'Reject …').click()
+    await dialog(page).getByLabel('Reason').fill('Too dear.')
     await other.caller.patch(`/v1/orders/${id}/reject`, { reason: 'Ordered twice.' })
-    person.expectFault(/ 412 .*\/approve\)/)
-    await inDialog(page, 'Approve').click()
+    person.expectFault(/ 412 .*\/reject\)/)
+    await inDialog(page, 'Reject').click()
     await titled(page, 'This order is already rejected')
+    assert.equal(await dialog(page).getByLabel('Reason').count(), 0)
     await dialog(page).getByText(`Rejected by ${other.userName} while you were looking at it.`).waitFor()
     await inDialog(page, 'Close').click()
     await status(page, 'Rejected').waitFor()
     await event(page, 'Ordered twice.').waitFor()
   })
 
-  it('keeps what was written when the dialog is closed, and by keyboard alone', async () => {
+  it('keeps what was written when the dialog is closed, all by keyboard', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').press('Enter')
     await focuses(page, 'Reason')
@@ -127,7 +153,7 @@ describe('a rejection', () => {
 describe('a reason', () => {
   const person = browser.stayingPerson({ service })
 
-  it('can be changed after a stop that certainly changed nothing', async (t) => {
+  it('can be edited after a stop that is known to have changed nothing', async (t) => {
     const person = await browser.person(t, { service })
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').click()
@@ -136,6 +162,8 @@ describe('a reason', () => {
     const paths = `/v1/orders/${id}/reject`
     await person.network({ answers: 'rate-limited', retryAfterSeconds: 60, paths })
     await inDialog(page, 'Reject').click()
+    await inDialog(page, 'Stop trying').waitFor()
+    assert.equal(await dialog(page).getByLabel('Reason').isEditable(), false)
     await inDialog(page, 'Stop trying').click()
     await dialog(page).getByText('Stopped. The order was not rejected.').waitFor()
     await person.network('normal')
@@ -145,7 +173,7 @@ describe('a reason', () => {
     await event(page, 'The second thought.').waitFor()
   })
 
-  it('that the service refuses shows why, and can be corrected', async () => {
+  it('is shown with the refusal of the service, and can be corrected', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('Turned \u202e round.')
@@ -164,7 +192,7 @@ describe('a reason', () => {
 describe('a person who may only look', () => {
   const person = browser.stayingPerson({ service })
 
-  it('sees why, and is offered nothing', async () => {
+  it('sees why they cannot decide, and is offered no action', async () => {
     const { page } = await atOrder(person, { viewer: 'viewer' })
     await page.getByText('Needs one approval. Your role does not include approving orders.').waitFor()
     for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'Duplicate']) {
@@ -206,19 +234,19 @@ describe('a note', () => {
     await page.getByLabel('Note', { exact: true }).last().fill('Called them.\nThey agree.')
     await checkAccessibility(page)
     await button(page, 'Add note').dblclick()
-    await event(page, 'Note by operator').waitFor()
+    await event(page, 'Note added by operator').waitFor()
     await announced(page, /^Note added$/)
     await focuses(page, 'Add a note')
-    assert.deepEqual(await event(page, 'Note by operator').locator('blockquote').allInnerTexts(), [
+    assert.deepEqual(await event(page, 'Note added by operator').locator('blockquote').allInnerTexts(), [
       'Called them.\nThey agree.',
     ])
     await page.reload()
     await event(page, 'Created by').waitFor()
-    assert.equal(await event(page, 'Note by operator').count(), 1)
+    assert.equal(await event(page, 'Note added by operator').count(), 1)
     assert.equal((await storedOrder(service, id)).version, 2)
   })
 
-  it('is not lost on the way to another view and back', async () => {
+  it('survives a visit to another view', async () => {
     const { page } = await atOrder(person)
     await button(page, 'Add a note').click()
     await page.getByRole('textbox', { name: 'Note' }).fill('Half a thought')
@@ -230,7 +258,7 @@ describe('a note', () => {
   })
 })
 
-describe('an order that needs two', () => {
+describe('an order that needs two approvals', () => {
   const person = browser.stayingPerson({ service })
 
   it('is approved by two people, each of whom sees how many are missing', async () => {
@@ -263,7 +291,7 @@ describe('an order that needs two', () => {
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: second.userName })
   })
 
-  it('that someone else approves meanwhile is asked about again, and then approved', async () => {
+  it('needs another confirmation if someone else approves it first, and is then approved', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
     const other = await colleague()
     await approve(page).click()
@@ -275,23 +303,26 @@ describe('an order that needs two', () => {
     await dialog(page)
       .getByText(`Approval given by ${other.userName} while you were looking at it.`)
       .waitFor()
+    assert.equal(await dialog(page).getByRole('table').count(), 0)
     await inDialog(page, 'Approve').click()
     await closed(page)
     await status(page, 'Approved').waitFor()
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: 'admin' })
   })
 
-  it('is not offered to the creator where the policy says so, in words', async () => {
+  it('is not offered to the creator for approval if the policy forbids it, and says why', async () => {
     const { page } = await atOrder(person, { creator: 'admin', total: forOthers })
     await page
-      .getByText('Needs one approval. You created this order, so someone else must approve it.')
+      .getByText(
+        'Needs one approval. You or one of your services created this order, so someone else must approve it.',
+      )
       .waitFor()
     assert.equal(await approve(page).count(), 0)
     await button(page, 'Reject …').waitFor()
     await button(page, 'Withdraw …').waitFor()
   })
 
-  it('is refused in words where the list could not know', async () => {
+  it('says why an approval is refused if the list could not know beforehand', async () => {
     const customer = 'Own Kingfisher'
     await createdId(await service.bearer('admin'), { customer, total: forOthers })
     const page = await visit(person, 'admin', '/orders?filter=kingfisher')
@@ -301,16 +332,20 @@ describe('an order that needs two', () => {
     person.expectFault(/ 403 .*\/approve\)/)
     await inDialog(page, 'Approve').click()
     await titled(page, 'The order was not approved')
-    await dialog(page).getByText('You created it, so someone else must approve it.').waitFor()
+    await dialog(page)
+      .getByText('You or one of your services created it, so someone else must approve it.')
+      .waitFor()
     assert.equal(await inDialog(page, 'Approve').count(), 0)
+    assert.equal(await dialog(page).getByText('This cannot be undone.').count(), 0)
     await checkAccessibility(page)
   })
 
-  it('is not rejected unseen when someone approves it meanwhile, and the reason is still there', async () => {
+  it('is not rejected unseen if someone approves it first, and the typed reason stays', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
     const other = await colleague()
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('Too dear.')
+    assert.equal(await dialog(page).getByText('It then needs').count(), 0)
     await other.caller.patch(`/v1/orders/${id}/approve`)
     person.expectFault(/ 412 .*\/reject\)/)
     await inDialog(page, 'Reject').click()
@@ -326,18 +361,18 @@ describe('an order that needs two', () => {
 describe('the history', () => {
   const person = browser.stayingPerson({ service })
 
-  it('has each event with its number in the log, once that is known', async () => {
+  it('shows each event with its number in the log, once it has one', async () => {
     const { page, id } = await atOrder(person)
     const admin = await service.bearer('admin')
     await service.db.write('sealEvents', { limit: 1_000 })
     await admin.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
     await page.reload()
-    await event(page, 'Note by admin').getByText('Being recorded').waitFor()
+    await event(page, 'Note added by admin').getByText('Being recorded').waitFor()
     await service.db.write('sealEvents', { limit: 1_000 })
-    // It comes by itself.
-    await event(page, 'Note by admin').getByText('Being recorded').waitFor({ state: 'detached' })
+    // The number appears by itself.
+    await event(page, 'Note added by admin').getByText('Being recorded').waitFor({ state: 'detached' })
     const { items } = (await admin.get(`/v1/orders/${id}/history`)).body
-    for (const [index, words] of ['Created by operator', 'Note by admin'].entries()) {
+    for (const [index, words] of ['Created by operator', 'Note added by admin'].entries()) {
       const place = event(page, words).locator('[title*="SHA-256"]')
       assert.match((await place.getAttribute('title')) ?? '', new RegExp(items[index].hash))
       const number = items[index].sequence.toLocaleString('en-US')
@@ -367,7 +402,7 @@ describe('a duplicate', () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Duplicate').click()
     await waitForAddress(person, '/orders/new')
-    assert.equal(await page.getByLabel('Customer').inputValue(), 'Acme & Sons')
+    assert.equal(await page.getByLabel('Customer', { exact: true }).inputValue(), 'Acme & Sons')
     assert.equal(await page.getByLabel('Total').inputValue(), '1,234.50')
     await page.getByLabel('Total').fill('1,243.50')
     await page.getByRole('button', { name: 'Create order' }).click()

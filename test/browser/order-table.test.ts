@@ -15,7 +15,9 @@ import {
   isAt,
   latestFirst,
   linkOf,
+  numbersOf,
   searchBox,
+  selectAll,
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
@@ -53,7 +55,7 @@ await insertOrders(service, [
 ])
 await withRawDatabase(service.databaseUrl, recordCreation)
 
-/** What a creation by a request leaves in the log. */
+/** Records what creating an order by a request leaves in the log. */
 function recordCreation(trx: Transaction<Database>): Promise<void> {
   const order = { id: tokyo.zoned, version: 1, customer: 'Ibis', total: 12_345_678_900 }
   const by = stamp({ nowMilliseconds: createdAt, timeZone: tokyo.row.created_at_time_zone, by: 'operator' })
@@ -63,7 +65,7 @@ function recordCreation(trx: Transaction<Database>): Promise<void> {
 const sparrows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)
 
-/** Where the word of the heading ends, and where the first total, of two decimals, does; in pixels. */
+/** Where the heading and the first total, which has two decimals, end, in pixels. */
 const endsOfTotals = `['th.orders-total span', '[data-id] td.orders-total'].map((selector) => {
   const range = document.createRange()
   range.selectNodeContents(document.querySelector(selector).firstChild)
@@ -80,7 +82,7 @@ describe('a heading', () => {
     const caller = await service.bearer('viewer')
     await eventually(async () => assert.equal((await idsOf(page)).length, 25))
     for (const [heading, orderBy, directions] of [
-      // The list begins by the latest: a press turns that round.
+      // The list begins with the latest order, and a press reverses that.
       ['Created', 'createdAtUtc', ['Asc', 'Desc']],
       ['Customer', 'customer', ['Asc', 'Desc']],
       ['Total', 'total', ['Desc', 'Asc']],
@@ -133,14 +135,14 @@ describe('the pages', () => {
 
   it('stay on the screen, marked busy, until the next one is there; two presses skip a page', async () => {
     const page = await visit(person, 'admin', '/orders?filter=sparrow')
-    // No page of before is kept.
+    // The browser caches no earlier page.
     await page.reload()
     await showsCustomers(page, sparrows(1, 25))
     assert.equal(await table(page).getAttribute('aria-busy'), 'false')
     await person.network({ slowBySeconds: 4 })
     await page.getByRole('button', { name: 'Customer' }).click()
     await isAt(page, '/orders?filter=sparrow&orderBy=customer')
-    // The arrow is of the rows that are there.
+    // The arrow belongs to the rows that are shown.
     const created = page.getByRole('columnheader', { name: 'Created' })
     assert.equal(await created.getAttribute('aria-sort'), 'descending')
     await page.goBack()
@@ -165,7 +167,7 @@ describe('the pages', () => {
 describe('a row', () => {
   const person = browser.stayingPerson({ service })
 
-  it('has its total and time in English, whatever the browser speaks, and on the clock of the viewer', async (t) => {
+  it('shows its total and time in English, whatever the browser’s language, and in the viewer’s time zone', async (t) => {
     const person = await browser.person(t, { service, locale: 'fa-IR', timezone: 'Asia/Tokyo' })
     const page = await visit(person, 'viewer', '/orders?filter=ibis&orderBy=total&order=Desc')
     await showsCustomers(page, ['Ibis', 'Ibis fine'])
@@ -190,12 +192,12 @@ describe('a row', () => {
     assert.equal(await time.getAttribute('datetime'), '2026-01-31T20:30:00.000Z')
   })
 
-  it('has its total below the heading, at the same place on every page', async () => {
+  it('aligns its total with the heading, at the same place on every page', async () => {
     const places: unknown[] = []
     for (const filter of ['ibis+total>5', 'ibis', 'owl']) {
       const page = await visit(person, 'admin', `/orders?filter=${filter}&orderBy=total&order=Desc`)
       await page.locator('[data-id] td.orders-total').first().waitFor()
-      // Until its font is there, a text ends where another font's ends.
+      // Until its font has loaded, a text has the width of another font.
       await page.evaluate('document.fonts.ready.then(() => true)')
       places.push(await page.evaluate(endsOfTotals))
     }
@@ -205,10 +207,11 @@ describe('a row', () => {
     assert.ok(Math.abs(ofHeading - ofDigits) <= 1, `${ofHeading} and ${ofDigits}`)
   })
 
-  it('is distinguished from its twin wherever it is decided', async () => {
+  it('can be distinguished from an identical order wherever it is decided', async () => {
     const page = await visit(person, 'admin', '/orders?filter=twin')
     await showsCustomers(page, ['Twin', 'Twin'])
-    const [first = '', second = ''] = (await idsOf(page)).map((id) => id.slice(0, 13))
+    const [first = '', second = ''] = await numbersOf(page)
+    assert.match(first, /^#\d+$/)
     assert.notEqual(first, second)
     for (const [at, number, when] of [
       [0, first, 'Jan 1, 2026, 12:00 AM'],
@@ -230,7 +233,7 @@ describe('a row', () => {
       await visit(person, 'admin', '/orders?filter=twin')
       await showsCustomers(page, ['Twin', 'Twin'])
     }
-    await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
+    await selectAll(page).check()
     await page.keyboard.press('a')
     const items = await page.getByRole('alertdialog').getByRole('listitem').allInnerTexts()
     assert.deepEqual(
@@ -240,7 +243,7 @@ describe('a row', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
   })
 
-  it('opens on a press anywhere, and has the focus on return', async () => {
+  it('opens on a press anywhere, and has the focus on the way back', async () => {
     const page = await visit(person, 'admin', '/orders?filter=owl')
     await page
       .getByRole('row')

@@ -14,14 +14,16 @@ import {
 } from '../support/browser/journeys.ts'
 import { showsCustomers, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
-import { insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
+import { button } from '../support/browser/question.ts'
+import { createdId, insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
+import { policyRow, putPolicy } from '../support/policy.ts'
 import { addRole } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const day = 86_400_000
 
-/** Midnight of UTC of today, which all days here are counted from. */
+/** Midnight UTC today, from which all days here are counted. */
 const today = Math.floor(Date.now() / day) * day
 
 const service = await startService({ clockRuns: true })
@@ -47,7 +49,7 @@ describe('the overview', () => {
     return page
   }
 
-  it('has the figures of the database', async () => {
+  it('shows the figures of the database', async () => {
     const page = await atTheOverview(person)
     const { orders } = await storedState(service)
     const [pending, approved, rejected, withdrawn] = [0, 1, 2, 3].map((status) =>
@@ -66,13 +68,23 @@ describe('the overview', () => {
     assert.deepEqual(await valuesOf(page, 'Share approved'), [orders.length])
     await figure(page, 'Share approved').getByText('47%').waitFor()
     await page
-      .getByText(/^7 orders are waiting for approval\. The oldest has been waiting for 400 days\.$/)
+      .getByText(/^7 orders are waiting for you\. The oldest has been waiting for 400 days\.$/)
       .waitFor()
+  })
+
+  it('warns of pending orders that could get stuck', async (t) => {
+    const service = await startService({ clockRuns: true, until: t })
+    await putPolicy(service, [policyRow({ role: await addRole(service, 'Finance', ['Orders.Approve']) })])
+    await createdId(await service.bearer('operator'))
+    const page = await visit(await browser.person(t, { service }), 'admin', '/')
+    await page.getByText('1 order: No enabled account with the role Finance may approve orders.').waitFor()
+    await page.getByText('Nothing is waiting for you. 1 order is waiting for others.').waitFor()
+    await checkAccessibility(page)
   })
 
   it('lists the oldest waiting orders, and links to each and to all', async () => {
     const page = await atTheOverview(person)
-    const oldest = page.getByRole('region', { name: 'Longest waiting' })
+    const oldest = page.getByRole('region', { name: 'Waiting for you' })
     const { orders } = await storedState(service)
     const expected = orders
       .filter(({ status }) => status === 0)
@@ -82,48 +94,106 @@ describe('the overview', () => {
       await oldest.getByRole('listitem').getByRole('link').allTextContents(),
       expected.map(({ customer }) => customer),
     )
-    await oldest.getByRole('link', { name: 'All 7 orders waiting for approval' }).click()
-    await waitForAddress(person, '/orders?filter=status%3DPending&orderBy=createdAtUtc')
+    assert.deepEqual(
+      await oldest.getByRole('listitem').getByRole('code').allTextContents(),
+      expected.map(({ number }) => `#${number}`),
+    )
+    assert.equal(await oldest.getByText('waiting for others').count(), 0)
+    await oldest.getByRole('link', { name: 'All 7 orders waiting for you' }).click()
+    await waitForAddress(person, '/orders?filter=waits%3Ame&orderBy=createdAtUtc')
     await page.goBack()
     await oldest.getByRole('link', { name: String(expected[0]?.customer) }).click()
     await waitForFocus(heading(page, String(expected[0]?.customer)))
   })
 
+  it('lists what waits for anybody to people who cannot decide, and offers them no other policy', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/')
+    const oldest = page.getByRole('region', { name: 'Longest waiting' })
+    await oldest.getByRole('listitem').first().waitFor()
+    assert.equal(await oldest.getByRole('listitem').count(), 5)
+    assert.equal(await button(page, /^Require a second person/).count(), 0)
+    await oldest.getByRole('link', { name: 'All 7 orders waiting for approval' }).click()
+    await waitForAddress(person, '/orders?filter=status%3DPending&orderBy=createdAtUtc')
+  })
+
+  it('requires a second person in one press, after a recent sign-in, and then says so no more', async (t) => {
+    const service = await startService({ clockRuns: true, until: t })
+    await createdId(await service.bearer('operator'))
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/')
+    const offer = button(page, 'Require a second person from 1,000.00')
+    await offer.waitFor()
+    await checkAccessibility(page)
+    service.advance(6 * 60_000)
+    person.expectFault(/403/)
+    await offer.click()
+    await page
+      .getByRole('dialog', { name: 'Confirm it’s you' })
+      .getByLabel('Password')
+      .fill('countersign-demo-admin')
+    await page.keyboard.press('Enter')
+    await page.getByText('Approval policy saved').first().waitFor()
+    await waitForFocus(heading(page, /admin/))
+    await offer.waitFor({ state: 'detached' })
+    const { body } = await (await service.bearer('admin')).get('/v1/approval-policy')
+    const second = { from: 1_000, approvals: 2, selfApproval: false, services: false }
+    assert.deepEqual(body.rows, [policyRow(), policyRow(second)])
+  })
+
   for (const timezone of ['Pacific/Pago_Pago', 'Pacific/Kiritimati']) {
-    it(`counts and names UTC days, and links each age to exactly its orders, in ${timezone}`, async (t) => {
+    it(`counts and names the days of the reader, and links each age to exactly its orders, in ${timezone}`, async (t) => {
+      const format = new Intl.DateTimeFormat('sv-SE', { timeZone: timezone })
+      const dayOf = (instant: number) => Date.parse(format.format(instant))
+      const here = dayOf(Date.now())
       const person = await browser.person(t, { service, timezone })
       const page = await atTheOverview(person, '/?days=7')
       const chart = page.getByRole('figure', { name: 'Orders per day' })
-      await chart.getByText(`${shortDayName(today - 6 * day)} – ${shortDayName(today)}`).waitFor()
-      const weekdays = Array.from({ length: 6 }, (_, index) => weekdayName(today - (6 - index) * day))
+      await chart.getByText(`${shortDayName(here - 6 * day)} – ${shortDayName(here)}`).waitFor()
+      const weekdays = Array.from({ length: 6 }, (_, index) => weekdayName(here - (6 - index) * day))
       assert.deepEqual(await chart.locator('.plot-weekday').allTextContents(), weekdays)
       const weekends = [0, 1, 2, 3, 4, 5, 6].filter((ago) =>
-        [0, 6].includes(new Date(today - ago * day).getUTCDay()),
+        [0, 6].includes(new Date(here - ago * day).getUTCDay()),
       )
       assert.equal(await chart.locator('.plot').first().locator('.plot-weekend').count(), weekends.length)
       await page.getByRole('slider', { name: 'Day' }).focus()
-      await chart.getByText(longDayName(today), { exact: true }).waitFor()
+      await chart.getByText(longDayName(here), { exact: true }).waitFor()
       await page.getByText('Show numbers').click()
-      await page.getByRole('rowheader', { name: dayName(today), exact: true }).waitFor()
+      await page.getByRole('rowheader', { name: dayName(here), exact: true }).waitFor()
+      const { orders } = await storedState(service)
+      const waiting = orders.filter(({ status }) => status === 0)
+      const ages = [
+        ['Today', 0, 0],
+        ['1–2 days', 1, 2],
+        ['3–7 days', 3, 7],
+        ['8–30 days', 8, 30],
+        ['Over 30 days', 31, Number.POSITIVE_INFINITY],
+      ] as const
       const backlog = page.getByRole('region', { name: 'Waiting by age' })
-      const counts = ['Today (UTC)2', '1–2 days0', '3–7 days2', '8–30 days1', 'Over 30 days2']
-      const words = (await backlog.getByRole('listitem').allTextContents()).map((text) =>
-        text.replace(/ orders?$/, ''),
-      )
-      assert.deepEqual(words, counts)
-      for (const [name, customers] of [
-        ['Today (UTC)', ['Customer 0-0-0', 'Customer 0-0-1']],
-        ['3–7 days', ['Customer 6-0-0', 'Customer 3-0-0']],
-        ['Over 30 days', ['Customer 400-0-0', 'Customer 130-0-0']],
-      ] as const) {
-        await backlog.getByRole('link', { name }).click()
-        await showsCustomers(page, [...customers])
-        await page.goBack()
+      for (const [name, least, most] of ages) {
+        const these = waiting
+          .filter(({ created_at }) => {
+            const age = (here - dayOf(created_at)) / day
+            return age >= least && age <= most
+          })
+          .sort((one, other) => one.created_at - other.created_at)
+        const row = backlog.getByRole('listitem').filter({ hasText: name })
+        assert.match((await row.textContent()) ?? '', new RegExp(`^${name}${these.length} orders?$`))
+        const link = row.getByRole('link')
+        assert.equal(await link.count(), Math.min(these.length, 1))
+        for (const there of await link.all()) {
+          await there.click()
+          await showsCustomers(
+            page,
+            these.map(({ customer }) => customer),
+          )
+          await page.goBack()
+        }
       }
     })
   }
 
-  it('keeps the span in the address without a step in the history', async () => {
+  it('keeps the span in the address without adding to the history', async () => {
     const page = await visit(person, 'admin', '/problems')
     await page.getByRole('link', { name: 'Countersign' }).click()
     await figure(page, 'Last 30 days').waitFor()
@@ -145,7 +215,7 @@ describe('the overview', () => {
     await heading(page, 'Problems').waitFor()
   })
 
-  it('has a week to look at', async (t) => {
+  it('can show a week', async (t) => {
     const page = await atTheOverview(person, '/?days=7')
     const chart = page.getByRole('figure', { name: 'Orders per day' })
 
@@ -158,11 +228,12 @@ describe('the overview', () => {
           >(`[...document.querySelectorAll('.plot')[${plot}].querySelectorAll('.plot-day')]
           .map((day) => [...day.querySelectorAll('.bar')].map(({ style }) => Math.round(parseFloat(style.height))))`)
         assert.deepEqual(await heightsOf(0), [[33, 33], [], [], [33], [], [100], [67, 33]])
-        // The fourth day is worth so much that the others would be flat: it is cut, and says so.
+        // The fourth day is worth so much that the others would be flat, so its bar is cut off and says so.
         assert.deepEqual(await heightsOf(1), [[3, 3], [], [], [100], [], [12], [6, 50]])
         assert.equal(await chart.locator('.plot-day:nth-of-type(5) .plot-cut').count(), 1)
         assert.equal(await chart.locator('.plot-cut').count(), 1)
         await chart.getByText('Broken bars are higher than shown').waitFor()
+        await chart.locator('.stage').scrollIntoViewIfNeeded()
         const box = await chart.locator('.stage').boundingBox()
         assert.ok(box)
         for (const [x, expected] of [
@@ -177,7 +248,7 @@ describe('the overview', () => {
       },
     )
 
-    await t.test('reads out each day to the keyboard', async () => {
+    await t.test('has each day read out as the keyboard moves to it', async () => {
       const slider = page.getByRole('slider', { name: 'Day' })
       const said = (words: string) => page.locator(`[aria-valuetext="${words}"]`).waitFor()
       await slider.focus()
@@ -198,7 +269,7 @@ describe('the overview', () => {
       await chart.getByText(longDayName(today), { exact: true }).waitFor({ state: 'detached' })
     })
 
-    await t.test('has the numbers of every day in a table', async () => {
+    await t.test('shows the numbers of every day in a table', async () => {
       await page.getByText('Show numbers').click()
       const table = page.getByRole('table', { name: 'Orders by day of creation and status' })
       await table.waitFor()
@@ -219,7 +290,7 @@ describe('the overview', () => {
       await checkAccessibility(page)
     })
 
-    await t.test('distinguishes states by the shape of sign and bar where there are no colours', async () => {
+    await t.test('distinguishes states by the shape of sign and bar if there are no colours', async () => {
       await page.getByRole('radio', { name: '30 days' }).click()
       await figure(page, 'Last 30 days').waitFor()
       await page.emulateMedia({ forcedColors: 'active' })
@@ -239,8 +310,8 @@ describe('the overview', () => {
 })
 
 /**
- * One for each total: pending ones of the first milliseconds of the day, the others of its last (not of
- * today).
+ * An order for each total. Pending ones are from the first milliseconds of the day, the others from its
+ * last (except today).
  */
 function ordersOf(
   daysAgo: number,
@@ -268,7 +339,7 @@ function sumOf(orders: readonly OrderRow[] = []): number {
   return orders.reduce((sum, { total_e4 }) => sum + Number(total_e4), 0) / 10_000
 }
 
-/** In the page: what these look like, as far as these properties go. */
+/** Runs in the page. Returns what these elements look like, by these properties. */
 const looksOf = `(selector, part, properties) => [...document.querySelectorAll(selector)].map((one) =>
   properties.map((property) => getComputedStyle(one, part)[property]).join(' '))`
 
@@ -278,7 +349,7 @@ function figure(page: Page, label: string) {
   return page.locator('.key-figure').filter({ has: term })
 }
 
-/** The exact numbers behind what is written short. */
+/** The exact numbers behind abbreviated ones. */
 async function valuesOf(page: Page, label: string): Promise<number[]> {
   await figure(page, label).locator('data').first().waitFor()
   const values = await figure(page, label).locator('data').all()
@@ -337,10 +408,12 @@ describe('the overview without orders', () => {
     await page.getByRole('heading', { name: 'You cannot view orders' }).waitFor()
     await page.getByRole('main').getByRole('link', { name: 'New order' }).waitFor()
     await page.waitForLoadState('networkidle')
-    assert.deepEqual(
-      requests.filter((request) => request.includes('/v1/orders')),
-      [],
-    )
+    await page.goto('/orders/review')
+    await page.getByRole('heading', { name: 'You cannot view orders' }).waitFor()
+    assert.equal(await page.getByRole('article').getAttribute('aria-busy'), 'false')
+    await page.waitForLoadState('networkidle')
+    const strays = requests.filter((request) => request.includes('/v1/orders'))
+    assert.deepEqual(strays, [])
     await checkAccessibility(page)
   })
 })

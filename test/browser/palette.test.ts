@@ -23,13 +23,13 @@ const box = (page: Page) => page.getByRole('combobox', { name: /^Search or go to
 const options = (page: Page) => palette(page).getByRole('option')
 const namesOf = (page: Page) => options(page).locator('.palette-name').allInnerTexts()
 
-/** What Enter would do, as a screen reader has it. */
+/** What Enter would do, as a screen reader announces it. */
 const activeOf = (page: Page) =>
   page.evaluate<string>(
     `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.querySelector('.palette-name').textContent`,
   )
 
-/** Without a pause between, however slow the machine is. */
+/** Types without pauses, however slow the machine is. */
 const typeAtOnce = `{
   const input = document.activeElement
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')
@@ -119,9 +119,15 @@ describe('the palette', () => {
 
     await t.test('finds an order by its number, as it is shown', async () => {
       const order = rows[2]
+      const [basil] = (await (await service.bearer('viewer')).get('/v1/orders?columns=number&filter=basil'))
+        .body.items
       await openPalette(page)
-      await page.keyboard.type(String(order?.id.slice(0, 13)))
-      await palette(page).getByText('Basil').waitFor()
+      for (const text of [`#${basil.number}`, String(order?.id.slice(0, 13))]) {
+        await box(page).fill(text)
+        await palette(page).getByText('All 1 order that match').waitFor()
+        assert.equal(await activeOf(page), 'Basil')
+        await palette(page).getByText(`#${basil.number} · 3.00 · Pending`).waitFor()
+      }
       await page.keyboard.press('Enter')
       await isAt(page, `/orders/${order?.id}`)
     })
@@ -138,16 +144,45 @@ describe('the palette', () => {
     await page.emulateMedia({ colorScheme: 'light' })
   })
 
+  it('finds users and services by the beginning of a name or email if the person manages accounts', async () => {
+    const admin = await service.bearer('admin')
+    const body = { userName: 'zora', email: 'Zora.Quill@example.com', roles: [] }
+    const { id } = (await admin.post('/v1/users', body)).body
+    await admin.post('/v1/clients', { clientId: 'zebra', displayName: 'ZO nightly', roles: [] })
+    const page = await visit(person, 'operator', '/')
+    const requests = listRequests(page)
+    await openPalette(page)
+    await page.keyboard.type('zo', { delay: 300 })
+    await palette(page).getByText('Nothing found. Type at least three').waitFor()
+    const strays = requests.filter((request) => /clients|users/.test(request))
+    assert.deepEqual(strays, [])
+    await page.keyboard.press('Escape')
+
+    await visit(person, 'admin', '/')
+    await openPalette(page)
+    await page.keyboard.type('ZO')
+    await palette(page).getByText('2 found').waitFor()
+    assert.deepEqual(await namesOf(page), ['zora', 'zebra'])
+    await checkAccessibility(page)
+    await checkColours(page)
+    await screenshot(page, 'palette-accounts')
+    await box(page).fill('zora.q')
+    await palette(page).getByText('1 found').waitFor()
+    await page.keyboard.press('Enter')
+    await isAt(page, `/accounts/users/${id}`)
+  })
+
   it('requests orders when typing pauses, from three letters on, and drops earlier requests', async () => {
     const page = await visit(person, 'admin', '/')
-    await page.getByText('Longest waiting').waitFor()
+    await page.getByText('Waiting by age').waitFor()
     await openPalette(page)
     const requests = listRequests(page)
     await page.keyboard.type('xy', { delay: 300 })
     await palette(page).getByText('Nothing found. Type at least three').waitFor()
     await page.evaluate(typeAtOnce)
     await palette(page).getByText('Nothing found.', { exact: true }).waitFor()
-    assert.deepEqual(requests, ['GET /v1/orders'])
+    const ofAccounts = ['GET /v1/clients', 'GET /v1/users']
+    assert.deepEqual(requests.sort(), [...ofAccounts, ...ofAccounts, 'GET /v1/orders'].sort())
     const release = await hold(page, '**/v1/orders?filter=basil**')
     const dropped = page.waitForEvent('requestfailed')
     await Promise.all([page.waitForRequest(/filter=basil/), box(page).fill('basil')])
@@ -159,7 +194,7 @@ describe('the palette', () => {
     await page.keyboard.press('Escape')
   })
 
-  it('offers the actions of the page behind it, with their keys, and runs them where the focus was', async () => {
+  it('offers the actions of the page behind it, with their keys, and runs them on the focused row', async () => {
     const page = await visit(person, 'admin', '/orders?filter=acme')
     await showsCustomers(page, ['Acme (Zürich)', 'Acme Ltd'])
     await linkOf(page, 'Acme Ltd').focus()
@@ -178,12 +213,12 @@ describe('the palette', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor({ state: 'detached' })
     await page.keyboard.press('h')
-    await page.getByText('Longest waiting').waitFor()
+    await page.getByText('Waiting by age').waitFor()
     await openPalette(page)
     assert.ok(!(await namesOf(page)).includes('Select the row'))
   })
 
-  it('opens from a field, too, and with its button where there is no keyboard', async () => {
+  it('opens even from a field, and by its button if there is no keyboard', async () => {
     await person.page.setViewportSize({ width: 390, height: 700 })
     const page = await visit(person, 'viewer', '/orders')
     await page.getByRole('combobox', { name: 'Search the orders' }).focus()

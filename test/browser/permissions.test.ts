@@ -10,11 +10,13 @@ import {
   focusedName,
   isAt,
   latestFirst,
+  selectAll,
   showsCustomers,
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
+import { approve, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
@@ -23,10 +25,6 @@ const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 
 const pending = { status: 0, version: 1, modifiedBy: null }
-const dialog = (page: Page) => page.getByRole('alertdialog')
-const inDialog = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
-const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ })
-const titled = (page: Page, title: string) => dialog(page).getByRole('heading', { name: title }).waitFor()
 
 async function newOrder(customer: string): Promise<string> {
   const row = orderRow({ customer })
@@ -38,7 +36,7 @@ async function newOrder(customer: string): Promise<string> {
 async function arrive(t: TestContext, user: TestUser, path: string): Promise<{ person: Person; page: Page }> {
   const person = await browser.person(t, { service })
   const { page } = person
-  // The app asks who it is.
+  // The app asks who is signed in.
   await page.goto(path)
   await fillIn(page, user)
   await isAt(page, path)
@@ -51,13 +49,16 @@ async function fillIn(page: Page, { credentials }: TestUser): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** A user whose role may be changed without anybody else noticing. */
+/** A user whose role may be changed without affecting anyone else. */
 async function newApprover(name: string): Promise<{ user: TestUser; role: string }> {
   const role = await addRole(service, name, ['Orders.Read', 'Orders.Approve', 'Orders.Create'])
   return { user: await newUser(service, { roles: [role] }), role }
 }
 
-/** As the administration command does it; what the service remembers of roles is then 5 minutes old. */
+/**
+ * Does what the administration command does, and moves the clock 5 minutes on, until the service no longer
+ * caches the role.
+ */
 async function forbidToApprove(role: string): Promise<void> {
   const stamp = machineStamp(service.now())
   await service.db.write('denyPermissions', { role, permissions: ['Orders.Approve'], stamp })
@@ -87,7 +88,7 @@ for (const account of ['viewer', 'operator'] as const) {
 }
 
 describe('a permission that is taken away', () => {
-  it('during a confirmation removes the button, and says so', async (t) => {
+  it('refuses an open confirmation, says why, and removes the button', async (t) => {
     const { user, role } = await newApprover('ends-asking')
     const id = await newOrder('Acme')
     const { person, page } = await arrive(t, user, `/orders/${id}`)
@@ -95,8 +96,8 @@ describe('a permission that is taken away', () => {
     await titled(page, 'Approve this order?')
     await forbidToApprove(role)
     person.expectFault(/ 403 .*\/approve\)/)
-    // The dialog is closed before the new permissions are there: the button has the focus once more, and goes
-    // with it.
+    // The dialog closes before the new permissions arrive: the button gets the focus once more, and
+    // disappears with it.
     await person.network({ slowBySeconds: 0.5 })
     await inDialog(page, 'Approve').click()
     await titled(page, 'The order was not approved')
@@ -117,7 +118,7 @@ describe('a permission that is taken away', () => {
     const rows = await insertOrders(service, latestFirst(names))
     const { person, page } = await arrive(t, user, '/orders?filter=teal')
     await showsCustomers(page, names)
-    await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
+    await selectAll(page).check()
     await page.keyboard.press('a')
     await titled(page, 'Approve 8 orders?')
     await forbidToApprove(role)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { catalogue, type ProblemCode } from '../../server/http/problems.ts'
+import { catalogue, type ProblemCode } from '../../server/http/catalogue.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, listRequests, waitForAddress, waitForFocus } from '../support/browser/journeys.ts'
 import { openBrowser, sideBySide } from '../support/browser/person.ts'
@@ -27,7 +27,7 @@ async function showsProblem(page: Page, code: string): Promise<void> {
 describe('the page of a problem', () => {
   const person = browser.samePerson({ service })
 
-  it('is where the type of a real problem leads, even without an account', async () => {
+  it('is the page that the type of a real problem leads to, even without an account', async () => {
     const viewer = await service.bearer('viewer')
     const { body } = await viewer.post('/v1/orders', { customer: 'Acme', total: 1 })
     assert.equal(body.code, 'permission-denied')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newUser, signIn as signInElsewhere, type TestUser } from '../support/accounts.ts'
+import { newUser, setPassword, signIn as signInElsewhere, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
-import { endSessions, signInByForm, signInHeading } from '../support/browser/journeys.ts'
-import { approvalsOf, eventually, storedOrder, visit } from '../support/browser/orders.ts'
+import { signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
+import { approvalsOf, eventually, focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { inTurn, openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
@@ -17,7 +17,7 @@ interface Scene {
   page: Page
   user: TestUser
   ids: string[]
-  /** Approves the order of this place by its key, and waits for the next one. */
+  /** Approves the order at this place by its key, and waits for the next one. */
   approve(number: number): Promise<void>
   /** The stored status of each order. */
   statuses(): Promise<number[]>
@@ -25,7 +25,10 @@ interface Scene {
 
 let scenes = 0
 
-/** In a review of three orders of a customer whom no other test has, by a new user who wants no question. */
+/**
+ * In a review of three orders of a customer that no other test has, by a new user who has turned off
+ * confirmation.
+ */
 async function inReview(person: Person): Promise<Scene> {
   scenes += 1
   const name = `Heron${scenes}`
@@ -52,19 +55,41 @@ async function inReview(person: Person): Promise<Scene> {
 const becomes = (scene: Scene, statuses: number[]) =>
   eventually(async () => assert.deepEqual(await scene.statuses(), statuses))
 
-const held = (page: Page) => page.getByRole('button', { name: /^Undo/ })
+/** The keyboard repeats the key. */
+async function holdDown(page: Page, key: string): Promise<void> {
+  for (let repeat = 0; repeat < 3; repeat += 1) await page.keyboard.down(key)
+  await page.keyboard.up(key)
+}
+
+/** Whether the browser still undoes something else by the key. */
+const pressUndo = `document.body.dispatchEvent(
+  new KeyboardEvent('keydown', { key: 'z', ctrlKey: true, bubbles: true, cancelable: true }))`
+
+const disconnected = /net::ERR_INTERNET_DISCONNECTED/
+
+const held = (page: Page) => page.getByRole('button', { name: 'Undo', exact: true })
 const decisions = (page: Page) => page.getByRole('region', { name: 'Your decisions' })
 const leftInBrowser = (page: Page) =>
-  page.evaluate<string[]>(
-    `Object.keys(localStorage).filter((name) => name.startsWith('countersign.decision.'))`,
-  )
+  page.evaluate<string[]>(`Object.entries(localStorage).flat().filter((text) => text.includes('decision.'))`)
 const keepsNothing = (page: Page) => eventually(async () => assert.deepEqual(await leftInBrowser(page), []))
+const keepsSome = (page: Page) => eventually(async () => assert.notDeepEqual(await leftInBrowser(page), []))
+
+/** Answers whatever the browser asks before the page goes away, and lists that it asked. */
+function answerAtLeaving(page: Page, mayLeave: boolean): string[] {
+  const asked: string[] = []
+  page.removeAllListeners('dialog')
+  page.on('dialog', (dialog) => {
+    asked.push(dialog.type())
+    void (mayLeave ? dialog.accept() : dialog.dismiss())
+  })
+  return asked
+}
 
 describe('undoing a decision', sideBySide, () => {
   describe('the five seconds to undo a decision', inTurn, () => {
     const person = browser.samePerson({ service })
 
-    it('hold it back, count down, and then it is sent', async () => {
+    it('hold the decision back, count down, and then send it', async () => {
       const scene = await inReview(person)
       const { page } = scene
       const sent = approvalsOf(page)
@@ -77,16 +102,41 @@ describe('undoing a decision', sideBySide, () => {
         .getByText(/in [45]\u00a0s/)
         .waitFor()
       assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
+      assert.equal(
+        await decisions(page)
+          .getByText(/more queued/)
+          .count(),
+        0,
+      )
+      // In a field, the key undoes what was typed.
+      await page.getByRole('button', { name: /^Reject/ }).click()
+      await page.getByLabel('Reason').press('Control+z')
       await decisions(page)
         .getByText(/in [123]\u00a0s/)
         .waitFor()
       await becomes(scene, [1, 0, 0])
       await held(page).waitFor({ state: 'detached' })
+      await page.getByText('One decision sent.', { exact: true }).waitFor()
       await keepsNothing(page)
       assert.equal(sent[0]?.headers['if-match'], '"1"')
     })
 
-    it('end with u or Ctrl and Z, the last decision first, and the review returns to its order', async () => {
+    it('allow the user to undo all decisions at once', async () => {
+      const scene = await inReview(person)
+      const { page } = scene
+      await scene.approve(1)
+      assert.equal(await page.getByRole('button', { name: 'Undo all' }).count(), 0)
+      await scene.approve(2)
+      await page.getByRole('button', { name: 'Undo all' }).click()
+      await page.getByText('Undone. 2 orders are pending again.').waitFor()
+      await page.getByText('1 of 3', { exact: true }).waitFor()
+      await waitForFocus(page.getByRole('heading', { level: 1 }))
+      await keepsNothing(page)
+      await scene.approve(1)
+      await becomes(scene, [1, 0, 0])
+    })
+
+    it('allow u or Ctrl+Z to undo the latest decision first, and the review returns to its order', async () => {
       const scene = await inReview(person)
       const { page } = scene
       await scene.approve(1)
@@ -96,17 +146,23 @@ describe('undoing a decision', sideBySide, () => {
       await decisions(page)
         .getByText(/2 more queued/)
         .waitFor()
-      await page.keyboard.press('u')
+      const visited = await page.evaluate('history.length')
+      await holdDown(page, 'u')
       await page.getByText('3 of 3', { exact: true }).waitFor()
-      await page.keyboard.press('Control+z')
+      assert.equal(await page.evaluate('history.length'), visited)
+      await page.keyboard.down('Control')
+      await holdDown(page, 'z')
+      await page.keyboard.up('Control')
       await page.getByText('2 of 3', { exact: true }).waitFor()
       await becomes(scene, [1, 0, 0])
       await page.waitForTimeout(1_000)
       assert.deepEqual(await scene.statuses(), [1, 0, 0])
       await keepsNothing(page)
+      assert.equal(await page.evaluate(pressUndo), true)
+      await page.getByText('2 of 3', { exact: true }).waitFor()
     })
 
-    it('keep the reason that was written', async () => {
+    it('keep the reason that was typed', async () => {
       const scene = await inReview(person)
       const { page } = scene
       await page.getByRole('button', { name: /^Reject/ }).waitFor()
@@ -115,7 +171,20 @@ describe('undoing a decision', sideBySide, () => {
       await page.keyboard.press('Enter')
       await page.getByText('Enter a reason.').first().waitFor()
       await checkAccessibility(page)
-      await page.keyboard.type('uja, too dear')
+      await page.keyboard.type('uja,')
+      await page.keyboard.press('Tab')
+      await focuses(page, 'Cancel')
+      await page.keyboard.press('Enter')
+      await page.getByLabel('Reason').waitFor({ state: 'detached' })
+      await waitForFocus(page.getByRole('heading', { level: 1 }))
+      await page.keyboard.press('r')
+      await page.keyboard.press('Escape')
+      await page.getByLabel('Reason').waitFor({ state: 'detached' })
+      await page.keyboard.press('r')
+      await page.keyboard.press('Shift+Enter')
+      await page.keyboard.type('too dear')
+      await page.getByLabel('Reason').dispatchEvent('keydown', { key: 'Enter', isComposing: true })
+      await page.getByLabel('Reason').waitFor()
       await page.keyboard.press('Enter')
       await page.getByText('2 of 3', { exact: true }).waitFor()
       await page.keyboard.press('u')
@@ -123,17 +192,17 @@ describe('undoing a decision', sideBySide, () => {
       await page.getByRole('button', { name: /^Reject/ }).waitFor()
       await page.waitForTimeout(250)
       await page.keyboard.press('r')
-      assert.equal(await page.getByLabel('Reason').inputValue(), 'uja, too dear')
+      assert.equal(await page.getByLabel('Reason').inputValue(), 'uja,\ntoo dear')
       await page.keyboard.press('Enter')
       await becomes(scene, [2, 0, 0])
     })
 
-    it('show on every page, and the order offers nothing meanwhile', async () => {
+    it('are shown on every page, and the order offers no action in the meantime', async () => {
       const scene = await inReview(person)
       const { page, ids } = scene
       await scene.approve(1)
       await page.keyboard.press('k')
-      await page.getByText('Your decision about this order is being sent.').waitFor()
+      await page.getByText('Your decision on this order has not been sent yet.').waitFor()
       assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
       await page.keyboard.press('h')
       await page
@@ -141,85 +210,215 @@ describe('undoing a decision', sideBySide, () => {
         .or(held(page))
         .first()
         .waitFor()
-      await held(page).click()
+      assert.equal(await page.evaluate(pressUndo), false)
       await held(page).waitFor({ state: 'detached' })
       await page.waitForTimeout(5_200)
       assert.equal((await storedOrder(service, ids[0] ?? '')).status, 0)
+      assert.equal(new URL(page.url()).pathname, '/')
     })
   })
 
-  describe('a decision whose page goes', inTurn, () => {
-    const person = browser.samePerson({ service })
+  describe('a decision whose page goes away', inTurn, () => {
+    const person = browser.samePerson({ service, isLive: true })
 
-    it('is sent at once and once, and a reload shows nothing because nothing is wrong', async () => {
+    it('is not sent, and the next page says so and leads back to its order', async () => {
       const scene = await inReview(person)
       const { page, ids } = scene
+      const asked = answerAtLeaving(page, true)
       await scene.approve(1)
       await scene.approve(2)
+      await keepsSome(page)
       await page.reload()
-      await page.getByText('3 of 3', { exact: true }).waitFor()
+      assert.deepEqual(asked, ['beforeunload'])
+      await decisions(page).getByText('2 decisions were not sent').waitFor()
+      await checkAccessibility(page)
+      await screenshot(page, 'review-left')
+      assert.deepEqual(await scene.statuses(), [0, 0, 0])
+      await decisions(page).getByRole('link', { name: 'Review the orders' }).click()
+      await page.getByText('1 of 2', { exact: true }).waitFor()
+      const reviewed = new URL(page.url()).searchParams.get('ids')?.split(',')
+      assert.deepEqual(new Set(reviewed), new Set(ids.slice(0, 2)))
       await keepsNothing(page)
-      assert.deepEqual(await scene.statuses(), [1, 1, 0])
-      for (const id of ids.slice(0, 2)) assert.equal((await storedOrder(service, id)).version, 2)
-      assert.equal(
-        await decisions(page)
-          .getByText(/approved/)
-          .count(),
-        0,
-      )
-      await page.keyboard.press('k')
-      await page.getByText(/^Approved by you/).waitFor()
+      await decisions(page).getByText('not sent').waitFor({ state: 'detached' })
+      page.removeAllListeners('dialog')
     })
 
-    it('is sent before the session ends with the sign-out', async () => {
+    it('may have been sent when its page went away while it was under way, and the next page says that', async () => {
       const scene = await inReview(person)
       const { page } = scene
+      answerAtLeaving(page, true)
+      await page.route('**/approve', () => undefined)
       await scene.approve(1)
-      await page.getByRole('button', { name: 'Sign out' }).click()
-      await signInHeading(page).waitFor()
-      assert.deepEqual(await scene.statuses(), [1, 0, 0])
+      await page.waitForRequest('**/approve')
+      await scene.approve(2)
+      await page.reload()
+      await decisions(page).getByText('One decision got no answer').waitFor()
+      await decisions(page).getByText('One decision was not sent').waitFor()
+      await page.unroute('**/approve')
+      for (const left of [1, 0]) {
+        await decisions(page).getByRole('button', { name: 'Dismiss' }).first().click()
+        await eventually(async () => assert.equal(await decisions(page).getByText('Dismiss').count(), left))
+      }
       await keepsNothing(page)
     })
 
-    it('keeps the person signed in while it cannot be sent', async () => {
+    it('is sent as if nothing had been asked when the user stays', async () => {
       const scene = await inReview(person)
-      const { page, ids } = scene
-      person.expectFault(/ 503 /)
-      await person.network({ answers: 'database-unavailable', paths: `/v1/orders/${ids[0]}/approve` })
+      const { page } = scene
+      const asked = answerAtLeaving(page, false)
       await scene.approve(1)
-      await page.getByRole('button', { name: 'Sign out' }).click()
-      await page.getByText('You are still signed in: some of your decisions could not be sent.').waitFor()
-      await decisions(page).getByText('One decision not sent.').waitFor()
-      await checkAccessibility(page)
-      await person.network('normal')
+      await page.evaluate('location.reload()')
+      await eventually(() => assert.deepEqual(asked, ['beforeunload']))
+      await page.getByText('2 of 3', { exact: true }).waitFor()
       await becomes(scene, [1, 0, 0])
-    })
-  })
-
-  describe('a decision, at the second page of a browser', inTurn, () => {
-    const person = browser.samePerson({ service })
-
-    it('is sent when the person goes to another site', async () => {
-      await inReview(person)
-      await person.page.goto('about:blank')
-      // It is there before anything is decided: the page that goes could not wait for it.
-      const token = person.page.waitForResponse(/\/v1\/auth\/csrf$/)
-      const scene = await inReview(person)
-      await token
-      await scene.approve(1)
-      await scene.page.goto('about:blank')
-      await becomes(scene, [1, 0, 0])
+      await page.getByText('One decision sent.').waitFor()
+      page.removeAllListeners('dialog')
+      await page.reload()
+      assert.deepEqual(asked, ['beforeunload'])
     })
 
-    it('is sent when the tab is closed', async () => {
+    it('is not sent when its tab is closed, and another tab says so', async () => {
       const scene = await inReview(person)
       const other = await scene.page.context().newPage()
+      await other.goto('/orders')
+      await other.getByRole('heading', { level: 1 }).waitFor()
       await scene.approve(1)
+      await keepsSome(other)
+      const asked = answerAtLeaving(scene.page, true)
       const closed = scene.page.waitForEvent('close')
       await scene.page.close({ runBeforeUnload: true })
       await closed
+      assert.deepEqual(asked, ['beforeunload'])
+      await decisions(other).getByText('One decision was not sent').waitFor()
+      assert.deepEqual(await scene.statuses(), [0, 0, 0])
+      await decisions(other).getByRole('button', { name: 'Dismiss' }).click()
+      await waitForFocus(other.getByRole('heading', { level: 1 }))
+      await keepsNothing(other)
+      person.page = other
+    })
+
+    it('is not sent when the user goes to another site, or when the tab dies', async () => {
+      const scene = await inReview(person)
+      const { page } = scene
+      const next = await page.context().newPage()
+      await scene.approve(1)
+      await keepsSome(page)
+      await page.goto('about:blank')
+      await next.goto('/')
+      await decisions(next).getByText('One decision was not sent').waitFor()
+      await decisions(next).getByRole('button', { name: 'Dismiss' }).click()
+      await page.goBack()
+      await scene.approve(2)
+      await keepsSome(page)
+      const session = await page.context().newCDPSession(page)
+      person.expectFault(/crash/)
+      session.send('Page.crash').catch(() => undefined)
+      await decisions(next).getByText('One decision was not sent').waitFor()
+      assert.deepEqual(await scene.statuses(), [0, 0, 0])
+      person.page = next
+      await page.close()
+    })
+  })
+
+  describe('a decision before the sign-out', inTurn, () => {
+    const person = browser.samePerson({ service })
+    const question = (page: Page, name: string) => page.getByRole('alertdialog', { name })
+    const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true }).click()
+
+    it('is sent if the user wants that', async () => {
+      const scene = await inReview(person)
+      const { page } = scene
+      await scene.approve(1)
+      await scene.approve(2)
+      await signOut(page)
+      const asking = question(page, 'Sign out with 2 decisions not sent?')
+      await checkAccessibility(page)
+      await screenshot(page, 'review-sign-out')
+      await asking.getByRole('button', { name: 'Send and sign out' }).click()
+      await signInHeading(page).waitFor()
+      assert.deepEqual(await scene.statuses(), [1, 1, 0])
+      assert.equal(await page.getByText('not been sent').count(), 0)
+      await keepsNothing(page)
+    })
+
+    it('is discarded if the user wants that, or stays as it is', async () => {
+      const scene = await inReview(person)
+      const { page } = scene
+      await page.getByRole('button', { name: /^Approve/ }).waitFor()
+      person.allowFault(disconnected)
+      await page.context().setOffline(true)
+      await scene.approve(1)
+      await signOut(page)
+      const asking = question(page, 'Sign out with one decision not sent?')
+      await asking.getByRole('button', { name: 'Cancel' }).click()
+      await asking.waitFor({ state: 'detached' })
+      await held(page).waitFor()
+      await signOut(page)
+      await asking.getByRole('button', { name: 'Send and sign out' }).click()
+      await asking.getByText('It will go out when you’re back online.').waitFor()
+      await asking.getByRole('button', { name: 'Cancel' }).click()
+      await page.keyboard.press('u')
+      await page.getByText('Undone.').waitFor()
+      await page.context().setOffline(false)
+      await scene.approve(1)
+      await signOut(page)
+      await asking.getByRole('button', { name: 'Discard' }).click()
+      await signInHeading(page).waitFor()
+      assert.deepEqual(await scene.statuses(), [0, 0, 0])
+      await keepsNothing(page)
+    })
+
+    it('keeps the user signed in if it is refused', async () => {
+      const scene = await inReview(person)
+      const { page, ids } = scene
+      const other = await newUser(service, { roles: ['Admin'] })
+      const colleague = await signInElsewhere(service, other)
+      await scene.approve(1)
+      await colleague.patch(`/v1/orders/${ids[0]}/reject`, { reason: 'Twice.' })
+      person.expectFault(/ 412 .*\/approve\)/)
+      await signOut(page)
+      await page.getByRole('button', { name: 'Send and sign out' }).click()
+      await page.getByText('You are still signed in: some of your decisions could not be sent.').waitFor()
+      await decisions(page)
+        .getByText(/^Not approved: /)
+        .waitFor()
+      await signOut(page)
+      await signInHeading(page).waitFor()
+    })
+  })
+
+  describe('a decision without a connection', inTurn, () => {
+    const person = browser.samePerson({ service })
+
+    it('can be undone as long as it was not sent, by itself or with all others', async () => {
+      const scene = await inReview(person)
+      const { page } = scene
+      const sent = approvalsOf(page)
+      await page.clock.install()
+      await page.reload()
+      await page.getByRole('button', { name: /^Approve/ }).waitFor()
+      person.allowFault(disconnected)
+      await page.context().setOffline(true)
+      await scene.approve(1)
+      await page.clock.fastForward('01:00')
+      await decisions(page)
+        .getByText('One decision not sent. It will go out when you’re back online.')
+        .first()
+        .waitFor()
+      await page.keyboard.press('u')
+      await page.getByText('Undone.').waitFor()
+      await page.getByText('1 of 3', { exact: true }).waitFor()
+      await held(page).waitFor({ state: 'detached' })
+      await page.clock.fastForward('00:01')
+      await page.keyboard.press('a')
+      await page.getByText('2 of 3', { exact: true }).waitFor()
+      await page.clock.fastForward('01:00')
+      await checkAccessibility(page)
+      await screenshot(page, 'review-offline')
+      await page.context().setOffline(false)
       await becomes(scene, [1, 0, 0])
-      await other.close()
+      await page.getByText('One decision sent.').waitFor()
+      assert.equal(sent.length, 1)
     })
   })
 
@@ -232,14 +431,16 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(1)
       person.allowFault(brokenConnection)
       await person.network('stopped')
-      await decisions(page).getByText('One decision not sent.').waitFor()
-      await screenshot(page, 'review-offline')
+      await decisions(page)
+        .getByText('One decision not sent. The service is not responding.')
+        .last()
+        .waitFor()
       await person.network('normal')
       await becomes(scene, [1, 0, 0])
-      await decisions(page).getByText('One decision not sent').waitFor({ state: 'detached' })
+      await decisions(page).getByText('One decision not sent').first().waitFor({ state: 'detached' })
     })
 
-    it('says who was faster, and the person goes on meanwhile', async () => {
+    it('says who decided first, while the user continues', async () => {
       const scene = await inReview(person)
       const { page, ids } = scene
       const other = await newUser(service, { roles: ['Admin'] })
@@ -256,6 +457,7 @@ describe('undoing a decision', sideBySide, () => {
       await page.getByText('2 of 3', { exact: true }).waitFor()
       await checkAccessibility(page)
       await screenshot(page, 'review-refused')
+      assert.equal(await decisions(page).getByRole('button', { name: 'Try again' }).count(), 0)
       await decisions(page).getByRole('link', { name: 'Open the order' }).click()
       await page.getByText('Twice.').waitFor()
       await decisions(page).getByRole('button', { name: 'Dismiss' }).click()
@@ -265,45 +467,45 @@ describe('undoing a decision', sideBySide, () => {
       await keepsNothing(page)
     })
 
-    it('is not shown to the next person who signs in', async () => {
+    it('waits for the next sign-in if the session has ended, and is then sent', async () => {
       const scene = await inReview(person)
       const { page, user } = scene
       await scene.approve(1)
-      await endSessions(service, user)
+      await scene.approve(2)
+      await setPassword(service, user)
       person.allowFault(/ 401 /)
       await signInHeading(page).waitFor()
-      const other = await newUser(service, { roles: ['Admin'] })
-      await signInByForm(page, other.credentials, page.getByText(/ of \d/).first())
-      assert.equal(
-        await decisions(page)
-          .getByText(/approved/)
-          .count(),
-        0,
-      )
+      await page
+        .getByText(`2 decisions have not been sent. Sign in as ${user.userName} to send them.`)
+        .waitFor()
+      await checkAccessibility(page)
+      await screenshot(page, 'review-sign-in')
       assert.deepEqual(await scene.statuses(), [0, 0, 0])
-      assert.equal((await leftInBrowser(page)).length, 1)
-      await page.evaluate('localStorage.clear()')
+      await signInByForm(page, user.credentials, held(page))
+      await page.getByText('2 decisions sent.').waitFor()
+      assert.deepEqual(await scene.statuses(), [1, 1, 0])
+      await keepsNothing(page)
     })
 
-    it('is shown after the next sign-in when the session had ended, and can be sent then', async () => {
+    it('is dropped when someone else signs in, who learns nothing but that', async () => {
       const scene = await inReview(person)
       const { page, user } = scene
-      await page.clock.install()
-      await page.reload()
+      const sent = approvalsOf(page)
       await scene.approve(1)
-      await endSessions(service, user)
+      await setPassword(service, user)
       person.allowFault(/ 401 /)
-      await page.clock.fastForward('00:06')
       await signInHeading(page).waitFor()
-      assert.deepEqual(await scene.statuses(), [0, 0, 0])
-      await page.clock.fastForward('02:00')
-      await signInByForm(page, user.credentials, decisions(page).getByText(/^Perhaps not approved: order /))
-      await checkAccessibility(page)
-      await decisions(page).getByRole('button', { name: 'Try again' }).click()
-      await becomes(scene, [1, 0, 0])
-      await decisions(page)
-        .getByText(/^Perhaps/)
-        .waitFor({ state: 'detached' })
+      const tries = sent.length
+      const other = await newUser(service, { roles: ['Viewer'] })
+      await signInByForm(
+        page,
+        other.credentials,
+        page.getByText('One decision by the previous user was not sent.'),
+      )
+      assert.equal(await held(page).count(), 0)
+      assert.equal(await decisions(page).getByText(/./).count(), 0)
+      await keepsNothing(page)
+      assert.deepEqual([sent.length, await scene.statuses()], [tries, [0, 0, 0]])
     })
   })
 })

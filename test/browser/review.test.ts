@@ -21,15 +21,15 @@ import { startService } from '../support/service.ts'
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 
-/** Works elsewhere at the same time. */
+/** A colleague who works elsewhere at the same time. */
 const someone = await newUser(service, { roles: ['Admin'] })
 const colleague = await signInElsewhere(service, someone)
 
 interface Scene {
   page: Page
-  /** By the customer. */
+  /** Keyed by customer. */
   ids: Map<string, string>
-  /** That of all orders of this review, whose list is at `path`; no other test has it. */
+  /** The total of all orders of this review, which no other test uses. The list of them is at `path`. */
   total: number
   path: string
   /** Presses a key; all presses are counted. */
@@ -40,11 +40,29 @@ interface Scene {
 const shows = (page: Page, customer: string, place: string) =>
   page.getByRole('heading', { level: 1, name: `${place}: Order for ${customer}`, exact: true }).waitFor()
 
-/** Nobody decides in less time than it takes to look. */
+/** Waits until the order can be decided, because it has to be on the screen for a moment first. */
 async function canDecide(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Approve/ }).waitFor()
   await page.waitForTimeout(250)
 }
+
+/** Presses the key for an order, and once more at the instant at which the next one can be decided. */
+const pressTwice = `new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error('the next order did not come')), 10_000)
+  const press = (timeStamp) => {
+    const event = new KeyboardEvent('keydown', { key: 'a', bubbles: true, cancelable: true })
+    document.body.dispatchEvent(Object.defineProperty(event, 'timeStamp', { value: timeStamp }))
+  }
+  const before = document.querySelector('h1').textContent
+  const observer = new MutationObserver(() => {
+    if (document.querySelector('h1')?.textContent === before || !document.querySelector('.order-actions .button-primary')) return
+    observer.disconnect()
+    const at = performance.now()
+    requestAnimationFrame(() => setTimeout(() => resolve(press(at)), 50))
+  })
+  observer.observe(document.body, { subtree: true, childList: true, characterData: true })
+  press(performance.now())
+})`
 
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, at) => `Customer ${String(at + 1).padStart(2, '0')}`)
@@ -59,7 +77,7 @@ describe('a review', () => {
   const person = browser.samePerson({ service, isLive: true })
   let scenes = 0
 
-  /** A new person is about to review the pending orders of these customers. */
+  /** Prepares a new person who is about to review the pending orders of these customers. */
   async function aboutToReview(customers: string[]): Promise<Scene> {
     scenes += 1
     const total = 100 + scenes
@@ -68,7 +86,7 @@ describe('a review', () => {
     const ids = new Map<string, string>()
     for (const customer of customers) ids.set(customer, await createdId(operator, { customer, total }))
     await seal(service.db)
-    // What the page before listens to is over.
+    // Ends the connection of the previous page.
     await person.page.goto('about:blank')
     const listening = person.page.waitForResponse(/\/v1\/orders\/events/)
     const page = await visit(person, await newUser(service, { roles: ['Admin'] }), path)
@@ -95,6 +113,9 @@ describe('a review', () => {
       if (others.includes(customer)) {
         await page.getByText(new RegExp(`^Approved by ${someone.userName}, `)).waitFor()
         assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
+        await page.waitForTimeout(250)
+        await press('a')
+        await page.getByText('This order is approved.').waitFor()
         await press('j')
       } else if (rejected.includes(customer)) {
         await canDecide(page)
@@ -105,7 +126,7 @@ describe('a review', () => {
       } else {
         await canDecide(page)
         await press('a')
-        // Asked once, whether to ask.
+        // The review asks once whether to confirm each decision.
         if (at === 0) await press('Enter')
       }
       assert.ok(presses() - before <= 2, customer)
@@ -121,20 +142,33 @@ describe('a review', () => {
     await screenshot(page, 'review-end')
   })
 
-  it('keeps its orders, its place and its number through a reload, whatever others decide meanwhile', async () => {
+  it('keeps its orders, its place and its number through a reload, whatever others decide in between', async () => {
     const { page, ids, press, path } = await aboutToReview(numbered(4))
     await press('v')
     await shows(page, 'Customer 01', '1 of 4')
+    const back = page.getByRole('button', { name: 'Back' })
+    const visited = await page.evaluate('history.length')
+    assert.equal(await back.getAttribute('aria-disabled'), 'true')
     await press('j')
     await press('j')
     await shows(page, 'Customer 03', '3 of 4')
+    assert.equal(await page.evaluate('history.length'), visited)
+    await page.getByRole('button', { name: 'Skip', exact: true }).waitFor()
+    assert.notEqual(await back.getAttribute('aria-disabled'), 'true')
+    assert.equal(await page.getByRole('progressbar').getAttribute('value'), '2')
+    assert.equal(await page.getByText('No decision needed.').count(), 0)
     await canDecide(page)
+    assert.equal(await page.getByRole('checkbox', { name: 'Confirm each decision' }).count(), 0)
+    await press('r')
+    await page.getByRole('button', { name: 'Reject without confirming' }).click()
+    await page.getByLabel('Reason').waitFor()
     for (const customer of ['Customer 02', 'Customer 03']) {
       await colleague.patch(`/v1/orders/${ids.get(customer)}/reject`, { reason: 'No.' })
     }
     await seal(service.db)
     const note = page.getByText(new RegExp(`^Rejected by ${someone.userName}, `))
     await note.waitFor()
+    assert.equal(await page.getByLabel('Reason').count(), 0)
     await page.reload()
     await shows(page, 'Customer 03', '3 of 4')
     await note.waitFor()
@@ -166,7 +200,7 @@ describe('a review', () => {
     await page.getByText(new RegExp(`^Approved by ${someone.userName}, `)).waitFor()
   })
 
-  it('begins at the focused row, and confirms each decision if the person wants that', async () => {
+  it('begins at the focused row, and asks for confirmation of each decision if the user wants that', async () => {
     const scene = await aboutToReview(numbered(3))
     const { page, press } = scene
     await press('j')
@@ -213,8 +247,42 @@ describe('a review', () => {
     await isStored(scene, 'Customer 04', 0)
   })
 
-  it('goes through what is selected, and then through what was skipped', async () => {
-    const { page, press } = await aboutToReview(numbered(4))
+  it('decides nothing that has only just appeared, and says so', async () => {
+    const scene = await aboutToReview(numbered(3))
+    const { page, press } = scene
+    await press('v')
+    await canDecide(page)
+    await press('a')
+    await page.getByRole('button', { name: 'Approve without confirming' }).click()
+    await shows(page, 'Customer 02', '2 of 3')
+    await canDecide(page)
+    await page.evaluate(pressTwice)
+    await shows(page, 'Customer 03', '3 of 3')
+    const early = page.getByText('The order has only just appeared. Press a again to approve it.')
+    await early.waitFor()
+    await canDecide(page)
+    assert.equal(await early.count(), 1)
+    await press('a')
+    await page.getByRole('heading', { name: 'End of the review' }).waitFor()
+    for (const customer of numbered(3)) await isStored(scene, customer, 1)
+  })
+
+  it('says once why an order cannot be decided, however often the key is pressed', async () => {
+    const { page, ids, press } = await aboutToReview(['Acme', 'Basil'])
+    await press('v')
+    await canDecide(page)
+    await colleague.patch(`/v1/orders/${ids.get('Acme')}/reject`, { reason: 'No.' })
+    await seal(service.db)
+    await page.getByText(new RegExp(`^Rejected by ${someone.userName}, `)).waitFor()
+    const why = page.getByText('This order is rejected.')
+    for (const key of ['a', 'a', 'r', 'a']) await press(key)
+    await why.waitFor()
+    assert.equal(await why.count(), 1)
+    await shows(page, 'Acme', '1 of 2')
+  })
+
+  it('goes through the selected orders, and then through the skipped ones', async () => {
+    const { page, path, press } = await aboutToReview(numbered(4))
     for (const customer of ['Customer 04', 'Customer 02']) {
       await page.getByRole('checkbox', { name: `Select ${customer}` }).click()
     }
@@ -225,12 +293,41 @@ describe('a review', () => {
     await shows(page, 'Customer 04', '2 of 2')
     await canDecide(page)
     await press('j')
-    await page.getByText('You went through 2 orders. You skipped 2.').waitFor()
+    const end = page.getByText('You went through 2 orders. You skipped 2.')
+    await end.waitFor()
+    await press('k')
+    await shows(page, 'Customer 04', '2 of 2')
+    await canDecide(page)
+    await press('j')
+    await end.waitFor()
     await checkAccessibility(page)
     await page.getByRole('link', { name: 'Review the 2 skipped' }).click()
     await shows(page, 'Customer 02', '1 of 2')
+    assert.match(page.url(), /filter=status/)
     await page.getByRole('link', { name: 'Orders', exact: true }).last().click()
     await page.getByText('2 selected', { exact: true }).waitFor()
+    await isAt(page, path)
+  })
+
+  it('asks before a withdrawal, whatever else it asks about', async () => {
+    const creator = await newUser(service, { roles: ['Admin'] })
+    const elsewhere = await signInElsewhere(service, creator)
+    for (const customer of ['Dunnock 1', 'Dunnock 2', 'Dunnock 3']) await createdId(elsewhere, { customer })
+    const page = await visit(person, creator, '/orders/review?filter=dunnock&orderBy=customer')
+    const question = page.getByRole('alertdialog', { name: 'Withdraw this order?' })
+    await page.getByRole('button', { name: 'Withdraw …' }).click()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await question.waitFor({ state: 'detached' })
+    await canDecide(page)
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: 'Approve without confirming' }).click()
+    await shows(page, 'Dunnock 2', '2 of 3')
+    await page.getByRole('button', { name: 'Withdraw …' }).click()
+    await question.getByRole('button', { name: 'Withdraw' }).click()
+    await shows(page, 'Dunnock 3', '3 of 3')
+    await page.getByRole('button', { name: 'Skip', exact: true }).click()
+    await page.getByText('You went through 3 orders. You approved 1, withdrew 1 and skipped 1.').waitFor()
+    await page.getByRole('link', { name: 'Review the one skipped' }).waitFor()
   })
 
   it('finds new orders on request, and says when there are none', async () => {
@@ -243,10 +340,12 @@ describe('a review', () => {
     await page.getByText(/^Approved by [\w-]+, /).waitFor()
     await press('j')
     await page.getByText('You went through 1 order. You made no decisions.').waitFor()
+    assert.equal(await page.getByRole('link', { name: /^Review the/ }).count(), 0)
     await page.getByRole('link', { name: 'Look for more' }).click()
     await shows(page, 'Basil', '1 of 1')
     await page.goto('/orders/review?filter=nobody')
     await page.getByRole('heading', { name: 'No orders to review' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Back' }).count(), 0)
     await checkAccessibility(page)
   })
 
@@ -268,10 +367,11 @@ describe('a review', () => {
     person.expectFault(/ 400 .*paginated=false/)
     const page = await visit(person, 'admin', '/orders/review?filter=sparrow')
     await page.getByText('10,001 orders are too many for one review').waitFor()
+    assert.equal(await page.getByRole('article').getAttribute('aria-busy'), 'false')
     await checkAccessibility(page)
   })
 
-  it('lends its keys to the page of an order: j and k lead to its neighbours in the list, across pages', async () => {
+  it('shares its keys with the page of an order: j and k lead to its neighbours in the list, across pages', async () => {
     await insertOrders(service, latestFirst(numbered(27), { created_by: 'wren' }))
     const page = await visit(person, 'viewer', '/orders?filter=createdBy%3Dwren')
     await linkOf(page, 'Customer 25').click()
@@ -308,6 +408,10 @@ describe('a review', () => {
     await screenshot(page, 'review-phone-ask')
     await page.keyboard.press('Enter')
     await page.getByText('2 of 2', { exact: true }).waitFor()
+    await page
+      .getByText(/^Approving .*w….* \(/)
+      .first()
+      .waitFor()
     await canDecide(page)
     await page.keyboard.press('r')
     await page.getByLabel('Reason').waitFor()

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
-import { machineStamp } from '../../server/audit/audit.ts'
-import { newUser, type TestUser } from '../support/accounts.ts'
+import { grantRoles, newUser, setEnabled, setPassword, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
-  endSessions,
   heading,
   listRequests,
   nameCard,
@@ -29,7 +27,7 @@ const signedOutWords = 'Your session has ended. Sign in to pick up where you lef
 const service = await startService({ clockRuns: true, until: { after } })
 await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
 
-/** Grows: what is asked from now on, with `by itself` where the request says so. */
+/** A list that grows with each request from now on. Requests that nobody asked for are marked `by itself`. */
 function listAsked(page: Page): string[] {
   const asked: string[] = []
   page.on('request', (request) => {
@@ -49,8 +47,8 @@ describe('a session', () => {
   let user: TestUser
 
   /**
-   * The clock of the page goes on as the tests say (and by itself); all but the last end at the list, signed
-   * in.
+   * The clock of the page runs by itself and moves as the tests say. All but the last test end at the list,
+   * signed in.
    */
   before(async () => {
     page = person.page
@@ -96,7 +94,7 @@ describe('a session', () => {
     }
   })
 
-  it('that is unused shows a notice two minutes before its end, and can be prolonged', async () => {
+  it('warns two minutes before it ends for lack of use, and can be prolonged', async () => {
     const row = page.getByRole('row').filter({ hasText: 'Protected Pencils' })
     const place = await row.boundingBox()
     assert.ok(place)
@@ -107,7 +105,7 @@ describe('a session', () => {
     await page.clock.fastForward('00:40')
     await stillThere(page).waitFor()
     assert.deepEqual(await row.boundingBox(), place, 'nothing moves')
-    // As when the page moves under the pointer: it enters the row, and no hand moved it.
+    // As when the page moves under the pointer: the pointer enters the row, but nobody moved it.
     await row.dispatchEvent('mouseover')
     await row.dispatchEvent('pointermove', { pointerType: 'mouse', movementX: 0, movementY: 0 })
     await page.clock.fastForward('00:05')
@@ -122,7 +120,7 @@ describe('a session', () => {
   })
 
   it('shows nothing after its end, with or without a network', async () => {
-    await endSessions(service, user)
+    await setPassword(service, user)
     await person.network('stopped')
     person.expectFault(brokenConnection)
     await page.clock.fastForward('30:01')
@@ -136,22 +134,18 @@ describe('a session', () => {
   it('has the permissions of a new role after its next refresh', async () => {
     const create = page.getByRole('link', { name: 'New order' })
     assert.equal(await create.count(), 0)
-    await service.db.write('grantRoles', {
-      account: user.account,
-      roles: ['Operator'],
-      stamp: machineStamp(service.now()),
-    })
+    await grantRoles(service, user, ['Operator'])
     await page.clock.fastForward('06:00')
     await page.keyboard.press('Shift')
     await create.waitFor()
     await page.getByText('Protected Pencils').waitFor()
   })
 
-  it('that the service has ended leads to the sign-in at the next request, and back again', async () => {
+  it('leads to the sign-in at the next request if the service has ended it, and back again', async () => {
     await page.getByRole('button', { name: 'Total' }).click()
     await waitForAddress(person, '/orders?orderBy=total&order=Desc')
     await page.waitForLoadState('networkidle')
-    await endSessions(service, user)
+    await setPassword(service, user)
     person.expectFault(/ 401 .*\/v1\/orders\?/)
     await page.getByRole('button', { name: 'Customer' }).click()
     await page.getByText(signedOutWords).waitFor()
@@ -161,11 +155,11 @@ describe('a session', () => {
     await waitForAddress(person, '/orders?orderBy=customer')
   })
 
-  it('whose antiforgery token is refused fetches a new one, and the action succeeds', async () => {
+  it('fetches a new antiforgery token when one is refused, and the action succeeds', async () => {
     await page.getByRole('link', { name: 'New order' }).click()
     await page.getByLabel('Customer').fill('Antiforgery Anvils')
     await page.getByLabel('Total').fill('1')
-    // As after a start with another key.
+    // As if the service had started again with another key.
     service.antiforgeryKey.fill(7)
     const requests = listRequests(page)
     person.expectFault(/ 403 .*\/v1\/orders\)/)
@@ -175,7 +169,7 @@ describe('a session', () => {
     await backToTheOrders()
   })
 
-  it('whose antiforgery token is refused twice reports it, and fetches no further one', async () => {
+  it('reports an antiforgery token that is refused twice, and fetches no further one', async () => {
     await page.getByRole('link', { name: 'New order' }).click()
     await page.getByLabel('Customer').fill('Antiforgery Anvils')
     await page.getByLabel('Total').fill('1')
@@ -195,7 +189,7 @@ describe('a session', () => {
     await backToTheOrders()
   })
 
-  it('is not prolonged by retries, nor by what is fetched when the window returns', async () => {
+  it('is not prolonged by retries, nor by what is fetched when the person returns to the window', async () => {
     await person.network({ answers: 'overloaded', paths: '/v1/orders' })
     person.expectFault(/ 503 /)
     const asked = listAsked(page)
@@ -210,11 +204,11 @@ describe('a session', () => {
     asked.length = 0
     await page.clock.fastForward('00:30')
     await page.evaluate('dispatchEvent(new Event("visibilitychange"))')
-    const both = [`${list} by itself`, 'GET /v1/views by itself']
-    await eventually(() => assert.deepEqual(asked.toSorted(), both))
+    const all = ['GET /v1/auth/absence by itself', `${list} by itself`, 'GET /v1/views by itself']
+    await eventually(() => assert.deepEqual(asked.toSorted(), all))
   })
 
-  it('is not prolonged by what is fetched ahead, but by a page that someone opens', async () => {
+  it('is prolonged by a page that someone opens, but not by prefetching', async () => {
     const asked = listAsked(page)
     await page.reload()
     await page.getByText('Protected Pencils').waitFor()
@@ -231,12 +225,8 @@ describe('a session', () => {
     await backToTheOrders()
   })
 
-  it('of a disabled user cannot be renewed', async () => {
-    await service.db.write('setAccountEnabled', {
-      account: user.account,
-      enabled: false,
-      stamp: machineStamp(service.now()),
-    })
+  it('cannot be renewed for a disabled user', async () => {
+    await setEnabled(service, user, false)
     person.expectFault(/ 401 .*\/v1\/orders\?/)
     await page.getByRole('button', { name: 'Customer' }).click()
     await page.getByText(signedOutWords).waitFor()
@@ -246,8 +236,8 @@ describe('a session', () => {
   })
 })
 
-describe('a session of a short life', { concurrency: true }, () => {
-  it('is not kept alive by requests of the app, and its notice comes no later for them', async (t) => {
+describe('a short session', { concurrency: true }, () => {
+  it('is not kept alive by the app’s own requests, which do not delay its warning either', async (t) => {
     const short = await startService({ env: { SESSION_IDLE_TTL_SECONDS: '16' }, clockRuns: true })
     const operator = await short.bearer('operator')
     for (let order = 0; order < 10; order += 1) await createdId(operator, { customer: `Acme ${order}` })
@@ -262,15 +252,16 @@ describe('a session of a short life', { concurrency: true }, () => {
       await pause(startedAt + (order + 1) * 500 - performance.now())
       await page.getByRole('link', { name: `Acme ${order}` }).hover()
     }
-    // A quarter of its life before its end: 12 s after the start, and 17 if the last of these had been a use.
+    // A quarter of its life before its end: 12 s after the start, or 17 s if the last of these had counted
+    // as use.
     await stillThere(page).waitFor({ timeout: startedAt + 16_000 - performance.now() })
-    // The last of them was asked for a moment ago.
+    // The last of them was requested a moment ago.
     await eventually(() => assert.equal(asked.filter((request) => request.endsWith('by itself')).length, 10))
     await page.getByText(signedOutWords).waitFor()
     assert.ok(performance.now() - startedAt < 20_000)
   })
 
-  it('shows a notice five minutes before its absolute end', async (t) => {
+  it('warns five minutes before its absolute end', async (t) => {
     const short = await startService({ env: { SESSION_ABSOLUTE_TTL_SECONDS: '303' }, clockRuns: true })
     const user = await newUser(short)
     const person = await browser.person(t, { service: short })
@@ -290,7 +281,9 @@ describe('a session of a short life', { concurrency: true }, () => {
 describe('an automatic retry', () => {
   const person = browser.samePerson({ service })
 
-  /** Presses in vain, and once more a minute later; the answer is refused for another minute each time. */
+  /**
+   * Presses without success, and again a minute later. Each time the answer asks for another minute.
+   */
   async function pressInVain(path: string, name: string): Promise<void> {
     const { page } = person
     const refused = () =>
@@ -343,12 +336,12 @@ describe('an automatic retry', () => {
         await signInByForm(page, next.credentials, nameCard(page, next.userName))
         const requests = listRequests(page)
         await page.clock.fastForward('02:00')
-        // What is asked for now would come after it.
+        // A request that is made now would come after it.
         await page.getByRole('link', { name: 'Orders', exact: true }).click()
         await page.getByText('Handed Hammers').waitFor()
         assert.ok(requests.includes(list))
         assert.ok(
-          requests.every((request) => !request.endsWith(path)),
+          requests.every((request) => request.startsWith('GET ') || !request.endsWith(path)),
           requests.join(),
         )
       })
@@ -378,8 +371,9 @@ describe('an answer that comes late', () => {
     await sent.promise
     await page.getByRole('button', { name: 'Sign out' }).click()
     await signInHeading(page).waitFor()
+    // The overview reads the policy as well.
+    await putPolicy(service, [policyRow({ approvals: 3 })])
     await signInByForm(page, next.credentials, nameCard(page, next.userName))
-    await putPolicy(await service.bearer('admin'), [policyRow({ approvals: 3 })])
     const policy = page.getByRole('link', { name: 'Policy' })
     await policy.click()
     const approvals = page.getByLabel('Approvals', { exact: true })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, describe, it } from 'node:test'
-import { newUser } from '../support/accounts.ts'
+import { newUser, setPassword } from '../support/accounts.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
-  endSessions,
   heading,
   hold,
   keepDrawings,
@@ -35,7 +35,7 @@ async function type({ page }: Person, credentials: { email: string; password: st
   await page.keyboard.press('Enter')
 }
 
-/** Signed out, in a browser that remembers nobody. */
+/** Signs out, and lets the browser forget everyone. */
 async function forget({ page }: Person): Promise<void> {
   await page.context().clearCookies()
   if (page.url() !== 'about:blank') await page.evaluate('localStorage.clear(); sessionStorage.clear()')
@@ -70,14 +70,14 @@ describe('signing in', () => {
     const places = 'JSON.stringify([location.href, localStorage, sessionStorage, history.state])'
     const left = [await page.evaluate(places), await page.context().cookies(), await service.log()]
     assert.doesNotMatch(JSON.stringify(left), /wrong-secret-words/)
-    // The next try is typed over the last one.
+    // The next password is typed over the last one.
     await page.keyboard.type(user.password)
     await page.keyboard.press('Enter')
     await nameCard(page, user.userName).waitFor()
     await waitForAddress(person, '/orders')
   })
 
-  it('counts down after too many tries, and sends nothing meanwhile', async (t) => {
+  it('counts down after too many tries, and sends nothing in the meantime', async (t) => {
     const user = await newUser(service)
     await failSignIns(user.email, 11)
     const person = await browser.person(t, { service })
@@ -108,7 +108,7 @@ describe('signing in', () => {
     await nameCard(page, user.userName).waitFor()
   })
 
-  it('signs in once, however often a slow service is asked', async () => {
+  it('signs in once, however often the person tries while the service is slow', async () => {
     const user = await newUser(service)
     await person.page.goto('/sign-in')
     await waitForFocus(person.page.getByLabel('Email'))
@@ -123,7 +123,7 @@ describe('signing in', () => {
   })
 })
 
-/** One try after another, each when the wait before it is over: eleven leave a wait of 32 seconds. */
+/** Tries one after another, each when the previous wait is over. Eleven tries leave a wait of 32 seconds. */
 async function failSignIns(email: string, times: number): Promise<void> {
   for (let tries = 0; tries < times; tries += 1) {
     service.advance(60_000)
@@ -132,11 +132,11 @@ async function failSignIns(email: string, times: number): Promise<void> {
   }
 }
 
-describe('the way through the sign-in form', () => {
+describe('the sign-in form', () => {
   const person = browser.stayingPerson({ service })
   beforeEach(() => forget(person))
 
-  it('leads back to exactly the requested address, without a step in the history', async () => {
+  it('leads back to exactly the requested address, without adding to the history', async () => {
     const deep = '/orders?filter=customer%3A%22a+%26+b%22+total%3E%3D1.5&pageSize=50&orderBy=total&order=Desc'
     const { page } = person
     await page.goto('/problems')
@@ -150,7 +150,28 @@ describe('the way through the sign-in form', () => {
     await waitForAddress(person, '/problems')
   })
 
-  it('leads to the overview instead of an outside address', async () => {
+  it('is not shown for a dead link, unless only the service can say that it is dead', async () => {
+    const { page } = person
+    const unknown = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
+    for (const dead of [
+      '/nowhere',
+      '/orders/1042x',
+      '/orders/019a9d2e/receipt',
+      `/orders/${unknown}/nothing`,
+      '/accounts/users/ann',
+      '/accounts/services/0',
+    ]) {
+      await page.goto(dead)
+      assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Page not found', dead)
+      await waitForAddress(person, dead)
+    }
+    for (const possible of [`/orders/${unknown}`, `/orders/${unknown}/receipt`, '/accounts/users/999999']) {
+      await page.goto(possible)
+      await signInHeading(page).waitFor()
+    }
+  })
+
+  it('leads to the overview instead of an address on another site', async () => {
     const { page } = person
     const outside = ['//evil.example', '/\\evil.example', '/\t/evil.example', '/.//evil.example']
     await page.goto(`/sign-in?to=${encodeURIComponent('https://evil.example/orders')}`)
@@ -161,6 +182,27 @@ describe('the way through the sign-in form', () => {
       await heading(page, /viewer/).waitFor()
       await waitForAddress(person, '/')
     }
+  })
+})
+
+describe('the sign-in form of a development service', () => {
+  it('signs in as a demo account in one press, and leads back to the requested address', async (t) => {
+    const demo = await startService({ development: true, clockRuns: true, until: t })
+    const person = await browser.person(t, { service: demo })
+    const { page } = person
+    await page.goto('/approval-policy')
+    await page.getByRole('heading', { name: 'Demo accounts' }).waitFor()
+    const accounts = page.getByRole('region', { name: 'Demo accounts' }).getByRole('button')
+    assert.deepEqual(await accounts.allTextContents(), [
+      'admin Admin',
+      'operator Operator',
+      'viewer Viewer',
+      'approver Admin',
+    ])
+    await checkAccessibility(page)
+    await page.getByRole('button', { name: 'approver' }).click()
+    await heading(page, 'Approval policy').waitFor()
+    await page.getByText('approver').first().waitFor()
   })
 })
 
@@ -182,7 +224,7 @@ describe('signing out', () => {
     const requests = listRequests(page)
     await takeDrawings(page)
     await page.goBack()
-    // Nor is the next person led to where this one was.
+    // The next person is not led to where this one was, either.
     await waitForAddress(person, `/sign-in?to=${encodeURIComponent('/')}`)
     await waitForFocus(page.getByLabel('Email'))
     assert.doesNotMatch(await takeDrawings(page), /Protected Pencils|operator/)
@@ -193,7 +235,7 @@ describe('signing out', () => {
     assert.doesNotMatch(await takeDrawings(page), /Protected Pencils|operator/)
   })
 
-  it('says so when it did not succeed', async () => {
+  it('says so if it fails', async () => {
     const { page } = person
     await signIn(person, 'operator')
     await page.goto('/orders', { waitUntil: 'networkidle' })
@@ -213,7 +255,7 @@ describe('before the session is known', () => {
   const splash = ({ page }: Person) => page.locator('main[aria-busy=true]').getByAltText('Countersign')
   const inside = /Orders|Overview|Sign out|Protected Pencils/
 
-  it('draws and requests nothing; without a session it stays so, without a fault', async (t) => {
+  it('draws and requests nothing protected; without a session it never does', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     await keepDrawings(page)
@@ -227,7 +269,7 @@ describe('before the session is known', () => {
     assert.doesNotMatch(await takeDrawings(page), inside)
   })
 
-  it('draws and requests nothing; with a session the app follows', async (t) => {
+  it('draws and requests nothing protected until a session is found, and then shows the app', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     await signIn(person, 'viewer')
@@ -260,7 +302,7 @@ describe('before the session is known', () => {
     await release()
     await page.getByText('Protected Pencils').waitFor()
     assert.equal(requests.filter((request) => request === 'GET /v1/orders').length, 1)
-    await endSessions(service, user)
+    await setPassword(service, user)
     person.expectFault(/ 401 /)
     await page.reload()
     await signInHeading(page).waitFor()

@@ -38,7 +38,7 @@ describe('two tabs of one browser', () => {
     await keepDrawings(second)
   })
 
-  /** Somebody is signed in at the first one's list; the second is at the address. */
+  /** Someone is signed in and sees the list in the first tab. The second tab shows the address. */
   async function openTabs(address: string, roles = ['Operator']): Promise<TestUser> {
     const user = await newUser(service, { roles })
     await signIn(person, user)
@@ -50,9 +50,9 @@ describe('two tabs of one browser', () => {
     return user
   }
 
-  it('of one person sign out together, the other one without asking for anything, and come back to where each was', async () => {
+  it('of one person sign out together, the second without a request, and return to where each was', async () => {
     const user = await openTabs('/orders?pageSize=50')
-    // The last thing that it draws by itself.
+    // The last thing that the page draws by itself.
     await second
       .getByRole('status')
       .getByText(/^\d+ orders?$/)
@@ -69,7 +69,7 @@ describe('two tabs of one browser', () => {
     assert.match(second.url(), /\/orders\?pageSize=50$/)
   })
 
-  it('of one person stay signed out, also when an older question is answered after that', async () => {
+  it('of one person stay signed out, even if an earlier request is answered after that', async () => {
     await openTabs('/orders')
     const release = await hold(first, '**/v1/auth/me')
     const tell = (kind: string) =>
@@ -82,12 +82,12 @@ describe('two tabs of one browser', () => {
     const answered = first.waitForResponse('**/v1/auth/me')
     await release()
     await (await answered).finished()
-    // What the answer would change is drawn in the next frames.
+    // Any change that the answer caused would be drawn in the next frames.
     await first.evaluate('new Promise((resolve) => setTimeout(resolve, 300))')
     assert.equal(await signInHeading(first).isVisible(), true)
   })
 
-  it('of one person both hear of an order that one of them creates', async () => {
+  it('of one person both show an order that one of them creates', async () => {
     await openTabs('/orders')
     await first.getByRole('link', { name: 'New order' }).click()
     await first.getByLabel('Customer').fill('Tandem Teapots')
@@ -97,7 +97,7 @@ describe('two tabs of one browser', () => {
     await second.getByRole('rowheader', { name: 'Tandem Teapots' }).waitFor()
   })
 
-  it('hold nothing of the first person for another who signs in', async () => {
+  it('keep nothing of the first person for another one who signs in', async () => {
     const user = await openTabs('/orders/new', ['Admin'])
     const next = await newUser(service, { roles: ['Operator'] })
     await second.getByLabel('Customer').fill('Secret Sausages')
@@ -137,7 +137,7 @@ describe('two tabs of one browser', () => {
     assert.equal(requests.filter(isAboutOrders).length, 1)
   })
 
-  it('both belong to the person who signs in over an existing session', async () => {
+  it('both belong to the person who signs in while another is signed in', async () => {
     const user = await openTabs('/orders/new', ['Admin'])
     const next = await newUser(service, { roles: ['Admin'] })
     await first.getByRole('checkbox', { name: /^Select Protected/ }).click()
@@ -163,7 +163,7 @@ describe('two tabs of one browser', () => {
     await third.close()
   })
 
-  it('of one person prolong the session for each other: the notice goes in both', async () => {
+  it('of one person prolong the session for each other: the warning disappears in both', async () => {
     const { clock } = first.context()
     await clock.install()
     await openTabs('/orders')

@@ -41,7 +41,7 @@ describe('a change of an account', () => {
   const credentials = ({ name }: { name: string }) =>
     cli.sql((database) => readCredentials(database, idOf(name)))
 
-  it('ends nothing when a secret is added, and everything when one is dropped for it', async () => {
+  it('ends nothing when a secret is added, and everything when the old one is dropped', async () => {
     const rotation = { account: billing, dropOld: false, stamp }
     await db.write('rotateClientSecret', { ...rotation, secretHash: `second ${made}` })
     assert.deepEqual(credentials(billing), untouched)
@@ -65,7 +65,7 @@ describe('a change of an account', () => {
     assert.deepEqual(credentials(jo), revoked)
   })
 
-  it('is dated after the last change, whatever the clock says', async () => {
+  it('is dated after the previous change, whatever the clock says', async () => {
     for (const [now, dated] of [
       [addedAt - 3_600_000, addedAt + 1],
       [addedAt + 1, addedAt + 2],

@@ -29,17 +29,17 @@ describe('client add', () => {
     const list = await cli.run('client list')
     assert.equal(
       list.stdout,
-      'ID  CLIENT ID  ROLES     SECRETS  STATE\n' +
-        '1   billing    Operator  1        enabled\n' +
-        '2   reports    Viewer    1        enabled\n',
+      'ID  CLIENT ID  ROLES     SECRETS  OWNER  STATE\n' +
+        '1   billing    Operator  1        -      enabled\n' +
+        '2   reports    Viewer    1        -      enabled\n',
     )
     const stored = readdirSync(cli.folder).map((file) => readFileSync(join(cli.folder, file), 'latin1'))
     assert.equal(stored.join('').includes(clientSecret), false)
   })
 
-  it('stores --name and --ends-at, and refuses what the API refuses', async (t) => {
+  it('stores --display-name and --ends-at, and refuses what the API refuses', async (t) => {
     const cli = commandLine(t)
-    await cli.run('client add billing --role Operator --name Nightly --ends-at 2999-12-31T00:00:00Z')
+    await cli.run('client add billing --role Operator --display-name Nightly --ends-at 2999-12-31T00:00:00Z')
     const rule = 'a client id starts with a letter and has at most 64 letters, digits and . _ -'
     for (const [args, line] of [
       ['42 --role Viewer', rule],
@@ -50,10 +50,10 @@ describe('client add', () => {
     ] as const) {
       assert.deepEqual(await cli.run(`client add ${args}`), refusal(line))
     }
-    const endsAt = '2999-12-31T00:00:00.000Z'
+    const endsAtUtc = '2999-12-31T00:00:00.000Z'
     const clients = await cli.json<unknown[]>('client list')
     assert.partialDeepStrictEqual(clients, [
-      { clientId: 'billing', name: 'Nightly', endsAt, lastUsedAt: null },
+      { clientId: 'billing', displayName: 'Nightly', endsAtUtc, lastUsedAtUtc: null },
     ])
     assert.equal(clients.length, 1)
   })
@@ -66,7 +66,7 @@ describe('client rotate-secret and drop-old-secret', () => {
     const first = await rotate('client add billing --role Operator')
     const second = await rotate('client rotate-secret BILLING')
     assert.deepEqual(storedHashes(cli), [first, second])
-    assert.match((await cli.run('client list')).stdout, /^1 {3}billing {4}Operator {2}2 {8}enabled$/m)
+    assert.match((await cli.run('client list')).stdout, /^1 {3}billing {4}Operator {2}2 {8}- {6}enabled$/m)
     const third = await rotate('client rotate-secret billing')
     assert.deepEqual(storedHashes(cli), [second, third])
     assert.deepEqual(await cli.json('client drop-old-secret billing'), { clientId: 'billing', dropped: 1 })
@@ -77,33 +77,73 @@ describe('client rotate-secret and drop-old-secret', () => {
   })
 })
 
-describe('client disable, enable, grant and revoke', () => {
-  it('change the client, and refuse an unknown one', async (t) => {
+describe('client set-owner', () => {
+  it('names a user by email or user name, and takes the owner away', async (t) => {
     const cli = commandLine(t)
-    await cli.run('client add billing --role Operator')
-    const clientId = 'billing'
-    for (const [command, value] of [
-      ['disable billing', { clientId, enabled: false, changed: true }],
-      ['enable billing', { clientId, enabled: true, changed: true }],
-      ['grant billing Viewer', { clientId, changed: ['Viewer'], roles: ['Operator', 'Viewer'] }],
-      ['revoke billing operator', { clientId, changed: ['Operator'], roles: ['Viewer'] }],
-    ] as const) {
-      assert.deepEqual(await cli.json(`client ${command}`), value)
+    await cli.run('user add Ann@example.com --invite')
+    await cli.run('user add bo@example.com --invite')
+    await cli.run('client add billing --owner ANN@example.com')
+    const owners = async () => {
+      const clients = await cli.json<{ owner: string | null; ownerId: number | null }[]>('client list')
+      return clients.map(({ owner, ownerId }) => [owner, ownerId])
     }
-    for (const command of [
-      'rotate-secret nobody',
-      'drop-old-secret nobody',
-      'disable nobody',
-      'grant nobody Viewer',
-    ]) {
-      assert.deepEqual(await cli.run(`client ${command}`), refusal('there is no client nobody'))
-    }
+    assert.deepEqual(await owners(), [['ann', 1]])
+    const change = await cli.json('client set-owner Billing bo')
+    assert.deepEqual(change, { clientId: 'billing', ownerId: 2, owner: 'bo' })
+    assert.deepEqual(await owners(), [['bo', 2]])
+    assert.match((await cli.run('client list')).stdout, /^3 {3}billing {4}- {6}1 {8}bo {5}enabled$/m)
+    const none = await cli.run('client set-owner billing --none')
+    assert.equal(none.stdout, 'billing is owned by nobody.\n')
+    assert.deepEqual(await owners(), [[null, null]])
   })
+
+  it('refuses an unknown user or client, a disabled user, and anything but one owner or --none', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('user add ann@example.com --invite')
+    await cli.run('user disable ann')
+    await cli.run('client add billing')
+    for (const [args, line] of [
+      ['set-owner nobody ann', 'there is no client nobody'],
+      ['set-owner billing nobody', 'there is no user nobody'],
+      ['set-owner billing billing', 'there is no user billing'],
+      ['set-owner billing ann', 'this account cannot own a service'],
+      ['add other --owner ann@example.com', 'this account cannot own a service'],
+    ] as const) {
+      assert.deepEqual(await cli.run(`client ${args}`), refusal(line))
+    }
+    for (const args of ['billing', 'billing ann --none', '']) {
+      assert.equal((await cli.run(`client set-owner ${args}`)).status, 2)
+    }
+    assert.partialDeepStrictEqual(await cli.json('client list'), [{ clientId: 'billing', owner: null }])
+  })
+})
+
+it('client disable, enable, grant and revoke change the client, and refuse an unknown one', async (t) => {
+  const cli = commandLine(t)
+  await cli.run('client add billing --role Operator')
+  const clientId = 'billing'
+  for (const [command, value] of [
+    ['disable billing', { clientId, enabled: false, changed: true }],
+    ['enable billing', { clientId, enabled: true, changed: true }],
+    ['grant billing Viewer', { clientId, changed: ['Viewer'], roles: ['Operator', 'Viewer'] }],
+    ['revoke billing operator', { clientId, changed: ['Operator'], roles: ['Viewer'] }],
+  ] as const) {
+    assert.deepEqual(await cli.json(`client ${command}`), value)
+  }
+  for (const command of [
+    'rotate-secret nobody',
+    'drop-old-secret nobody',
+    'disable nobody',
+    'grant nobody Viewer',
+  ]) {
+    assert.deepEqual(await cli.run(`client ${command}`), refusal('there is no client nobody'))
+  }
 })
 
 describe('role list, allow and deny', () => {
   it('show and change the permissions of roles', async (t) => {
     const cli = commandLine(t)
+    await cli.run('migrate')
     assert.deepEqual(await cli.run('role list'), {
       status: 0,
       stdout:
@@ -145,7 +185,7 @@ describe('role list, allow and deny', () => {
     const rule = 'a role starts with a letter and has at most 64 letters, digits and . _ -'
     assert.deepEqual(await cli.run('role add 7'), refusal(rule))
     await cli.run('client add billing --role Auditor')
-    assert.deepEqual(await cli.run('role remove auditor'), refusal('some accounts still have this role'))
+    assert.deepEqual(await cli.run('role remove auditor'), refusal('the role is in use'))
     await cli.run('client revoke billing Auditor')
     assert.deepEqual(await cli.json('role remove auditor'), { role: 'Auditor' })
     const gone = 'there is no role auditor; the roles are Admin, Operator, Viewer'

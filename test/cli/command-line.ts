@@ -7,10 +7,10 @@ import Sqlite from 'better-sqlite3'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname
 
-/** Shorter than the limit of a test, so a hanging command is killed and fails by its status. */
+/** Shorter than the time limit of a test, so a hanging command is killed and its status fails the test. */
 const hangMilliseconds = 240_000
 
-/** Halves the start of a command. */
+/** Halves the time that a command takes to start. */
 const compileCache = join(tmpdir(), 'countersign-test-compile-cache')
 
 /** A password that follows every rule. */
@@ -115,15 +115,20 @@ function withoutLog(result: Result, log: CommandLine['log'] = []): Result {
   return { ...result, stderr: lines.filter((line) => !isOfLog(line)).join('') }
 }
 
+/** File modes do not stop root, which can run a command as this account. */
+export const unprivileged = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+
 /** Runs a command in a new process, without this process's environment. */
 export function runCommand(
   args: string,
   input: string,
   folder: string,
   env: Record<string, string> = {},
+  account: { uid?: number; gid?: number } = {},
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...wordsOf(args)], {
+      ...account,
       cwd: folder,
       env: { NODE_COMPILE_CACHE: compileCache, ...env },
       timeout: hangMilliseconds,
@@ -153,13 +158,13 @@ export function refusal(line: string): Result {
 export function insertCredentials(database: Sqlite.Database, principalId: number): void {
   const end = 9_999_999_999_999
   database
-    .prepare('insert into sessions values (?, ?, 0, ?, ?, 0, 0, ?, null, 1)')
+    .prepare('insert into sessions values (?, ?, null, 0, ?, ?, 0, 0, ?, null, 1)')
     .run(`session-${principalId}`, principalId, '[]', `binding-${principalId}`, end)
   database
-    .prepare('insert into session_ids values (?, ?, 1, 0, null)')
+    .prepare('insert into session_ids values (?, ?, 1, 0, null, null)')
     .run(`id-${principalId}`, `session-${principalId}`)
   database
-    .prepare('insert into refresh_families values (?, ?, 0, 1, ?, ?, 0, 0, ?, null)')
+    .prepare('insert into refresh_families values (?, ?, null, 0, 1, ?, ?, 0, 0, ?, null)')
     .run(`family-${principalId}`, principalId, `token-${principalId}`, end, end)
 }
 

@@ -34,7 +34,7 @@ describe('copy rejects input', { concurrency: 4 }, () => {
     }
   })
 
-  it('for any other direction, and repeats no address', async (t) => {
+  it('that asks for any other direction, without repeating an address', async (t) => {
     const cli = await prepareSource(t)
     const secret = 'postgres://jo:hunter2@127.0.0.1:1'
     const source = `file:${cli.databaseFile}`
@@ -98,7 +98,7 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
         '--from: the database is older than this version (it lacks 0001-schema): run `migrate` on it first',
       ),
       refusal(
-        '--from: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
+        '--from: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)',
       ),
     ])
   })
@@ -136,7 +136,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
     })
   }
 
-  it('of another program, and leaves nothing migrated there', async (t) => {
+  it('of another program, without migrating anything there', async (t) => {
     const { cli, target } = await prepare(t)
     const refused = refusal(
       '--to: the target holds tables or views of another program with the names of this one (42P07)',
@@ -156,7 +156,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
     assert.deepEqual(
       await copy(cli, target.url),
       refusal(
-        '--to: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
+        '--to: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)',
       ),
     )
   })
@@ -203,7 +203,7 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     )
   })
 
-  it('when the target refuses a row, and shows none of its values', async (t) => {
+  it('when the target refuses a row, and its values are not shown', async (t) => {
     await assertRefused(
       t,
       "alter table session_ids add check (id_hash <> 'id-2')",
@@ -234,10 +234,11 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     const held = await holdCopy(t, target)
     const copying = copy(cli, target.url, '--json')
     await held.reached()
-    await target.query(
+    const ended = await target.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'countersign copy' and datname = current_database()`,
     )
+    assert.equal(ended.length, 1)
     const { status, stderr } = await copying
     assert.equal(status, 1)
     assert.match(errorOf(stderr).message, /^--to: PostgreSQL cannot be used, in the table session_ids: /)

@@ -8,7 +8,7 @@ import { hashOf, zeroHash } from '../../server/audit/chain.ts'
 import { lineOf } from '../../server/audit/seal.ts'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
-import { type Database, sqliteRowNumber, type UncopiedTable } from '../../server/db/tables.ts'
+import type { Database, UncopiedTable } from '../../server/db/tables.ts'
 import { newSalt } from '../../server/ids.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
 import { orderIdAt, stamp } from '../support/orders.ts'
@@ -32,11 +32,15 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   session_ids: 2,
   refresh_families: 1,
   one_time_links: 1,
+  passkeys: 1,
+  used_challenges: 1,
   login_failures: 1,
   known_addresses: 1,
   idempotency_keys: 3,
   approval_policy: 1,
   order_approvals: 1,
+  order_receipts: 1,
+  absences: 1,
   views: 1,
   unsealed_events: 2,
   events: 4,
@@ -49,10 +53,12 @@ export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + r
 export const notEmpty = (table: string) =>
   refusal(`--to: the target is not empty: its table ${table} already holds rows; nothing was changed`)
 
-/** Every character that a format between the engines could take for its own syntax. */
+/** Every character that a format used between the engines could mistake for syntax. */
 export const oddText = `"quoted" 'single' {a,b} \\N \\ NULL null $1 \n\r\t ﬁ ẞ é e\u0301 ‮ 🥪 \u{10ffff}`
 export const lastInstant = 8_640_000_000_000_000
 export const lastInstantOfOrders = 2 ** 45 - 1
+/** Beyond an int32. */
+export const firstNumber = 2 ** 40
 export const lastOrderId = orderIdAt(lastInstantOfOrders, 0)
 
 export interface Target {
@@ -61,7 +67,7 @@ export interface Target {
   query(text: string): Promise<Record<string, unknown>[]>
 }
 
-/** A test, or a hook after several. */
+/** A test, or a hook for several tests. */
 interface Scope {
   after(end: () => Promise<void> | void): void
 }
@@ -119,7 +125,7 @@ export function insertSource(database: Sqlite.Database): void {
     const statement = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`)
     for (const row of rows) statement.run(...row)
   }
-  insert('roles', [oddText, 3])
+  insert('roles', [oddText, 3, 1])
   insert(
     'principals',
     [7, 'user', 'Jo', 'jo', 1, 5, 2, 0, 6, 4],
@@ -127,25 +133,35 @@ export function insertSource(database: Sqlite.Database): void {
   )
   insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0, 0, 1])
   database.exec('delete from principals where id = 41')
-  insert('users', [7, 'jo@example.com', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA', 'Europe/Berlin'])
-  insert('clients', [40, oddText, lastInstant])
+  insert('users', [
+    7,
+    'jo@example.com',
+    '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    oddText,
+    'Europe/Berlin',
+  ])
+  insert('clients', [40, oddText, oddText, lastInstant, 7])
   insert('client_uses', [40, 8])
   insert('client_secrets', [9, 40, 'secret-hash', 3])
   insert('principal_roles', [7, 'Operator'], [40, oddText])
-  insert('sessions', ['session', 7, 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])
-  insert('session_ids', ['id-1', 'session', 1, 1, null], ['id-2', 'session', 2, 2, 3])
-  insert('refresh_families', ['family', 7, 2, 3, 'token', 2, 1, 3, 4, 'till/2.1'])
-  insert('one_time_links', [7, 'link', 4])
+  insert('sessions', ['session', 7, 'passkey', 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])
+  insert('session_ids', ['id-1', 'session', 1, 1, null, null], ['id-2', 'session', 2, 2, 'passkey', 3])
+  insert('refresh_families', ['family', 7, null, 2, 3, 'token', 2, 1, 3, 4, 'till/2.1'])
+  insert('one_time_links', [7, 'link', oddText, 4])
+  insert('passkeys', ['passkey', 7, 'localhost', oddText, 'key', 4_294_967_295, 1, 2, null])
+  insert('used_challenges', ['nonce', 9])
   insert('login_failures', ['key', 3, 4, 5])
   insert('known_addresses', ['pair', 'account', 6])
   const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
   insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])
-  const audit = ['', oddText, -1, '', '', 2_147_483_647, 7, 5, 0, 0, 1]
+  const audit = ['', oddText, -1, '', '', 2_147_483_647, 40, 7, 5, 0, 0, oddText, 1, 1, oddText]
   const odd = [oddText, '', 999_999_999_999_999, 0, lastInstantOfOrders, ...audit]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
-  insert('orders', [null, lastOrderId, ...odd], ...plain)
+  insert('orders', [firstNumber, lastOrderId, ...odd], ...plain)
   insert('order_approvals', [lastOrderId, 7])
+  insert('order_receipts', [lastOrderId, oddText])
+  insert('absences', [40, 7, -1, lastInstant])
   insert('views', [lastOrderId, 7, oddText, oddText, oddText, 'id', 'desc', '["id"]', 1, 2])
   insertLog(database)
 }
@@ -183,17 +199,12 @@ function insertLog(database: Sqlite.Database): void {
   database.prepare('update log_head set size = ?, hash = ?').run(filledRows.events, hash)
 }
 
-/** Ids fall while totals rise, so only the order of the key is right. */
+/** Numbers ascend while ids descend, so only the order of the key is correct. */
 export function plainOrder(index: number): unknown[] {
   const instant = 9_999 - index
   const id = orderIdAt(instant, 0)
-  const rest = [null, null, null, null, null, 1, null, 1, 1, 1, 0]
+  const rest = [null, null, null, null, null, 1, null, null, 1, 1, 1, null, 0, 0, null]
   return [null, id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
-}
-
-/** Without the row numbers of orders, which only SQLite has. */
-export function withoutRowNumber(name: string, value: unknown): unknown {
-  return name === sqliteRowNumber ? undefined : value
 }
 
 /** Every table, in an order that both engines share. */
@@ -203,7 +214,7 @@ export async function contentOf(source: CommandLine | Target): Promise<Record<st
     const text = `select * from ${table}`
     const rows =
       'sql' in source ? source.sql((database) => database.prepare(text).all()) : await source.query(text)
-    content[table] = rows.map((row) => JSON.stringify(row, withoutRowNumber)).sort()
+    content[table] = rows.map((row) => JSON.stringify(row)).sort()
   }
   return content
 }
@@ -219,7 +230,7 @@ export function trigger(table: string, body: string): string {
     create trigger fault before insert on ${table} for each row execute function fault()`
 }
 
-/** Stops the copy in the middle of its transaction, at a lock that the test holds in the target. */
+/** Stops the copy in the middle of its transaction by a lock that the test holds in the target. */
 export async function holdCopy(t: TestContext, target: Target) {
   await migrateTarget(target)
   await target.query(trigger('session_ids', 'perform pg_advisory_xact_lock(77); return new'))

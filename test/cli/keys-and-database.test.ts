@@ -55,7 +55,7 @@ describe('key generate', () => {
 })
 
 describe('migrate', () => {
-  it('applies what is missing once', async (t) => {
+  it('applies each missing migration once', async (t) => {
     const cli = commandLine(t)
     const { applied } = await cli.json<{ applied: string[] }>('migrate')
     assert.equal(applied[0], '0001-schema')
@@ -68,14 +68,14 @@ describe('migrate', () => {
     await cli.run('migrate')
     cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
     const newer = refusal(
-      'DATABASE_URL: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
+      'DATABASE_URL: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)',
     )
     for (const command of ['migrate', 'user list', 'backup copy.db']) {
       assert.deepEqual(await cli.run(command), newer)
     }
   })
 
-  it('refuses in one line what cannot be a database', async (t) => {
+  it('refuses in one line anything that cannot be a database', async (t) => {
     const cli = commandLine(t)
     writeFileSync(join(cli.folder, 'text'), 'no database, but long enough to be read as one '.repeat(40))
     for (const [url, line] of [
@@ -116,7 +116,7 @@ describe('backup', () => {
 })
 
 describe('the database of a command', () => {
-  it('has what the command wrote in the file itself, even while a service has it open', async (t) => {
+  it('holds what the command wrote in the file itself, even while a service has it open', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
     const service = new Sqlite(cli.databaseFile)
@@ -131,14 +131,14 @@ describe('the database of a command', () => {
     assert.deepEqual(copy.prepare('select name from principals').pluck().all(), ['billing'])
   })
 
-  it('is not guessed if .env cannot be read', async (t) => {
+  it('is an error, not a guess, if .env cannot be read', async (t) => {
     const cli = commandLine(t)
     mkdirSync(join(cli.folder, '.env'))
     assert.deepEqual(await cli.run('migrate', '', {}), refusal('.env cannot be read'))
     assert.equal(existsSync(join(cli.folder, 'data')), false)
   })
 
-  it('is the one in the environment, else in .env, else that of --dev or production', async (t) => {
+  it('comes from the environment, else from .env, else from --dev or production', async (t) => {
     const cli = commandLine(t)
     mkdirSync(join(cli.folder, 'env'))
     await Promise.all([cli.run('migrate --dev', '', {}), cli.run('migrate', '', {})])

@@ -37,12 +37,12 @@ describe('a new password', () => {
       ['\t', '\n', '\0', '\u2028'].map((character) => `tuba${character}lantern ocelot`),
     ),
   })) {
-    it(`is refused where it ${fault}`, async () => {
+    it(`is refused if it ${fault}`, async () => {
       assert.deepEqual(await faults(passwords), all(passwords, fault))
     })
   }
 
-  describe('is refused if it would soon be guessed:', () => {
+  describe('is refused if it is easy to guess:', () => {
     const poor = {
       'a repetition':
         'aaaaaaaaaaaaaaaa/1111111122222222/Xk9#qXk9#qXk9#q/tuba-tuba-tuba-tuba-/ocelot-ocelot-ocelot',
@@ -62,7 +62,7 @@ describe('a new password', () => {
     }
   })
 
-  it('is good with uncommon words, whatever surrounds them', async () => {
+  it('is accepted with uncommon words, whatever surrounds them', async () => {
     const more = [
       'michael 84930275839',
       'my 1987 lantern ocelot',
@@ -72,14 +72,14 @@ describe('a new password', () => {
     assert.deepEqual(await faults(more), all(more, undefined))
   })
 
-  it('is good if made at random', async () => {
+  it('is accepted if made at random', async () => {
     const alphabet = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'
     const anyOfIt = fc.string({ unit: fc.constantFrom(...alphabet), minLength: 15, maxLength: 15 })
     const made = fc.sample(anyOfIt, { numRuns: 40, seed: 42 })
     assert.deepEqual(await faults(made), all(made, undefined))
   })
 
-  it('is never a published one', async () => {
+  it('is refused if it is a published one', async () => {
     const published = [...demoAccounts.map(({ password }) => password), demoClient.clientSecret]
     assert.deepEqual(await faults(published), all(published, guessable))
   })

@@ -4,36 +4,51 @@ import { userInfo } from 'node:os'
 import { describe, it } from 'node:test'
 import { commandLine, refusal } from './command-line.ts'
 
-const first = { from: 0, approvals: 1, selfApproval: true, services: true }
-const second = { from: 10_000.5, approvals: 2, selfApproval: false, services: false }
+const first = { from: 0, approvals: 1, selfApproval: true, services: true, role: null }
+const second = { from: 10_000.5, approvals: 2, selfApproval: false, services: false, role: null }
 
 describe('policy list and set', () => {
-  it('shows the policy as a table, and how to write it', async (t) => {
+  it('shows the policy as a table, and how to change it', async (t) => {
     const cli = commandLine(t)
+    await cli.run('migrate')
     assert.deepEqual(await cli.run('policy list'), {
       status: 0,
-      stdout: 'FROM  APPROVALS  SELF  SERVICES\n0     1          yes   yes\n',
-      stderr: 'To change it, start from: policy set 0=1,self,services\n',
+      stdout: 'FROM  APPROVALS  SELF  SERVICES  ROLE\n0     1          yes   yes       -\n',
+      stderr: 'To change it, start from: policy set 0=1,self,services,no-role\n',
     })
     assert.deepEqual(await cli.json('policy list'), { version: 1, rows: [first] })
-    assert.deepEqual(cli.log, [])
+    assert.deepEqual(
+      cli.log.map(({ command }) => command),
+      ['migrate'],
+    )
   })
 
   it('replaces all rows, and the list then prints them as given', async (t) => {
     const cli = commandLine(t)
-    const words = 'policy set 0=1,self,services 10000.5=2,no-self,no-services'
+    const words = 'policy set 0=1,self,services,no-role 10000.5=2,no-self,no-services,role:Admin'
     const stdout =
-      'FROM     APPROVALS  SELF  SERVICES\n0        1          yes   yes\n10000.5  2          no    no\n'
-    assert.deepEqual(await cli.run(words), { status: 0, stdout, stderr: '' })
+      'FROM     APPROVALS  SELF  SERVICES  ROLE\n0        1          yes   yes       -\n10000.5  2          no    no        Admin\n'
+    const nobody = (one: string) => `No enabled ${one} may approve orders.`
+    assert.deepEqual(await cli.run(words), {
+      status: 0,
+      stdout,
+      stderr: `Warning: the row from 0: ${nobody('account')}\nWarning: the row from 10000.5: ${nobody('person')}\n`,
+    })
     const listed = await cli.run('policy list')
     assert.deepEqual(listed, { status: 0, stdout, stderr: `To change it, start from: ${words}\n` })
-    assert.deepEqual(await cli.json('policy list'), { version: 2, rows: [first, second] })
-    const other = await cli.json('policy set 0=3,no-services,self')
-    const row = { from: 0, approvals: 3, selfApproval: true, services: false }
-    assert.deepEqual(other, { version: 3, rows: [row], changed: true })
+    assert.deepEqual(await cli.json('policy list'), {
+      version: 2,
+      rows: [first, { ...second, role: 'Admin' }],
+    })
+    const other = await cli.json('policy set 0=3,no-services,no-role,self')
+    const row = { from: 0, approvals: 3, selfApproval: true, services: false, role: null }
+    const warnings = [{ from: 0, code: 'nobody', detail: nobody('person') }]
+    assert.deepEqual(other, { version: 3, rows: [row], changed: true, warnings })
+    for (const name of ['ann', 'bo']) await cli.run(`user add ${name}@example.com --invite --role Admin`)
+    assert.equal((await cli.run('policy set 0=2,self,no-services')).stderr, '')
   })
 
-  it('leaves an event by the machine’s account, and a line in the log', async (t) => {
+  it('leaves an event in the name of the machine’s account, and a line in the log', async (t) => {
     const cli = commandLine(t)
     await cli.run('policy set 0=2,no-self,no-services')
     const [event, ...others] = cli.sql((database) =>
@@ -46,7 +61,7 @@ describe('policy list and set', () => {
       version: 2,
       by_name: `machine:${userInfo().username}`,
       by_id: null,
-      data: '{"rows":[{"approvals":2,"from":"0","selfApproval":false,"services":false}]}',
+      data: '{"rows":[{"approvals":2,"from":"0","role":null,"selfApproval":false,"services":false}]}',
     })
     assert.deepEqual(
       cli.log.map(({ command, arguments: given }) => [command, given]),
@@ -92,7 +107,7 @@ describe('policy list and set', () => {
   }
 
   const unclear =
-    '0=1 0=1,self 0=1,services 0=1,self,self 0:1,self,services 0=1,self,services,more 0=1,no-selfservices'
+    '0=1 0=1,self 0=1,services 0=1,self,self 0:1,self,services 0=1,self,services,more 0=1,no-selfservices 0=1,self,services,role 0=1,self,services,role:Admin,no-role 0=1,self,no-self,services'
   for (const words of unclear.split(' ')) {
     it(`does not guess a missing word: ${words}`, async (t) => {
       const { status, stderr } = await commandLine(t).run(`policy set 0=1,self,services ${words}`)
@@ -101,7 +116,26 @@ describe('policy list and set', () => {
     })
   }
 
-  it('asks for a row when there is none', async (t) => {
+  it('reads a role that is left out as none, but not while a row has one', async (t) => {
+    const cli = commandLine(t)
+    const words = '0=1,self,services,role:Admin'
+    await cli.run(`policy set ${words}`)
+    const { status, stderr } = await cli.run('policy set 0=1,self,services')
+    assert.deepEqual(
+      [status, stderr],
+      [1, 'countersign: role is required in every row, because the policy has one now\n'],
+    )
+    assert.match((await cli.run('policy list')).stderr, new RegExp(`policy set ${words}\n$`))
+    assert.equal((await cli.run('policy set 0=1,self,services,no-role')).status, 0)
+    assert.equal((await cli.run('policy set 0=2,self,services')).status, 0)
+  })
+
+  it('names a role that does not exist', async (t) => {
+    const { status, stderr } = await commandLine(t).run('policy set 0=1,self,services,role:Boss')
+    assert.deepEqual([status, stderr], [1, 'countersign: there is no role Boss\n'])
+  })
+
+  it('asks for a row if none is given', async (t) => {
     const { status, stderr } = await commandLine(t).run('policy set')
     assert.equal(status, 2)
     assert.match(stderr, /a row is missing, such as 0=1,self,services/)

@@ -25,7 +25,7 @@ async function prepare(t: TestContext) {
 }
 
 describe('seed', () => {
-  it('adds that many orders over the last year, tallied, three of five approved', async (t) => {
+  it('adds the given number of orders over the last year, tallied, three in five of them approved', async (t) => {
     const place = await prepare(t)
     const { status, stdout, stderr } = await place.run('seed --orders 5000 --json')
     assert.equal(status, 0)
@@ -42,7 +42,7 @@ describe('seed', () => {
     assert.ok(instants.every((instant) => instant >= oldest && instant <= Date.now()))
   })
 
-  it('adds to what is there', async (t) => {
+  it('adds to existing orders', async (t) => {
     const place = await prepare(t)
     for (const [count, total] of [
       [700, '700'],
@@ -67,7 +67,7 @@ describe('seed', () => {
     assert.equal((await place.ids()).length, 10)
   })
 
-  it('rejects what is not a number of orders', async (t) => {
+  it('rejects anything but a number of orders', async (t) => {
     const place = await prepare(t)
     for (const args of ['seed', 'seed --orders 0', 'seed --orders 1e3', 'seed --orders 5 --days 0']) {
       assert.equal((await place.run(args)).status, 2, args)
@@ -98,7 +98,7 @@ describe('makeOrders', () => {
     assert.ok(ids.every((id) => form.test(id)))
   })
 
-  it('gives customers a long tail of shares, and words that one order in a hundred has', () => {
+  it('gives a few customers many orders, many customers few, and one order in a hundred a rare word', () => {
     const byCustomer = new Map<string, number>()
     for (const { customer } of orders) byCustomer.set(customer, (byCustomer.get(customer) ?? 0) + 1)
     const counts = [...byCustomer.values()].sort((a, b) => b - a)

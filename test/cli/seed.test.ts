@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { machineStamp } from '../../server/audit/audit.ts'
-import { listClients } from '../../server/auth/accounts/clients/store.ts'
+import { findClients } from '../../server/auth/accounts/clients/store.ts'
 import { hasAccounts } from '../../server/auth/accounts/store.ts'
-import { listUsers } from '../../server/auth/accounts/users/store.ts'
+import { findUsers } from '../../server/auth/accounts/users/store.ts'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/demo/demo.ts'
@@ -24,6 +24,8 @@ async function open(t: TestContext, databaseFile: string): Promise<AppDatabase> 
   return db
 }
 
+const all = { filter: null, offset: 0, limit: 10 }
+
 describe('seedDemo', () => {
   it('fills an empty database once, even if two start at once', async (t) => {
     const db = await open(t, commandLine(t).databaseFile)
@@ -33,23 +35,26 @@ describe('seedDemo', () => {
     assert.deepEqual(both, [{ seeded: true }, { seeded: false }])
     assert.equal(await isUnseeded(db.read), false)
     assert.equal(await hasAccounts(db.read, true), true)
-    const made = await listUsers(db.read)
-    assert.equal(made.length, 3)
+    const made = (await findUsers(db.read, all)).items
+    assert.equal(made.length, 4)
     assert.partialDeepStrictEqual(made, [
       { userName: 'admin', email: 'admin@example.com', roles: ['Admin'], demo: true },
       { userName: 'operator', email: 'operator@example.com', roles: ['Operator'], demo: true },
       { userName: 'viewer', email: 'viewer@example.com', roles: ['Viewer'], demo: true },
+      { userName: 'approver', email: 'approver@example.com', roles: ['Admin'], demo: true },
     ])
-    assert.partialDeepStrictEqual(await listClients(db.read), [
+    assert.partialDeepStrictEqual((await findClients(db.read, all)).items, [
       { clientId: 'demo-service', roles: ['Operator'], secrets: 1, demo: true },
     ])
     const users = await db.read.selectFrom('users').select('password_hash').orderBy('principal_id').execute()
     const verified = users.map((user, index) =>
       passwords.verify(user.password_hash ?? '', demoAccounts[index]?.password ?? ''),
     )
-    assert.deepEqual(await Promise.all(verified), [true, true, true])
-    const stored = await db.read.selectFrom('orders').select(['status', 'modified_by']).execute()
+    assert.deepEqual(await Promise.all(verified), [true, true, true, true])
+    const columns = ['status', 'modified_by', 'created_by', 'approved_by'] as const
+    const stored = await db.read.selectFrom('orders').select(columns).execute()
     assert.equal(stored.length, 250)
+    assert.ok(stored.every(({ created_by, approved_by }) => created_by !== approved_by))
     const decided = input.orders
       .flatMap(({ orders }) => orders)
       .filter(({ updated_at }) => updated_at !== null)
@@ -62,7 +67,7 @@ describe('seedDemo', () => {
     assert.ok(kinds.isSupersetOf(new Set(['approved', 'rejected', 'withdrawn'])))
   })
 
-  it('makes believable orders of the last 90 days, the same every time', async () => {
+  it('makes realistic orders of the last 90 days, the same every time', async () => {
     const made = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
     const again = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
     assert.deepEqual(made.orders, again.orders)
@@ -82,7 +87,7 @@ describe('seedDemo', () => {
     assert.equal(new Set(orders.map(({ customer }) => customer)).size > 70, true)
   })
 
-  it('omits the orders on request, and does not touch any other database', async (t) => {
+  it('omits the orders on request, and adds nothing to a database with accounts', async (t) => {
     const db = await open(t, commandLine(t).databaseFile)
     const input = await prepareDemo({ nowMilliseconds, passwords, demoOrders: false })
     assert.deepEqual(input.orders, [])
@@ -93,20 +98,18 @@ describe('seedDemo', () => {
   })
 })
 
-describe('the mark of a demo account', () => {
-  it('goes with a new password or secret, as does the published secret', async (t) => {
-    const cli = commandLine(t)
-    const db = await open(t, cli.databaseFile)
-    await db.write('seedDemo', await prepareDemo({ nowMilliseconds, passwords, demoOrders: false }))
-    await cli.run('user set-password admin', goodPassword)
-    const { clientSecret } = await cli.json<{ clientSecret: string }>('client rotate-secret demo-service')
-    assert.notEqual(clientSecret, demoClient.clientSecret)
-    assert.partialDeepStrictEqual(await listClients(db.read), [
-      { clientId: 'demo-service', secrets: 1, demo: false },
-    ])
-    assert.deepEqual(
-      (await listUsers(db.read)).map(({ demo }) => demo),
-      [false, true, true],
-    )
-  })
+it('a new password or secret removes the mark of a demo account, and the published secret', async (t) => {
+  const cli = commandLine(t)
+  const db = await open(t, cli.databaseFile)
+  await db.write('seedDemo', await prepareDemo({ nowMilliseconds, passwords, demoOrders: false }))
+  await cli.run('user set-password admin', goodPassword)
+  const { clientSecret } = await cli.json<{ clientSecret: string }>('client rotate-secret demo-service')
+  assert.notEqual(clientSecret, demoClient.clientSecret)
+  assert.partialDeepStrictEqual((await findClients(db.read, all)).items, [
+    { clientId: 'demo-service', secrets: 1, demo: false },
+  ])
+  assert.deepEqual(
+    (await findUsers(db.read, all)).items.map(({ demo }) => demo),
+    [false, true, true, true],
+  )
 })

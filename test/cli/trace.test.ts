@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { describe, it } from 'node:test'
-import { commands } from '../../server/cli/catalogue.ts'
+import { commands } from '../../server/cli/catalogue/catalogue.ts'
 import { commandLine, goodPassword } from './command-line.ts'
 
 describe('administration by the command line', () => {
@@ -31,11 +31,19 @@ describe('administration by the command line', () => {
     for (const { time } of cli.log) assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000)
   })
 
-  it('leaves none when it was refused or only read', async (t) => {
+  it('leaves no line if it was refused or only read something', async (t) => {
     const cli = commandLine(t)
     const looks = [...commands].filter(([, { changesNothing }]) => changesNothing).map(([name]) => name)
-    const lists = ['client list', 'policy list', 'role list', 'user list']
-    const others = ['key generate', 'log checkpoint', 'log export', 'log verify', 'serve']
+    const lists = ['absence list', 'client list', 'policy list', 'role list', 'user list', 'user passkeys']
+    const others = [
+      'completion',
+      'key generate',
+      'log checkpoint',
+      'log export',
+      'log verify',
+      'serve',
+      'version',
+    ]
     assert.deepEqual(looks.toSorted(), [...lists, ...others].toSorted())
     await cli.run('user disable nobody@example.com')
     for (const command of ['user list', 'key generate --antiforgery']) await cli.run(command)

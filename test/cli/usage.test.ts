@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type StdioOptions, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { after, describe, it } from 'node:test'
-import { commands } from '../../server/cli/catalogue.ts'
+import { commands } from '../../server/cli/catalogue/catalogue.ts'
 import { describeFailure } from '../../server/cli/failures.ts'
 import {
   DatabaseRefused,
@@ -28,70 +28,71 @@ describe('--help', () => {
     })
   }
 
-  it('lists all commands or those of a group; a line without a command does so as a fault', async () => {
+  it('lists all commands or those of a group, and treats a missing command as a mistake', async () => {
     const all = await cli.run('--help')
     assert.equal(all.status, 0)
     for (const name of commands.keys()) assert.ok(all.stdout.includes(`\n  ${name} `), name)
     assert.deepEqual([await cli.run('help'), await cli.run('-h')], [all, all])
+    assert.deepEqual(await cli.run('help user add'), await cli.run('user add --help'))
+    assert.deepEqual(await cli.run('help user'), await cli.run('user --help'))
+    assert.equal((await cli.run('help nonsense')).status, 2)
     const group = await cli.run('user --help')
     assert.equal(group.status, 0)
-    assert.match(group.stdout, /\n {2}user set-password {2}give a user a new password\n/)
+    assert.match(group.stdout, /\n {2}user set-password +give a user a new password\n/)
     assert.doesNotMatch(group.stdout, /client add/)
     assert.deepEqual(await cli.run(''), { status: 2, stdout: '', stderr: all.stdout })
     assert.deepEqual(await cli.run('user'), { status: 2, stdout: '', stderr: group.stdout })
   })
 })
 
-describe('a wrong command line', () => {
-  it('is explained in one line, with exit status 2, without repeating a value', async (t) => {
-    const cli = commandLine(t)
-    const roleOption = "option '--role' argument is ambiguous"
-    const cases: [args: string, message: string, help: string][] = [
-      ['users', "no command 'users' (did you mean user?)", ''],
-      ['user remove jo', "no command 'user remove' (did you mean user revoke?)", 'user '],
-      ['user', 'user: a command is missing', 'user '],
-      ['', 'the command must come first', ''],
-      ['user list --frob=hunter2', "user list: unknown option '--frob'", 'user list '],
-      [
-        'user add jo@example.com --password hunter2',
-        "user add: unknown option '--password': a password is read from a prompt or from standard input",
-        'user add ',
-      ],
-      [
-        'user set-password jo hunter2',
-        'user set-password: too many arguments: 1 expected at most, 2 given (a password or secret is never an argument)',
-        'user set-password ',
-      ],
-      ['user add', 'user add: the email is missing', 'user add '],
-      ['user add jo', 'user add: the email is missing', 'user add '],
-      ['user add a@b.c --email d@e.f', 'user add: the email is given twice', 'user add '],
-      ['user add --email a@b.c --email d@e.f', "user add: option '--email' is given twice", 'user add '],
-      ['user add a@b.c --role --time-zone UTC', `user add: ${roleOption}`, 'user add '],
-      ['user disable', 'user disable: the user is missing: give an email or a user name', 'user disable '],
-      [
-        'user disable --email a@b.c --user-name jo',
-        'user disable: --email and --user-name both name the user: give one',
-        'user disable ',
-      ],
-      ['user sign-out', 'user sign-out: the user is missing: give an email or a user name', 'user sign-out '],
-      ['user sign-out jo --all', 'user sign-out: --all means every user: name no user', 'user sign-out '],
-      ['user grant jo', 'user grant: a role is missing', 'user grant '],
-      ['client add', 'client add: the client id is missing', 'client add '],
-      ['role allow Viewer', 'role allow: a permission is missing', 'role allow '],
-      ['backup', 'backup: the file is missing', 'backup '],
-      ['key generate --bits many', 'key generate: --bits takes a number, such as 3072', 'key generate '],
-      ['serve --no-demo-orders', 'serve: --no-demo-orders goes with --dev', 'serve '],
-    ]
-    for (const [args, message, help] of cases) {
-      const error = { code: 'usage', message: `${message} (see: node server/main.ts ${help}--help)` }
-      const { status, stdout, stderr } = await cli.run(`--json ${args}`)
-      assert.deepEqual(
-        { status, stdout, stderr: JSON.parse(stderr) },
-        { status: 2, stdout: '', stderr: { error } },
-      )
-    }
-    assert.equal(existsSync(cli.databaseFile), false)
-  })
+it('a wrong command line is explained in one line, with exit status 2, without repeating a value', async (t) => {
+  const cli = commandLine(t)
+  const roleOption = "option '--role' argument is ambiguous"
+  const cases: [args: string, message: string, help: string][] = [
+    ['users', "no command 'users' (did you mean user?)", ''],
+    ['user remove jo', "no command 'user remove' (did you mean user revoke?)", 'user '],
+    ['user', 'user: a command is missing', 'user '],
+    ['', 'the command must come first', ''],
+    ['user list --frob=hunter2', "user list: unknown option '--frob'", 'user list '],
+    [
+      'user add jo@example.com --password hunter2',
+      "user add: unknown option '--password': a password is read from a prompt or from standard input",
+      'user add ',
+    ],
+    [
+      'user set-password jo hunter2',
+      'user set-password: too many arguments: 1 expected at most, 2 given (a password or secret is never an argument)',
+      'user set-password ',
+    ],
+    ['user add', 'user add: the email is missing', 'user add '],
+    ['user add jo', 'user add: the email is missing', 'user add '],
+    ['user add a@b.c --email d@e.f', 'user add: the email is given twice', 'user add '],
+    ['user add --email a@b.c --email d@e.f', "user add: option '--email' is given twice", 'user add '],
+    ['user add a@b.c --role --time-zone UTC', `user add: ${roleOption}`, 'user add '],
+    ['user disable', 'user disable: the user is missing: give an email or a user name', 'user disable '],
+    [
+      'user disable --email a@b.c --user-name jo',
+      'user disable: --email and --user-name both name the user: give one',
+      'user disable ',
+    ],
+    ['user sign-out', 'user sign-out: the user is missing: give an email or a user name', 'user sign-out '],
+    ['user sign-out jo --all', 'user sign-out: --all means every user: name no user', 'user sign-out '],
+    ['user grant jo', 'user grant: a role is missing', 'user grant '],
+    ['client add', 'client add: the client id is missing', 'client add '],
+    ['role allow Viewer', 'role allow: a permission is missing', 'role allow '],
+    ['backup', 'backup: the file is missing', 'backup '],
+    ['key generate --bits many', 'key generate: --bits takes a number, such as 3072', 'key generate '],
+    ['serve --no-demo-orders', 'serve: --no-demo-orders needs --dev', 'serve '],
+  ]
+  for (const [args, message, help] of cases) {
+    const error = { code: 'usage', message: `${message} (see: node server/main.ts ${help}--help)` }
+    const { status, stdout, stderr } = await cli.run(`--json ${args}`)
+    assert.deepEqual(
+      { status, stdout, stderr: JSON.parse(stderr) },
+      { status: 2, stdout: '', stderr: { error } },
+    )
+  }
+  assert.equal(existsSync(cli.databaseFile), false)
 })
 
 describe('a failure', () => {
@@ -109,10 +110,10 @@ describe('a failure', () => {
   for (const [error, code, message] of [
     [new Problem('concurrency-conflict'), 'concurrency-conflict', 'another change came first'],
     [new DatabaseUnavailable('no answer'), 'database-unavailable', 'the database: no answer'],
-    [new LockTimeout('a lock is held'), 'database-unavailable', 'the database: a lock is held'],
-    [new StatementTimeout('too long'), 'database-unavailable', 'the database: too long'],
-    [new TooManyWaiting('too many'), 'database-unavailable', 'the database: too many'],
-    [new QueryTooSlow('too slow'), 'database-unavailable', 'the database: too slow'],
+    [new LockTimeout('a lock is held'), 'timed-out', 'a lock is held'],
+    [new StatementTimeout('too long'), 'timed-out', 'too long'],
+    [new TooManyWaiting('too many'), 'overloaded', 'too many'],
+    [new QueryTooSlow('too slow'), 'timed-out', 'too slow'],
     [new DatabaseRefused('DATABASE_URL: is older'), 'database-refused', 'DATABASE_URL: is older'],
     ['a text', 'internal-error', 'a text'],
   ] as const) {
@@ -122,7 +123,7 @@ describe('a failure', () => {
   }
 })
 
-describe('what is meant', () => {
+describe('a suggestion', () => {
   const mistyped: Record<string, string> = {
     'user lst': "no command 'user lst' (did you mean user list?) (see: node server/main.ts user --help)",
     'usr list': "no command 'usr' (did you mean user list?) (see: node server/main.ts --help)",
@@ -134,7 +135,7 @@ describe('what is meant', () => {
       "user add: unknown option '--rol' (did you mean --role?) (see: node server/main.ts user add --help)",
   }
   for (const [line, message] of Object.entries(mistyped)) {
-    it(`by ${line}`, async (t) => {
+    it(`is made for ${line}`, async (t) => {
       const stderr = `countersign: ${message}\n`
       assert.deepEqual(await commandLine(t).run(line), { status: 2, stdout: '', stderr })
     })
@@ -149,6 +150,7 @@ describe('the program', () => {
     const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
     const { stdout } = run('server/countersign.cjs', '--version')
     assert.equal(stdout, `countersign ${version}, Node ${process.versions.node}\n`)
+    assert.equal(run('server/main.ts', 'version').stdout, stdout)
     assert.deepEqual(JSON.parse(run('server/main.ts', '--version', '--json').stdout), { version })
   })
 
@@ -159,7 +161,7 @@ describe('the program', () => {
     assert.deepEqual([status, stderr], [1, line])
   })
 
-  it('reports in one line that its output is lost on a full disk', {
+  it('reports in one line that a full disk lost its output', {
     skip: !existsSync('/dev/full') && 'needs /dev/full',
   }, () => {
     const full = openSync('/dev/full', 'w')

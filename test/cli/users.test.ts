@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { verify } from '@node-rs/argon2'
 import { sha256 } from '../../server/ids.ts'
@@ -41,7 +43,7 @@ describe('user add', () => {
     assert.equal(await verify(hash, goodPassword), true)
   })
 
-  it('takes everything as an option, and keeps spaces around a password', async (t) => {
+  it('accepts everything as options, and keeps spaces around a password', async (t) => {
     const cli = commandLine(t)
     const added = await cli.json(
       'user add --email al@example.com --user-name Al --role Admin --role Viewer --time-zone europe/berlin',
@@ -161,7 +163,7 @@ describe('user link', () => {
     const { status, stdout } = await cli.run('user link jo@example.com --json', '', env)
     assert.equal(status, 0)
     const second = JSON.parse(stdout)
-    assert.deepEqual(Object.keys(second), ['userName', 'link', 'expiresAt'])
+    assert.deepEqual(Object.keys(second), ['userName', 'link', 'expiresAtUtc'])
     assert.equal(stored().length, 1)
     assert.notDeepEqual(stored(), [sha256(token)])
     assert.ok(cli.log.length > 0 && !JSON.stringify(cli.log).includes(token))
@@ -235,22 +237,64 @@ describe('user set-password, disable, enable, grant and revoke', () => {
   })
 })
 
-describe('user sign-out', () => {
-  it('ends the credentials of one user, or of all users with --all', async (t) => {
+it('user sign-out ends the credentials of one user, or of all users with --all', async (t) => {
+  const cli = commandLine(t)
+  await cli.run('user add jo@example.com --role Viewer', goodPassword)
+  await cli.run('user add al@example.com --role Viewer', goodPassword)
+  await cli.run('client add billing --role Viewer')
+  cli.sql((database) => {
+    for (const id of [1, 2, 3]) insertCredentials(database, id)
+  })
+  const sessions = () => cli.sql((database) => [1, 2, 3].map((id) => readCredentials(database, id).sessions))
+  assert.deepEqual(await cli.json('user sign-out JO@example.com'), { userName: 'jo' })
+  assert.deepEqual(sessions(), [0, 1, 1])
+  const stdout = '2 users are signed out everywhere.\n'
+  assert.deepEqual(await cli.run('user sign-out --all'), { status: 0, stdout, stderr: '' })
+  assert.deepEqual(sessions(), [0, 0, 1])
+  assert.deepEqual(await cli.json('user sign-out --all'), { users: 2 })
+})
+
+describe('user list', () => {
+  it('prints any number of users in batches, as a table or as one JSON value, all or some', async (t) => {
     const cli = commandLine(t)
-    await cli.run('user add jo@example.com --role Viewer', goodPassword)
-    await cli.run('user add al@example.com --role Viewer', goodPassword)
-    await cli.run('client add billing --role Viewer')
-    cli.sql((database) => {
-      for (const id of [1, 2, 3]) insertCredentials(database, id)
-    })
-    const sessions = () =>
-      cli.sql((database) => [1, 2, 3].map((id) => readCredentials(database, id).sessions))
-    assert.deepEqual(await cli.json('user sign-out JO@example.com'), { userName: 'jo' })
-    assert.deepEqual(sessions(), [0, 1, 1])
-    const stdout = '2 users are signed out everywhere.\n'
-    assert.deepEqual(await cli.run('user sign-out --all'), { status: 0, stdout, stderr: '' })
-    assert.deepEqual(sessions(), [0, 0, 1])
-    assert.deepEqual(await cli.json('user sign-out --all'), { users: 2 })
+    await cli.run('migrate')
+    cli.sql((database) =>
+      database.exec(`
+        with recursive numbers (value) as (select 1 union all select value + 1 from numbers where value < 130000)
+        insert into principals (kind, name, name_folded, enabled, credentials_changed_at, credentials_epoch,
+          demo, created_at)
+          select 'user', 'User' || value, 'user' || value, 1, 0, 0, 0, 0 from numbers;
+        insert into users (principal_id, email) select id, name_folded || '@example.com' from principals`),
+    )
+    const lines = (await cli.run('user list')).stdout.split('\n')
+    assert.match(lines[0] ?? '', /^ID +USER NAME +EMAIL +ROLES +TIME ZONE +STATE$/)
+    const names = lines.slice(1, -1).map((line) => line.split(/ +/)[1])
+    assert.equal(names.length, 130_000)
+    assert.deepEqual(
+      [names[0], names[999], names[1_000], names.at(-1)],
+      ['User1', 'User1000', 'User1001', 'User130000'],
+    )
+    const found = await cli.json<{ userName: string }[]>('user list --filter USER12345')
+    assert.deepEqual(
+      found.map(({ userName }) => userName),
+      ['User12345', ...Array.from({ length: 10 }, (_, digit) => `User12345${digit}`)],
+    )
+    assert.equal((await cli.json<unknown[]>('user list --filter user129')).length, 1_111)
+    assert.deepEqual(await cli.json('user list --filter nobody'), [])
+    assert.deepEqual(await statusOfUnread('user list', cli), { status: 0, stderr: '' })
   })
 })
+
+/** Like `| head`: reads only the first part of the output. */
+async function statusOfUnread(args: string, { folder, databaseFile }: CommandLine) {
+  const main = new URL('../../server/main.ts', import.meta.url).pathname
+  const env = { ...process.env, DATABASE_URL: `file:${databaseFile}` }
+  const child = spawn(process.execPath, [main, ...args.split(' ')], { cwd: folder, env })
+  let stderr = ''
+  child.stderr.on('data', (text) => {
+    stderr += text
+  })
+  child.stdout.once('data', () => child.stdout.destroy())
+  const [status] = await once(child, 'close')
+  return { status, stderr }
+}

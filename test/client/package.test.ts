@@ -1,24 +1,20 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type * as Package from '../../client/src/index.ts'
-import { machineStamp } from '../../server/audit/audit.ts'
-import { newClient, newUser, type TestUser } from '../support/accounts.ts'
-import { Client } from '../support/client.ts'
-import { type Service, startService } from '../support/service.ts'
+import { gzipSync } from 'node:zlib'
+import { build } from 'vite'
+import { clientProject } from '../support/client-package.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Code that compiles against the types of the package, and code that must not. */
 const consumer = `
-import { appClient, browserClient, ifUnchanged, problemOf, serviceClient, type components, type SignedIn } from 'countersign-client'
+import { appClient, browserClient, ifUnchanged, problemOf, serviceClient, verifyReceipt, type components, type SignedIn } from 'countersign-client'
 
 const service = serviceClient({ baseUrl: 'https://a.example', clientId: 'a', clientSecret: 'b' })
 // @ts-expect-error a secret is needed
@@ -56,6 +52,22 @@ service.export('/v1/log', 'text/csv')
 // @ts-expect-error this is no list
 service.each('/v1/auth/me')
 
+const { orders } = app
+const { data: { id } } = await orders.create({ customer: 'Acme', total: '1.5' }, { timeZone: 'Europe/Berlin' })
+const found = await orders.get(id)
+await orders.approve(id, { ifUnchanged: found })
+await orders.note(id, 'Called them.')
+for await (const { kind } of orders.history(id)) kind.toUpperCase()
+for await (const { customer } of orders.export({ filter: 'status=Approved' })) customer.toUpperCase()
+const { data: { receipt } } = await orders.receipt(id)
+const keys = (await app.GET('/.well-known/jwks.json')).data
+const approvers: string[] = (await verifyReceipt(receipt, keys, 'https://a.example')).approvals.map(({ by }) => by)
+// @ts-expect-error a rejection needs a reason
+orders.reject(id)
+// @ts-expect-error no such parameter
+orders.list({ colour: 'red' })
+approvers.concat(found.data.customer)
+
 try {
   await app.GET('/v1/auth/me')
 } catch (failure) {
@@ -77,284 +89,49 @@ const compilerOptions = {
   types: [],
 }
 
-/** Keeps cookies around fetch, as browsers do. */
-function withCookies(): (request: Request, init: RequestInit) => Promise<Response> {
-  const cookies = new Map<string, string>()
-  return async (request, init) => {
-    request.headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
-    const answer = await fetch(request, init)
-    for (const line of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (/max-age=0/i.test(line)) cookies.delete(name)
-      else cookies.set(name, value)
-    }
-    return answer
-  }
-}
-
 describe('the package of the client, installed from its tarball', () => {
   let folder: string
-  let client: typeof Package
-  let service: Service
-  let baseUrl: string
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-client-'))
-    const pack = ['pack', '--json', '--ignore-scripts=false', '--pack-destination', folder]
-    const { stdout } = await run('npm', pack, { cwd: join(root, 'client') })
-    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
-    await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], { cwd: folder })
-    const entry = createRequire(join(folder, 'x.js')).resolve('countersign-client')
-    client = await import(pathToFileURL(entry).href)
-    service = await startService({ orders: true })
-    ;({ baseUrl } = service)
+    folder = await clientProject()
   })
-  after(async () => {
-    await service?.close()
-    await rm(folder, { recursive: true, force: true })
-  })
-
   const read = (path: string) => readFile(join(folder, 'node_modules/countersign-client', path), 'utf8')
 
-  /** Counts the requests, and lets a test change the answers. */
-  function watched(between: (path: string, answer: Response) => Response = (_, answer) => answer) {
-    const paths: string[] = []
-    const watchedFetch = async (request: Request, init: RequestInit) => {
-      const { pathname } = new URL(request.url)
-      paths.push(pathname)
-      return between(pathname, await fetch(request, init))
-    }
-    const count = (path: string) => paths.filter((each) => each === path).length
-    return { fetch: watchedFetch, count }
-  }
+  it('has no dependencies, a README and a licence, and is small', async () => {
+    const { dependencies, license, exports } = JSON.parse(await read('package.json'))
+    assert.deepEqual([dependencies, license], [undefined, 'MIT'])
+    assert.ok((await read('README.md')).includes('countersign-client'))
+    assert.ok((await read('LICENSE')).includes('MIT'))
+    assert.ok((await read(exports['.'].types)).length > 0)
+  })
 
-  describe('is what it promises', () => {
-    it('without dependencies, with README and licence, and small', async () => {
-      const { dependencies, license, exports } = JSON.parse(await read('package.json'))
-      assert.deepEqual([dependencies, license], [undefined, 'MIT'])
-      assert.ok((await read('README.md')).includes('countersign-client'))
-      assert.ok((await read('LICENSE')).includes('MIT'))
-      assert.ok((await read(exports['.'].types)).length > 0)
-      const files = ['bearer', 'browser', 'client', 'facts', 'index', 'problem', 'schema']
-      const sizes = await Promise.all(files.map(async (name) => (await read(`dist/${name}.js`)).length))
-      assert.ok(sizes.reduce((a, b) => a + b) < 30_000, String(sizes))
-    })
-
-    it('typed: what the service does not offer does not compile', async () => {
-      await writeFile(join(folder, 'consumer.ts'), consumer)
+  it('adds at most 4 kB to a bundle, whichever client is used', async () => {
+    for (const name of ['appClient', 'browserClient', 'serviceClient']) {
+      const entry = join(folder, `${name}.js`)
       await writeFile(
-        join(folder, 'tsconfig.json'),
-        JSON.stringify({ compilerOptions, files: ['consumer.ts'] }),
+        entry,
+        `import { ${name} as made, verifyReceipt } from 'countersign-client'
+        globalThis.used = [made, verifyReceipt]`,
       )
-      const tsc = join(root, 'node_modules/typescript/bin/tsc')
-      const { stdout } = await run(process.execPath, [tsc, '-p', folder]).catch((error) => error)
-      assert.equal(stdout, '')
-    })
-  })
-
-  describe('signs in by a cookie', () => {
-    it('adds the antiforgery token, gets another when it is refused, and is out after signing out', async () => {
-      const user = await newUser(service, { roles: ['Admin'] })
-      let spoiled = 0
-      let fetched = 0
-      const cookies = withCookies()
-      const browser = client.browserClient({
-        baseUrl,
-        fetch: (request, init) => {
-          if (request.url.endsWith('/v1/auth/csrf')) fetched += 1
-          if (request.headers.has('x-xsrf-token') && spoiled++ === 0)
-            request.headers.set('x-xsrf-token', 'x.y')
-          return cookies(request, init)
-        },
+      const built = await build({
+        configFile: false,
+        root: folder,
+        logLevel: 'silent',
+        build: { write: false, modulePreload: false, rolldownOptions: { input: entry } },
       })
-      await browser.signIn(user.credentials)
-      const { data } = await browser.POST('/v1/orders', { body: { customer: 'Acme', total: 2 } })
-      assert.deepEqual([spoiled, fetched], [2, 2])
-      const { createdBy } = await client.answerOf(
-        browser.GET('/v1/orders/{id}', { params: { path: { id: data.id } } }),
-      )
-      assert.equal(createdBy, user.userName)
-      await browser.signOut()
-      await assert.rejects(browser.GET('/v1/auth/me'), (failure) => {
-        return client.problemOf(failure, 'authentication-required') !== undefined
-      })
-    })
-  })
-
-  describe('signs in by a token pair', () => {
-    const me = (app: Package.AppClient) => client.answerOf(app.GET('/v1/auth/me'))
-
-    async function signedIn(user: TestUser, options: Package.AppOptions = {}) {
-      const kept: (Package.SignedIn | undefined)[] = []
-      const app = client.appClient({ baseUrl, keep: (state) => void kept.push(state), ...options })
-      await app.signIn(user.credentials)
-      return { app, kept }
+      const code = [built].flat().flatMap((one) => ('output' in one ? one.output : []))
+      const size = gzipSync(code.map((chunk) => ('code' in chunk ? chunk.code : '')).join('')).length
+      assert.ok(size > 1_000 && size <= 4_096, `${name}: ${size}`)
     }
-
-    it('refreshes once for all waiting calls, and passes on what to keep', async () => {
-      const user = await newUser(service)
-      const { fetch, count } = watched()
-      const { app, kept } = await signedIn(user, { fetch })
-      service.advance(906_000)
-      const answers = await Promise.all(Array.from({ length: 30 }, () => me(app)))
-      assert.ok(answers.every(({ userName }) => userName === user.userName))
-      assert.equal(count('/v1/auth/token/refresh'), 1)
-      assert.equal(kept.length, 2)
-      assert.notEqual(kept[0]?.refreshToken, kept[1]?.refreshToken)
-      const again = client.appClient({ baseUrl, ...(kept[1] && { signedIn: kept[1] }) })
-      service.advance(906_000)
-      assert.equal((await me(again)).userName, user.userName)
-    })
-
-    it('survives a lost answer to a refresh, in this run and in the next', async () => {
-      for (const isNextRun of [false, true]) {
-        const user = await newUser(service)
-        let lost = 0
-        const { fetch } = watched((path, answer) => {
-          if (path === '/v1/auth/token/refresh' && lost++ === 0) throw new TypeError('terminated')
-          return answer
-        })
-        const { app, kept } = await signedIn(user, { fetch })
-        service.advance(906_000)
-        await assert.rejects(me(app), client.NoAnswerError)
-        const [signedInBefore] = kept
-        const next = isNextRun
-          ? client.appClient({ baseUrl, ...(signedInBefore && { signedIn: signedInBefore }) })
-          : app
-        assert.equal((await me(next)).userName, user.userName)
-        service.advance(906_000)
-        assert.equal((await me(next)).userName, user.userName)
-      }
-    })
-
-    it('throws if the family has ended, and forgets it', async () => {
-      const user = await newUser(service)
-      const { app, kept } = await signedIn(user)
-      await service.db.write('signOutUser', { account: user.account, stamp: machineStamp(service.now()) })
-      service.advance(906_000)
-      await assert.rejects(
-        me(app),
-        (failure) => client.problemOf(failure, 'invalid-refresh-token') !== undefined,
-      )
-      assert.equal(kept.at(-1), undefined)
-      await assert.rejects(
-        me(app),
-        (failure) => client.problemOf(failure, 'authentication-required') !== undefined,
-      )
-    })
-
-    it('ends its refresh tokens when it signs out', async () => {
-      const { app, kept } = await signedIn(await newUser(service))
-      const [state] = kept
-      await app.signOut()
-      assert.equal(kept.at(-1), undefined)
-      const { refreshToken } = state ?? {}
-      const answer = await new Client(baseUrl).post('/v1/auth/token/refresh', { refreshToken })
-      assert.equal(answer.body.code, 'invalid-refresh-token')
-    })
-
-    it('passes on a refusal that is not about the token', async () => {
-      const { fetch, count } = watched()
-      const { app } = await signedIn(await newUser(service, { roles: ['Viewer'] }), { fetch })
-      const create = app.POST('/v1/orders', { body: { customer: 'Acme', total: 1 } })
-      await assert.rejects(create, (failure) => {
-        return client.problemOf(failure, 'permission-denied')?.permission === 'Orders.Create'
-      })
-      const body = { email: 'nobody@example.com', password: 'x' }
-      await assert.rejects(
-        app.POST('/v1/auth/token', { body }),
-        (failure) => client.problemOf(failure, 'invalid-credentials') !== undefined,
-      )
-      assert.equal(count('/v1/auth/token/refresh'), 0)
-    })
   })
 
-  describe('signs in as a service', () => {
-    it('fetches one token for all waiting calls, and another when it has expired', async () => {
-      const { fetch, count } = watched()
-      const { clientId, credentials } = await newClient(service)
-      const caller = client.serviceClient({ baseUrl, fetch, ...credentials })
-      const names = await Promise.all(
-        Array.from({ length: 20 }, () => client.answerOf(caller.GET('/v1/auth/me'))),
-      )
-      assert.ok(names.every(({ userName }) => userName === clientId))
-      assert.equal(count('/v1/auth/clients/token'), 1)
-      service.advance(3_606_000)
-      await caller.GET('/v1/auth/me')
-      assert.equal(count('/v1/auth/clients/token'), 2)
-    })
-
-    it('throws if it is refused', async () => {
-      const { clientId } = await newClient(service)
-      const caller = client.serviceClient({ baseUrl, clientId, clientSecret: 'wrong' })
-      await assert.rejects(
-        caller.GET('/v1/auth/me'),
-        (failure) => client.problemOf(failure)?.code === 'invalid-client',
-      )
-    })
-  })
-
-  describe('works', () => {
-    let caller: Package.Client
-    before(async () => {
-      caller = client.serviceClient({ baseUrl, ...(await newClient(service, ['Admin'])).credentials })
-    })
-
-    it('through a list page by page, and no further than needed', async () => {
-      const { fetch, count } = watched()
-      const { credentials } = await newClient(service)
-      const watchedCaller = client.serviceClient({ baseUrl, fetch, ...credentials })
-      const query = { orderBy: 'id', order: 'Asc', filter: 'createdBy!=none' }
-      const ids: string[] = []
-      for await (const { id } of watchedCaller.each('/v1/orders', { params: { query } })) ids.push(id)
-      const { totalCount } = await client.answerOf(caller.GET('/v1/orders', { params: { query } }))
-      assert.ok(ids.length > 200)
-      assert.deepEqual(ids, [...new Set(ids)].sort())
-      assert.equal(ids.length, totalCount)
-      const pages = count('/v1/orders')
-      assert.equal(pages, Math.ceil(ids.length / 100))
-      for await (const _ of watchedCaller.each('/v1/orders')) break
-      assert.equal(count('/v1/orders'), pages + 1)
-    })
-
-    it('through a whole list in a chosen form', async () => {
-      const whole = await caller.export('/v1/orders', 'application/jsonl')
-      const { totalCount } = await client.answerOf(caller.GET('/v1/orders'))
-      assert.equal((await whole.text()).split('\n').length - 1, totalCount)
-      const refused = caller.export('/v1/orders', 'text/csv', { params: { query: { filter: 'total>' } } })
-      await assert.rejects(refused, (failure) => client.problemOf(failure, 'invalid-filter') !== undefined)
-    })
-
-    it('on what was read, and not if it has changed since', async () => {
-      const { data } = await caller.POST('/v1/orders', { body: { customer: 'Acme', total: '12.50' } })
-      const params = { path: { id: data.id } }
-      const before = await caller.GET('/v1/orders/{id}', { params })
-      assert.deepEqual([before.etag, before.data.total], ['"1"', 12.5])
-      const rejected = {
-        params: { ...params, header: client.ifUnchanged(before) },
-        body: { reason: 'Twice.' },
-      }
-      await caller.PATCH('/v1/orders/{id}/reject', rejected)
-      const approval = { params: { ...params, header: client.ifUnchanged(before) } }
-      await assert.rejects(caller.PATCH('/v1/orders/{id}/approve', approval), (failure) => {
-        return client.problemOf(failure, 'precondition-failed') !== undefined
-      })
-      await assert.rejects(caller.PATCH('/v1/orders/{id}/approve', { params }), (failure) => {
-        const problem = client.problemOf(failure, 'order-not-pending')
-        return problem?.currentStatus === client.orderStates.Rejected
-      })
-    })
-
-    it('until it is aborted, and throws if nothing answers', async () => {
-      const signal = AbortSignal.abort()
-      await assert.rejects(caller.GET('/v1/orders', { signal }), { name: 'AbortError' })
-      const nobody = client.browserClient({ baseUrl: 'http://127.0.0.1:9' })
-      await assert.rejects(nobody.GET('/health'), client.NoAnswerError)
-      const proxy = client.browserClient({
-        baseUrl,
-        fetch: async () => new Response('<html>', { status: 502 }),
-      })
-      await assert.rejects(proxy.GET('/health'), client.NoAnswerError)
-    })
+  it('is typed: a call that the service does not offer does not compile', async () => {
+    await writeFile(join(folder, 'consumer.ts'), consumer)
+    await writeFile(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['consumer.ts'] }),
+    )
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const { stdout } = await run(process.execPath, [tsc, '-p', folder]).catch((error) => error)
+    assert.equal(stdout, '')
   })
 })

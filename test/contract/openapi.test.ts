@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
-import { catalogue } from '../../server/http/problems.ts'
+import { catalogue } from '../../server/http/catalogue.ts'
 import { permissions } from '../../server/permissions.ts'
 import { type Description, Judge, toPointer } from '../support/description.ts'
 import { testService } from '../support/service.ts'
@@ -9,12 +9,18 @@ import { testService } from '../support/service.ts'
 const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
   ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt loginSession'.split(' '),
-  ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(' '),
+  ...'getApprovalPolicy setApprovalPolicy checkApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(
+    ' ',
+  ),
   ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(' '),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
   ...'useLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
+  ...'getAbsence setAbsence endAbsence listDeputies getUserAbsence endUserAbsence'.split(' '),
   ...'listViews getView putView deleteView'.split(' '),
+  ...'beginPasskeyEnrolment addPasskey listPasskeys renamePasskey removePasskey removePassword'.split(' '),
+  ...'beginPasskeySignIn loginSessionByPasskey issueTokenByPasskey beginConfirmation'.split(' '),
+  ...'listUserPasskeys removeUserPasskey'.split(' '),
   ...'listUsers addUser getUser changeUser makeLink listClients addClient getClient changeClient'.split(' '),
   ...'rotateClientSecret dropOldClientSecrets listRoles addRole getRole setRolePermissions'.split(' '),
   ...'removeRole listPermissions listUserSignIns endUserSignIn signOutUser'.split(' '),
@@ -32,6 +38,9 @@ const schemaNames = [
   ...'CsrfTokenResponse TokenPair ServiceAccessToken EOrderStatus EOrderDirection'.split(' '),
   ...'Problem ProblemCode FieldError Permission JsonWebKeySet JsonWebKey'.split(' '),
   ...'ClientTokenForm RevocationForm OAuthFailure AuthorizationServerMetadata'.split(' '),
+  ...'Absence SetAbsenceCommand Deputies'.split(' '),
+  ...'PasskeyCreationOptions AddPasskeyCommand AddPasskeyResponse PaginatedListOfPasskey'.split(' '),
+  ...'RenamePasskeyCommand PasskeyRequestOptions PasskeySignInCommand'.split(' '),
   ...'View PaginatedListOfView PutViewCommand'.split(' '),
   ...'OwnAccount SignIn PaginatedListOfSignIn ConfirmSessionCommand ChangePasswordCommand UseLinkCommand'.split(
     ' ',
@@ -59,12 +68,20 @@ describe('the live description says what the contract says', () => {
     assert.deepEqual(description, JSON.parse(file))
   })
 
+  it('with patterns that compile with the flag u and without', () => {
+    const patterns = new Set<string>()
+    JSON.stringify(description, (name, value) => {
+      if (name === 'pattern' && typeof value === 'string') patterns.add(value)
+      return value
+    })
+    assert.ok(patterns.size > 20)
+    for (const pattern of patterns) for (const flags of ['', 'u']) new RegExp(pattern, flags)
+  })
+
   it('with every schema under its name, each valid and each used', () => {
     const { schemas } = description.components
-    assert.deepEqual(
-      schemaNames.filter((name) => !(name in schemas)),
-      [],
-    )
+    const strays = schemaNames.filter((name) => !(name in schemas))
+    assert.deepEqual(strays, [])
     const text = JSON.stringify(description)
     for (const name of Object.keys(schemas)) {
       judge.validator(toPointer(['components', 'schemas', name]))
@@ -72,7 +89,7 @@ describe('the live description says what the contract says', () => {
     }
   })
 
-  it('with every header, parameter and answer that places share written once', () => {
+  it('with every shared header, parameter and answer written once', () => {
     const text = JSON.stringify(description)
     const { headers, parameters, responses } = description.components
     for (const [kind, parts] of Object.entries({ headers, parameters, responses })) {
@@ -99,7 +116,10 @@ describe('the live description says what the contract says', () => {
         ['items', 'pageNumber', 'totalPages'],
         ['totalCount', 'hasPreviousPage', 'hasNextPage'],
       ],
-      OrderStatistics: [['pending', 'approved', 'rejected', 'withdrawn', 'days', 'oldestPending'], []],
+      OrderStatistics: [
+        ['timeZone', 'pending', 'approved', 'rejected', 'withdrawn', 'days', 'oldestPending'],
+        [],
+      ],
       CreateOrderCommand: [['customer', 'total'], []],
       CreateOrderResponse: [['id'], []],
       RejectOrderCommand: [['reason'], []],
@@ -110,8 +130,14 @@ describe('the live description says what the contract says', () => {
         ['items', 'pageNumber', 'totalPages'],
         ['totalCount', 'hasPreviousPage', 'hasNextPage'],
       ],
-      OrderEvent: ['id kind version atUtc atTimeZone by byId text sequence hash'.split(' '), []],
-      OrderApprovals: [['required', 'given', 'selfApproval', 'mayApprove', 'reason'], []],
+      OrderEvent: ['id kind version atUtc atTimeZone by byId for forId text sequence hash'.split(' '), []],
+      OrderApprovals: [
+        'number required given selfApproval services role mayApprove mayApproveFor reason'.split(' '),
+        [],
+      ],
+      Absence: ['from until deputyId deputy standingInFor'.split(' '), []],
+      SetAbsenceCommand: [['from', 'until', 'deputyId'], []],
+      Deputies: [['items'], []],
       OrderReceipt: [['receipt'], []],
       ApprovalPolicy: [['rows'], []],
       LoginSessionCommand: [['email', 'password'], []],
@@ -143,7 +169,7 @@ describe('the live description says what the contract says', () => {
     assert.deepEqual(EOrderDirection?.['x-enum-varnames'], ['Asc', 'Desc'])
   })
 
-  it('with growing lists of names open to any other, so that no client fails on a new one', () => {
+  it('with lists of names that may grow left open, so that no client fails on a new name', () => {
     const { ProblemCode, Permission } = description.components.schemas
     for (const [schema, known] of [
       [ProblemCode, Object.keys(catalogue)],
@@ -161,7 +187,7 @@ describe('the live description says what the contract says', () => {
     }
   })
 
-  it('without what generated clients misread: a pattern next to two types, a quotient of doubles', () => {
+  it('without what generated clients misread: a pattern next to two types, a multipleOf of doubles', () => {
     JSON.stringify(description, (key, value) => {
       assert.notEqual(key, 'multipleOf')
       assert.ok(!Array.isArray(value?.type) || !('pattern' in value), JSON.stringify(value))

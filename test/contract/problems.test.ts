@@ -1,16 +1,23 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
-import { catalogue } from '../../server/http/problems.ts'
+import { describe, it } from 'node:test'
+import {
+  DatabaseUnavailable,
+  LockTimeout,
+  QueryTooSlow,
+  StatementTimeout,
+  TooManyWaiting,
+} from '../../server/db/errors.ts'
+import { catalogue } from '../../server/http/catalogue.ts'
 import { unknownEmail } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { policyRow } from '../support/policy.ts'
+import { assertInvalid } from '../support/problem.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
-import { publicUrl, testService } from '../support/service.ts'
+import { publicUrl, setUp, testService } from '../support/service.ts'
 import { viewOf } from '../support/views.ts'
 
 const unknownId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
-/** Section 7: always these members in this order, then those of single problems. */
+/** Section 7: always these members in this order, then those of a particular problem. */
 const members = ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId']
 const extraMembers: Record<string, string[]> = {
   'permission-denied': ['permission'],
@@ -51,25 +58,21 @@ function assertFieldError(error: Record<string, unknown>, label: string): void {
   assert.equal(where.length, 1, label)
   assert.equal(typeof error.code, 'string', label)
   assert.equal(typeof error.detail, 'string', label)
-  assert.deepEqual(
-    Object.keys(error).filter((name) => !errorMembers.includes(name)),
-    [],
-    label,
-  )
+  const strays = Object.keys(error).filter((name) => !errorMembers.includes(name))
+  assert.deepEqual(strays, [], label)
 }
 
-describe('what the database cannot do', () => {
+describe('an error of the database', () => {
   const cases: [error: Error, status: number, code: string, retryAfter: string | null][] = [
     [new TooManyWaiting('too many lists are waiting'), 503, 'overloaded', '1'],
     [new DatabaseUnavailable('the connection failed'), 503, 'database-unavailable', '2'],
+    [new LockTimeout('a lock was held'), 503, 'timed-out', '2'],
+    [new StatementTimeout('stopped'), 503, 'timed-out', '2'],
     [new QueryTooSlow('stopped'), 400, 'filter-too-expensive', null],
     [new Error('unknown'), 500, 'internal-error', null],
   ]
   const service = testService({ inside: true })
-  let viewer: Client
-  before(async () => {
-    viewer = await service.bearer('viewer')
-  })
+  const viewer = setUp(() => service.bearer('viewer'))
 
   for (const [error, status, code, retryAfter] of cases) {
     it(`${error.name} is ${status} ${code}${retryAfter === null ? '' : `, to retry after ${retryAfter} s`}`, async () => {
@@ -83,14 +86,9 @@ describe('what the database cannot do', () => {
 
 describe('a problem', () => {
   const service = testService()
-  let anybody: Client
-  let admin: Client
-  let viewer: Client
-  before(async () => {
-    anybody = service.client()
-    admin = await service.bearer('admin')
-    viewer = await service.bearer('viewer')
-  })
+  const anybody = setUp(async () => service.client())
+  const admin = setUp(() => service.bearer('admin'))
+  const viewer = setUp(() => service.bearer('viewer'))
 
   it('has exactly the shape of section 7 and a code of the catalogue, whatever failed', async () => {
     const order = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body.id
@@ -145,28 +143,20 @@ describe('a problem', () => {
     }
   })
 
-  it('lists all fields that failed, each with its place', async () => {
-    const body = await admin.post('/v1/orders', { customer: ' ', total: '1e3' })
-    assert.deepEqual(
-      body.body.errors.map((error: { pointer: string }) => error.pointer),
-      ['#/customer', '#/total'],
-    )
+  it('lists every invalid field with its place', async () => {
+    const fields = await admin.post('/v1/orders', { customer: ' ', total: '1e3' })
+    assertInvalid(fields, ['#/customer', '#/total'])
     const rows = [{ ...policyRow(), approvals: 0 }, policyRow({ from: -1 })]
     const inside = await admin.send('PUT', '/v1/approval-policy', { rows }, { 'if-match': '*' })
-    assert.deepEqual(
-      inside.body.errors.map((error: { pointer: string }) => error.pointer),
-      ['#/rows/0/approvals', '#/rows/1/from'],
-    )
+    assertInvalid(inside, ['#/rows/0/approvals', '#/rows/1/from'])
     const query = await admin.get(
       '/v1/orders?pageNumber=0&pageSize=a&pageSize=b&orderBy=x&order=2&paginated=1',
     )
-    assert.deepEqual(
-      query.body.errors.map((error: { parameter: string }) => error.parameter),
-      ['pageNumber', 'pageSize', 'orderBy', 'order', 'paginated'],
-    )
+    const parameters = query.body.errors.map((error: { parameter: string }) => error.parameter)
+    assert.deepEqual(parameters, ['pageNumber', 'pageSize', 'orderBy', 'order', 'paginated'])
   })
 
-  it('challenges with WWW-Authenticate if it is a 401, and says invalid_token only for a bad bearer', async () => {
+  it('challenges with WWW-Authenticate on a 401, and says invalid_token only for a bad bearer', async () => {
     const none = await anybody.get('/v1/auth/me')
     assert.equal(none.headers.get('www-authenticate'), 'Bearer realm="countersign"')
     const scheme = await anybody.get('/v1/auth/me', { authorization: 'Basic YTpi' })
@@ -199,7 +189,7 @@ describe('a problem', () => {
     }
   })
 
-  it('does not answer addresses of the web app', async () => {
+  it('does not appear at addresses of the web app', async () => {
     const pages = ['/', '/healthy', '/v1x', '/orders', '/orders/7/', '/problems/order-not-found', '/openapis']
     for (const path of [
       ...pages,
@@ -242,8 +232,8 @@ describe('a problem', () => {
       }
       await assertRefused(414, 'uri-too-long', request('DELETE', `/${'a'.repeat(9_000)}`))
       await assertRefused(414, 'uri-too-long', request('M-SEARCH', path(20 * 1024)))
-      // When the parser gives up, only its last read is known. The kernel decides whether that begins a
-      // request.
+      // When the parser gives up, only its last read is known. Whether that begins a request is up to the
+      // kernel.
       for (const length of [60 * 1024, 200 * 1024]) {
         const { status, body } = await send(request('GET', path(length)))
         assert.ok(

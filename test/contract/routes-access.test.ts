@@ -35,6 +35,7 @@ const contracted: Record<string, string> = {
   'GET /v1/orders/:id/receipt': 'Orders.Read',
   'GET /v1/approval-policy': 'Orders.Read',
   'PUT /v1/approval-policy': 'Policy.Manage',
+  'POST /v1/approval-policy/check': 'Policy.Manage',
   'GET /v1/views': 'Orders.Read',
   'GET /v1/views/:id': 'Orders.Read',
   'PUT /v1/views/:id': 'Orders.Read',
@@ -74,10 +75,28 @@ const contracted: Record<string, string> = {
   'POST /v1/auth/revoke': 'public',
   'POST /v1/auth/links/use': 'public',
   'GET /v1/auth/me/account': 'person',
+  'GET /v1/auth/absence': 'person',
+  'PUT /v1/auth/absence': 'person',
+  'DELETE /v1/auth/absence': 'person',
+  'GET /v1/auth/absence/deputies': 'person',
+  'GET /v1/users/:id/absence': 'Accounts.Manage',
+  'DELETE /v1/users/:id/absence': 'Accounts.Manage',
   'GET /v1/auth/sessions': 'person',
   'DELETE /v1/auth/sessions': 'person',
   'DELETE /v1/auth/sessions/:id': 'person',
   'POST /v1/auth/password': 'person',
+  'DELETE /v1/auth/password': 'person',
+  'POST /v1/auth/passkeys/options': 'person',
+  'GET /v1/auth/passkeys': 'person',
+  'POST /v1/auth/passkeys': 'person',
+  'PATCH /v1/auth/passkeys/:id': 'person',
+  'DELETE /v1/auth/passkeys/:id': 'person',
+  'POST /v1/auth/session/passkey/options': 'public',
+  'POST /v1/auth/session/passkey': 'public',
+  'POST /v1/auth/token/passkey': 'public',
+  'POST /v1/auth/session/confirm/options': 'session',
+  'GET /v1/users/:id/passkeys': 'Accounts.Manage',
+  'DELETE /v1/users/:id/passkeys/:passkey': 'Accounts.Manage',
   'GET /health': 'public',
   'GET /health/ready': 'public',
   'GET /.well-known/jwks.json': 'public',
@@ -102,8 +121,8 @@ function codeOf(answer: { body?: { code?: string } }, route: Route): string | un
 const expectedCode = (route: Route, code: string) => (route.method === 'HEAD' ? 'no body' : code)
 
 /**
- * The rows of the page: whether an operation takes a cookie, a person's bearer, a service's, and what it
- * needs.
+ * The rows of the page: whether an operation accepts a cookie, a person's bearer or a service's, and what
+ * else it needs.
  */
 async function toldAccess(): Promise<Map<string, { taken: string[]; needs: string }>> {
   const page = await readFile(new URL('../../docs/access.md', import.meta.url), 'utf8')
@@ -115,7 +134,7 @@ async function toldAccess(): Promise<Map<string, { taken: string[]; needs: strin
 
 const keyOf = ({ method, url }: Route) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`
 
-/** The user with a bearer and with a session. */
+/** The same user as two callers, by bearer and by session. */
 async function callersOf(service: Service, user: TestUser): Promise<[Client, Client]> {
   const { accessToken } = await tokenPair(service, user)
   return [service.client().withBearer(accessToken), await signIn(service, user)]
@@ -229,7 +248,7 @@ describe('the route table', () => {
   it('answers 401 to a bearer on the routes that take the session cookie alone', async () => {
     const bearer = await service.bearer('admin')
     const cookieOnly = guarded.filter(({ access }) => access === 'session')
-    assert.equal(cookieOnly.length, 3)
+    assert.equal(cookieOnly.length, 4)
     for (const route of cookieOnly) {
       const answer = await bearer.send(route.method, route.path)
       assert.equal(answer.status, 401, route.path)
@@ -282,7 +301,7 @@ describe('the route table', () => {
     assert.equal(large.body.code, 'permission-denied')
   })
 
-  it('asks a session for its antiforgery token on every unsafe guarded route, and a bearer never', async () => {
+  it('requires the antiforgery token from a session on every unsafe guarded route, and never from a bearer', async () => {
     const session = await service.session('admin')
     delete session.headers['x-xsrf-token']
     const unsafe = guarded.filter(({ method }) => method !== 'GET' && method !== 'HEAD')
@@ -325,7 +344,7 @@ describe('the route table', () => {
     }
   })
 
-  it('asks for a sign-in of the last five minutes where docs/access.md says so, and nowhere else', async () => {
+  it('requires a sign-in of the last five minutes where docs/access.md says so, and nowhere else', async () => {
     const told = await toldAccess()
     const role = await addRole(service, 'EverythingLate', [...permissions])
     const [bearer] = await callersOf(service, await newUser(service, { roles: [role] }))
@@ -337,12 +356,13 @@ describe('the route table', () => {
     }
   })
 
-  it('asks for no credential and no antiforgery token on a public route', async () => {
+  it('requires no credential and no antiforgery token on a public route', async () => {
     const session = await service.session('viewer')
     delete session.headers['x-xsrf-token']
     session.withBearer('not.a.token')
-    // Only the sign-in that sets a cookie checks where it comes from.
-    const foreign = (path: string) => (path === '/v1/auth/session' ? {} : { 'sec-fetch-site': 'cross-site' })
+    // Only a sign-in that sets a cookie checks where it comes from.
+    const foreign = (path: string) =>
+      /^\/v1\/auth\/session(?:\/passkey)?$/.test(path) ? {} : { 'sec-fetch-site': 'cross-site' }
     for (const { method, path } of routes.filter(({ access }) => access === 'public')) {
       const { status } = await session.send(method, path, undefined, foreign(path))
       assert.ok([200, 415].includes(status), `${method} ${path}: ${status}`)

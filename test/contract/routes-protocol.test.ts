@@ -7,21 +7,21 @@ import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
 import { type Route, sampleId, tableOfRoutes } from '../support/routes.ts'
-import { startService, testService } from '../support/service.ts'
+import { setUp, startService, testService } from '../support/service.ts'
 import { putView, viewOf } from '../support/views.ts'
 
 /** CONNECT never reaches a handler: Node closes the connection. */
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 const isUnsafe = ({ method }: Route) => method !== 'GET' && method !== 'HEAD'
 
-/** What a caller sees of an answer, without what differs for each request. */
+/** What a caller sees of an answer, without the parts that differ for each request. */
 function comparable({ status, headers, body }: Answer) {
-  const { requestId, instance, token, link, expiresAtUtc, clientSecret, ...rest } = body ?? {}
+  const { requestId, instance, token, link, expiresAtUtc, clientSecret, challenge, ...rest } = body ?? {}
   const kept = ['content-type', 'cache-control', 'etag', 'vary', 'allow', 'content-security-policy']
   return { status, headers: kept.map((name) => headers.get(name)), body: rest }
 }
 
-/** What every cache may keep says nothing about one request (tested below). */
+/** Answers that every cache may keep say nothing about a single request (tested below). */
 const forAll = [
   ...['jwks.json', 'oauth-authorization-server', 'openid-configuration', 'security.txt'].map(
     (name) => `/.well-known/${name}`,
@@ -33,7 +33,7 @@ const env = { SECURITY_CONTACT: 'mailto:security@example.com, https://example.co
 describe('every route', () => {
   const service = testService({ env })
   let routes: Route[]
-  let admin: Client
+  const admin = setUp(() => service.bearer('admin'))
   let orderId: string
   let approvedId: string
   let userId: number
@@ -48,7 +48,6 @@ describe('every route', () => {
       .replace(':id', id)
   before(async () => {
     routes = await tableOfRoutes({ env })
-    admin = await service.bearer('admin')
     orderId = await createdId(admin)
     approvedId = await createdId(admin)
     userId = (await newUser(service)).id
@@ -123,7 +122,7 @@ describe('every route', () => {
     }
   })
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('answers HEAD like GET, without the body', async () => {
     for (const route of routes.filter(({ method }) => method === 'GET')) {
       const path = pathOf(route, approvedId)
       const get = await admin.get(path)
@@ -188,14 +187,14 @@ describe('every route', () => {
     const invalid = '{"reason":1,"userName":1,"name":1,"dropOld":1}'
     const withBody = () => routes.filter(({ takesJson }) => takesJson)
     /**
-     * All routes share one reader: two routes, one of them with a form, test all it does; the others test
-     * that it is there.
+     * All routes share one reader. Two routes, one of them with a form, test everything it does; the others
+     * only test that it is used.
      */
     const shownBy = <T>(route: Route, cases: T[]) =>
       route.takesForm || route === withBody()[0] ? cases : cases.slice(0, 1)
     const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 
-    it('takes application/json and +json in UTF-8 only, else 415', async () => {
+    it('accepts only application/json and +json in UTF-8, else 415', async () => {
       const form = 'application/x-www-form-urlencoded'
       const types = ['text/plain', form, 'multipart/form-data; boundary=x', '']
       types.push(`${form}; charset=iso-8859-1`, `${form}ed`, `x${form}`)
@@ -223,7 +222,7 @@ describe('every route', () => {
       }
     })
 
-    it('takes 65,536 bytes and no more, with a length and chunked; 415 comes before 413', async () => {
+    it('accepts 65,536 bytes and no more, with a length or chunked; 415 comes before 413', async () => {
       const json = { 'content-type': 'application/json' }
       for (const route of withBody()) {
         const largest = await send(route, invalid.padEnd(65_536), json)
@@ -241,7 +240,7 @@ describe('every route', () => {
       }
     })
 
-    it('takes well-formed JSON in UTF-8 without keys that reach a prototype, else 400', async () => {
+    it('accepts only well-formed JSON in UTF-8 without keys that reach a prototype, else 400', async () => {
       const malformed = [
         '{',
         '',
@@ -276,11 +275,12 @@ describe('every route', () => {
       }
     })
 
-    it('needs no body and no type where none is expected', async () => {
+    it('needs no body and no type if none is expected', async () => {
       for (const route of routes.filter((candidate) => isUnsafe(candidate) && !candidate.hasBody)) {
         const caller = await service.session('admin')
         const { status, body } = await caller.send(route.method, pathOf(route))
-        const isDone = [200, 201, 204, 409].includes(status) || body?.code === 'sign-in-not-found'
+        const isDone =
+          [200, 201, 204, 409].includes(status) || /^(?:sign-in|passkey)-not-found$/.test(body?.code)
         assert.ok(isDone, `${route.url}: ${status}`)
         // Some clients name a type anyway. What the first request deleted is gone the second time.
         const typed = await (await service.session('admin')).send(route.method, pathOf(route), '')
@@ -292,7 +292,7 @@ describe('every route', () => {
     })
   })
 
-  it('says nothing about one request on what every cache may keep', async () => {
+  it('says nothing about the request in an answer that every cache may keep', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const page = await service.client().get('/')
     const asset = /"(\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? ''
@@ -301,15 +301,12 @@ describe('every route', () => {
       assert.equal(status, 200, path)
       assert.match(headers.get('cache-control') ?? '', /^public, /, path)
       const told = ['x-request-id', 'traceparent', 'ratelimit', 'ratelimit-policy', 'set-cookie', 'vary']
-      assert.deepEqual(
-        told.filter((name) => headers.has(name) && headers.get(name) !== 'accept-encoding'),
-        [],
-        path,
-      )
+      const strays = told.filter((name) => headers.has(name) && headers.get(name) !== 'accept-encoding')
+      assert.deepEqual(strays, [], path)
     }
   })
 
-  it('publishes the contacts for vulnerabilities if the setting has some (RFC 9116)', async (t) => {
+  it('publishes contacts for reporting vulnerabilities if they are configured (RFC 9116)', async (t) => {
     const { status, headers, text } = await service.client().get('/.well-known/security.txt')
     assert.deepEqual([status, headers.get('content-type')], [200, 'text/plain; charset=utf-8'])
     assert.match(
@@ -322,23 +319,21 @@ describe('every route', () => {
     assertProblem(await without.client().get('/.well-known/security.txt'), 404, 'route-not-found')
   })
 
-  describe('names the request', () => {
-    it('by the id that it carried, or by a new one', async () => {
-      const given = 'trace-0042.ABC_x'
-      const paths = routes
-        .filter(({ url }) => !forAll.includes(url))
-        .map((route) => [route.method, pathOf(route)] as const)
-      for (const [method, path] of [...paths, ['GET', '/v1/none'], ['GET', '/orders/7']] as const) {
-        const label = `${method} ${path}`
-        const kept = await service.client().send(method, path, undefined, { 'x-request-id': given })
-        assert.equal(kept.headers.get('x-request-id'), given, label)
-        assert.equal(kept.body?.requestId ?? given, given, label)
-        const made = await service.client().send(method, path, undefined, { 'x-request-id': 'short' })
-        const id = made.headers.get('x-request-id') ?? ''
-        assert.match(id, /^[A-Za-z0-9._-]{8,128}$/, label)
-        assert.equal(made.body?.requestId ?? id, id, label)
-      }
-    })
+  it('identifies the request by the id that it carried, or by a new one', async () => {
+    const given = 'trace-0042.ABC_x'
+    const paths = routes
+      .filter(({ url }) => !forAll.includes(url))
+      .map((route) => [route.method, pathOf(route)] as const)
+    for (const [method, path] of [...paths, ['GET', '/v1/none'], ['GET', '/orders/7']] as const) {
+      const label = `${method} ${path}`
+      const kept = await service.client().send(method, path, undefined, { 'x-request-id': given })
+      assert.equal(kept.headers.get('x-request-id'), given, label)
+      assert.equal(kept.body?.requestId ?? given, given, label)
+      const made = await service.client().send(method, path, undefined, { 'x-request-id': 'short' })
+      const id = made.headers.get('x-request-id') ?? ''
+      assert.match(id, /^[A-Za-z0-9._-]{8,128}$/, label)
+      assert.equal(made.body?.requestId ?? id, id, label)
+    }
   })
 
   describe('carries the headers of section 10', () => {
@@ -356,7 +351,7 @@ describe('every route', () => {
       assert.equal(headers.get('access-control-allow-credentials'), null, label)
     }
 
-    it('on successes and on refusals', async () => {
+    it('on every success and every refusal', async () => {
       for (const route of routes) {
         const label = `${route.method} ${route.url}`
         const path = route.url.replace(':id', orderId)

@@ -16,19 +16,18 @@ import { OrdersOverviewQuery } from '../../server/orders/overview/schemas.ts'
 import { ApprovalPolicy } from '../../server/orders/policy/schemas.ts'
 import { CreateOrderCommand, ListOrdersQuery, totalField } from '../../server/orders/schemas.ts'
 import { anyCharacter } from '../support/any-character.ts'
-import type { Client } from '../support/client.ts'
 import { Judge, toPointer } from '../support/description.ts'
+import { forAll } from '../support/for-all.ts'
 import { canBeSeen } from '../support/orders.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
-/** What the schema allows never gets 400. What it forbids is never accepted. */
+/** A request that the schema allows never gets 400. A request that it forbids is never accepted. */
 describe('the live description allows exactly what is accepted', () => {
   const service = testService({ development: true, env: { RATE_LIMIT_FACTOR: '1000' } })
   let judge: Judge
-  let admin: Client
+  const admin = setUp(() => service.bearer('admin'))
   before(async () => {
     judge = new Judge((await service.client().get('/openapi/v1.json')).body)
-    admin = await service.bearer('admin')
   })
 
   const either = <T>(...arbitraries: fc.Arbitrary<T>[]) => fc.oneof(...arbitraries)
@@ -139,14 +138,12 @@ describe('the live description allows exactly what is accepted', () => {
     assert.equal(faults.length === 0, isAllowed, label)
     const named = faults.map(({ pointer = '' }) => memberOf(pointer))
     const wrong = isOfSchema ? [] : (bodyOf(name).errors ?? [])
-    const places = wrong.map(({ instancePath, params: { missingProperty } }) =>
-      memberOf(`#${instancePath}${missingProperty === undefined ? '' : `/${missingProperty}`}`),
-    )
-    assert.deepEqual(
-      places.filter((place) => !named.includes(place)),
-      [],
-      label,
-    )
+    const places = wrong.map(({ instancePath, params: { missingProperty, additionalProperty } }) => {
+      const member = missingProperty ?? additionalProperty
+      return memberOf(`#${instancePath}${member === undefined ? '' : `/${member}`}`)
+    })
+    const strays = places.filter((place) => !named.includes(place))
+    assert.deepEqual(strays, [], label)
   }
 
   /** `#/rows/3/from` concerns the rows. */
@@ -164,17 +161,14 @@ describe('the live description allows exactly what is accepted', () => {
     }
   })
 
-  /** What a pattern cannot express in every client's regular expressions. */
+  /** A rule that not every client's regular expressions can state. */
   const hasVisibleCustomer = (sent: { customer: string }) => canBeSeen(sent.customer)
 
   const command = bodies({ customer: either(customer, goodCustomer), total: either(total, goodTotal) })
 
   it('in CreateOrderCommand, except for invisible names, which its description mentions', () => {
-    fc.assert(
-      fc.property(command, (body) =>
-        assertAgreement('CreateOrderCommand', CreateOrderCommand, body, hasVisibleCustomer),
-      ),
-      { numRuns: 1_000 },
+    forAll(1_000, command, (body) =>
+      assertAgreement('CreateOrderCommand', CreateOrderCommand, body, hasVisibleCustomer),
     )
   })
 
@@ -198,27 +192,29 @@ describe('the live description allows exactly what is accepted', () => {
         ),
         selfApproval: either<unknown>(fc.boolean(), fc.constantFrom('true', 0, 1, null)),
         services: fc.boolean(),
+        role: either<unknown>(fc.constantFrom(null, 'Admin', '', '1', 'a b', 'Ä'), wrongType),
         more: wrongType,
       },
       { requiredKeys: ['from', 'approvals', 'selfApproval'] },
     )
-    const goodRow = fc.record({
-      from: fc.constantFrom(0, 1, '2', 2.5, '1000', 99_999_999_999.9999),
-      approvals: fc.constantFrom(1, '2', 5),
-      selfApproval: fc.boolean(),
-      services: fc.boolean(),
-    })
+    const goodRow = fc.record(
+      {
+        from: fc.constantFrom(0, 1, '2', 2.5, '1000', 99_999_999_999.9999),
+        approvals: fc.constantFrom(1, '2', 5),
+        selfApproval: fc.boolean(),
+        services: fc.boolean(),
+        role: fc.constantFrom(null, 'Admin', 'x'.repeat(64)),
+      },
+      { requiredKeys: ['from', 'approvals', 'selfApproval', 'services'] },
+    )
     const rows = either<unknown>(
       fc.array(either<unknown>(row, goodRow, wrongType), { maxLength: 4 }),
       fc.array(goodRow, { maxLength: 4 }),
       fc.array(goodRow, { maxLength: 22 }).map(ascending),
       wrongType,
     )
-    fc.assert(
-      fc.property(bodies({ rows }), (body) =>
-        assertAgreement('ApprovalPolicy', ApprovalPolicy, body, isAscending),
-      ),
-      { numRuns: 500 },
+    forAll(500, bodies({ rows }), (body) =>
+      assertAgreement('ApprovalPolicy', ApprovalPolicy, body, isAscending),
     )
   })
 
@@ -231,6 +227,29 @@ describe('the live description allows exactly what is accepted', () => {
     const totals = rows.map(({ from }) => Number(from))
     return totals[0] === 0 && totals.every((from, index) => index === 0 || from > Number(totals[index - 1]))
   }
+
+  it('with unknown members refused in administration and the policy, where a typo would go unnoticed', async () => {
+    const managing = judge
+      .operations()
+      .filter(({ operation }) => ['Accounts.Manage', 'Policy.Manage'].includes(operation['x-access']))
+    const bodies = managing.flatMap(({ path, method, operation }) => {
+      const { example } = operation.requestBody?.content['application/json'] ?? {}
+      return example === undefined ? [] : [{ path, method, example: example as Record<string, unknown> }]
+    })
+    assert.ok(bodies.length >= 8)
+    const expected = [
+      { pointer: '#/enabld', code: 'unknown', detail: 'enabld is no member of this object.' },
+      { pointer: '#/a~1b', code: 'unknown', detail: 'a/b is no member of this object.' },
+    ]
+    for (const { path, method, example } of bodies) {
+      const sent = { ...example, enabld: false, 'a/b': 1 }
+      const url = path.replace('{id}', '1').replace('{name}', 'Viewer')
+      const answer = await admin.send(method.toUpperCase(), url, sent, { 'if-match': '*' })
+      assert.equal(answer.status, 400, `${method} ${path}`)
+      const unknown = answer.body.errors.filter(({ code }: { code: string }) => code === 'unknown')
+      assert.deepEqual(unknown, expected, `${method} ${path}`)
+    }
+  })
 
   it('in the bodies of the sign-ins and exchanges', () => {
     const around = (minimum: number, maximum: number) =>
@@ -253,10 +272,7 @@ describe('the live description allows exactly what is accepted', () => {
       TokenLoginCommand: [TokenLoginCommand, { email, password: around(1, 256) }],
     } as const
     for (const [name, [schema, members]] of Object.entries(exchanges)) {
-      fc.assert(
-        fc.property(bodies(members), (body) => assertAgreement(name, schema, body)),
-        { numRuns: 500 },
-      )
+      forAll(500, bodies(members), (body) => assertAgreement(name, schema, body))
     }
   })
 
@@ -301,20 +317,17 @@ describe('the live description allows exactly what is accepted', () => {
       'a'.repeat(1_001),
     ]
     const value = either(fc.constantFrom(...numbers, ...words, ...more), fc.integer().map(String), anyText)
-    fc.assert(
-      fc.property(fc.nat(names.length - 1), value, (index, text) => {
-        const [name = ''] = names.slice(index)
-        const at = ['paths', '/v1/orders', 'get', 'parameters', String(indexOf(name)), 'schema']
-        const isAllowed = text === '' || allows(judge.validator(toPointer(at)), text)
-        const faults = faultsIn(ListOrdersQuery, { [name]: text })
-        const label = `${name}=${JSON.stringify(text)}: ${JSON.stringify(faults)}`
-        const isRead = faults.length === 0
-        // The language of the filter limits its length: it refuses more than the schema, never less.
-        const agrees = name === 'filter' ? isRead && (isAllowed || !isFilter(text)) : isRead === isAllowed
-        assert.ok(agrees, label)
-      }),
-      { numRuns: 1_000 },
-    )
+    forAll(1_000, fc.nat(names.length - 1), value, (index, text) => {
+      const [name = ''] = names.slice(index)
+      const at = ['paths', '/v1/orders', 'get', 'parameters', String(indexOf(name)), 'schema']
+      const isAllowed = text === '' || allows(judge.validator(toPointer(at)), text)
+      const faults = faultsIn(ListOrdersQuery, { [name]: text })
+      const label = `${name}=${JSON.stringify(text)}: ${JSON.stringify(faults)}`
+      const isRead = faults.length === 0
+      // The language of the filter limits its length: it refuses more than the schema, never less.
+      const agrees = name === 'filter' ? isRead && (isAllowed || !isFilter(text)) : isRead === isAllowed
+      assert.ok(agrees, label)
+    })
 
     function isFilter(text: string): boolean {
       try {
@@ -357,7 +370,7 @@ describe('the live description allows exactly what is accepted', () => {
     }
   })
 
-  /** If the schema takes a number or truth value, the text of a parameter stands for it. */
+  /** If the schema takes a number or boolean, the text of a parameter stands for it. */
   function allows(validate: ValidateFunction, text: string): boolean {
     const spelled = /^(?:-?(?:0|[1-9]\d*)|true|false)$/.test(text) ? JSON.parse(text) : text
     if (validate(spelled)) return true

@@ -14,7 +14,7 @@ function citedFiles(document: string): string[] {
   return [...document.matchAll(pattern)].map(([, path = '']) => path)
 }
 
-/** Titles in double quotes, with the test file that stands before them; `file` is '' where none does. */
+/** Titles in double quotes, with the test file named before them; `file` is '' if there is none. */
 function citedTitles(document: string): { file: string; title: string }[] {
   const citation = /`(test\/[\w./-]+\.test\.ts)`((?:,? "[^"]*")+)/g
   const cited = [...document.matchAll(citation)].flatMap(([, file = '', titles = '']) =>
@@ -66,7 +66,7 @@ describe('the documents on security', () => {
     })
   }
 
-  it('would be found to cite what does not exist', () => {
+  it('fail this test if they cite something that does not exist', () => {
     assert.deepEqual(faultsOf('`server/none.ts` and `test/layering.test.ts` "imports"'), ['server/none.ts'])
     const unknown = '`test/layering.test.ts` "imports", "are all\nlost"'
     assert.deepEqual(faultsOf(unknown), ['test/layering.test.ts "are all lost"'])

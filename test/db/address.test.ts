@@ -9,7 +9,7 @@ const parameters =
   ' application_name, options'
 
 describe('the address of a PostgreSQL database', () => {
-  it('is accepted in the forms that the driver understands', () => {
+  it('is accepted in every form that the driver understands', () => {
     for (const url of [
       `postgres://app:${secret}@db.internal:5433/orders?sslmode=verify-full&sslrootcert=/ca.pem`,
       `postgresql://app:a,b@[2001:db8::1]/orders`,

@@ -17,7 +17,7 @@ describe('the database port, when it is closed', () => {
     alone: {},
     'in a group that declines': declining,
   })) {
-    it(`waits for the writes under way and those waiting for their turn, ${name}`, async (t) => {
+    it(`waits for running writes and for those waiting for their turn, ${name}`, async (t) => {
       const database = await createTestDatabase()
       t.after(() => database.drop())
       const port = await openTestPort(database.databaseUrl, groupedOperations)

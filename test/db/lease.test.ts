@@ -20,34 +20,34 @@ describe('a lease', () => {
   })
 
   let calls = 0
-  /** For a minute by default. */
+  /** Lasts a minute by default. */
   const hold = (name: string, term: number | null, milliseconds = 60_000) =>
     port.write('addHolding', { name: `call ${++calls}`, lease: { name, term, milliseconds } })
   const end = () =>
     withRawDatabase(database.databaseUrl, (db) => sql`update leases set ends_at = 0`.execute(db))
 
-  it('has one holder until its term ends, and then the next', async () => {
+  it('has one holder until its term ends, and then the next one', async () => {
     assert.equal(await hold('next', null, 200), 1)
     await wait(300)
     assert.equal(await hold('next', null), 2)
     assert.equal(await hold('next', null), null)
   })
 
-  it('goes on when its holder extends the term', async () => {
+  it('continues when its holder extends the term', async () => {
     assert.equal(await hold('extended', null, 200), 1)
     assert.equal(await hold('extended', 1), 1)
     await wait(300)
     assert.equal(await hold('extended', null), null)
   })
 
-  it('is still its holder’s after the end, if nobody has taken over', async () => {
+  it('still belongs to its holder after the term, if nobody has taken over', async () => {
     assert.equal(await hold('late', null), 1)
     await end()
     assert.equal(await hold('late', 1), 1)
     assert.equal(await hold('late', null), null)
   })
 
-  it('is never again in a term that is over', async () => {
+  it('never returns to a term that is over', async () => {
     assert.equal(await hold('over', null), 1)
     await end()
     assert.equal(await hold('over', null), 2)
@@ -73,7 +73,7 @@ describe('a lease', () => {
     assert.equal(await hold('failed', null), 1)
   })
 
-  it('keeps a job to one of two instances', async (t) => {
+  it('lets only one of two instances do a job', async (t) => {
     const one = await openAppDatabase(database)
     t.after(() => one.close())
     const other = await openAppDatabase(database)

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { countMatches, findMatches, type LogFilter } from '../../server/audit/store.ts'
+import {
+  countEventsOfKind,
+  countMatches,
+  eventsOfKinds,
+  findMatches,
+  type LogFilter,
+} from '../../server/audit/store.ts'
 import { statementsOf, stepsOf } from '../support/plans.ts'
 import { testService } from '../support/service.ts'
 
-describe('the statements for a filter of the log', () => {
+describe('the statements for a filter of the log read only', () => {
   const service = testService()
 
-  /** How the count, and then the page, look for events. */
+  /** How the count and then the page search for events. */
   async function looksOf(filter: LogFilter): Promise<string[]> {
     const statements = await statementsOf(service, async (db) => {
       await countMatches(db, 0, filter)
@@ -21,6 +27,8 @@ describe('the statements for a filter of the log', () => {
   const byKind = 'SEARCH events USING COVERING INDEX events_by_kind (kind=?)'
   const byTime = (bounds: string) => `SEARCH events USING COVERING INDEX events_by_time (${bounds})`
   const bySubject = 'SEARCH events USING INDEX events_by_subject (subject_id=? AND subject_kind=?)'
+  const bySubjectAndKind =
+    'SEARCH events USING INDEX events_by_subject_and_kind (subject_id=? AND subject_kind=? AND kind=?)'
   const itsRows = 'SEARCH events USING INTEGER PRIMARY KEY (rowid=?)'
   const cases: [LogFilter, string][] = [
     [{ by: 'machine:nobody', kind: 'user-added', until: 4e12 }, byWho],
@@ -29,16 +37,24 @@ describe('the statements for a filter of the log', () => {
     [{ kind: 'user-added', from: 0, until: 4e12 }, byKind],
     [{ from: 0, until: 4e12 }, byTime('at>? AND at<?')],
     [{ from: 0 }, byTime('at>?')],
-    [{ subject, by: 'machine:nobody', kind: 'user-added', from: 0 }, bySubject],
+    [{ subject, by: 'machine:nobody', from: 0 }, bySubject],
+    [{ subject, by: 'machine:nobody', kind: 'user-added', from: 0 }, bySubjectAndKind],
   ]
   for (const [filter, access] of cases) {
-    it(`(${Object.keys(filter).join(', ')}): the index, and the rows of the page`, async () => {
+    it(`the index and the rows of the page: ${Object.keys(filter).join(', ')}`, async () => {
       const looks = await looksOf(filter)
-      assert.deepEqual(
-        looks.filter((detail) => detail !== itsRows && detail !== access),
-        [],
-      )
+      const strays = looks.filter((detail) => detail !== itsRows && detail !== access)
+      assert.deepEqual(strays, [])
       assert.equal(looks.filter((detail) => detail === access).length, 2)
     })
   }
+
+  it('the events of some kinds, however many others the subject has', async () => {
+    const statements = await statementsOf(service, async (db) => {
+      await eventsOfKinds(db, subject, ['enabled', 'disabled'])
+      await countEventsOfKind(db, subject, 'disabled')
+    })
+    const looks = stepsOf(service, statements).filter((step) => /\bevents\b/.test(step))
+    assert.deepEqual(looks, [bySubjectAndKind, bySubjectAndKind.replace('INDEX', 'COVERING INDEX')])
+  })
 })

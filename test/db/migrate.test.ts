@@ -57,11 +57,10 @@ describe('the migrations on SQLite', () => {
     await migrate(file)
     inFile(file, (database) => database.exec("insert into schema_migrations values ('9999-future', 'then')"))
     const before = inFile(file, (database) => database.serialize())
-    await assert.rejects(migrate(file), (error: Error) => {
-      assert.ok(error instanceof DatabaseRefused)
-      assert.match(error.message, /^DATABASE_URL: .*another version.*9999-future/)
-      return true
-    })
+    await assertRefused(
+      migrate(file),
+      /^DATABASE_URL: the database is of a newer version of Countersign; .*9999-future/,
+    )
     assert.deepEqual(
       inFile(file, (database) => database.serialize()),
       before,
@@ -75,11 +74,10 @@ describe('the migrations on SQLite', () => {
         "create table schema_migrations (name text, applied_at text); insert into schema_migrations values ('0001-initial', '')",
       ),
     )
-    await assert.rejects(migrate(file), (error: Error) => {
-      assert.ok(error instanceof DatabaseRefused)
-      assert.match(error.message, /^DATABASE_URL: [^\n]* before its first release \(it has 0001-initial\)$/)
-      return true
-    })
+    await assertRefused(
+      migrate(file),
+      /^DATABASE_URL: the database is from before the first release [^\n]* use a new database \(it has 0001-initial\)$/,
+    )
   })
 
   it('apply once when several processes start at the same moment', async () => {
@@ -114,7 +112,7 @@ describe('the migrations on SQLite', () => {
     assert.equal(status, 0, stderr)
   })
 
-  it('give up with a message when another writer takes longer than a few seconds', async () => {
+  it('give up with a message if another writer holds the file for more than a few seconds', async () => {
     const file = newFile()
     inFile(file, (database) => database.exec('pragma journal_mode = wal; create table other (name text)'))
     const holder = new Sqlite(file)
@@ -141,16 +139,9 @@ describe('the migrations on SQLite', () => {
     chmodSync(folder, 0o755)
     chmodSync(file, 0o444)
     chmodSync(folderOfOthers, 0o555)
-    await assert.rejects(
+    await assertRefused(
       withoutPrivileges(() => migrate(file)),
-      (error: Error) => {
-        assert.ok(error instanceof DatabaseRefused, String(error))
-        assert.match(
-          error.message,
-          /^DATABASE_URL: .*read-only\.db may not be written \(owned by [\w-]+, this process is [\w-]+\)$/,
-        )
-        return true
-      },
+      /^DATABASE_URL: .*read-only\.db may not be written \(owned by [\w-]+, this process is [\w-]+\)$/,
     )
     chmodSync(folderOfOthers, 0o755)
     chmodSync(file, 0o644)
@@ -162,11 +153,7 @@ describe('the migrations on SQLite', () => {
     writeFileSync(garbage, 'this is no database, but text that is long enough to be one '.repeat(100))
     const below = join(garbage, 'below.db')
     for (const file of [folder, garbage, below]) {
-      await assert.rejects(migrate(file), (error: Error) => {
-        assert.ok(error instanceof DatabaseRefused, String(error))
-        assert.match(error.message, /^DATABASE_URL: [^\n]+$/)
-        return true
-      })
+      await assertRefused(migrate(file), /^DATABASE_URL: [^\n]+$/)
     }
     for (const databaseUrl of [
       '',
@@ -180,6 +167,16 @@ describe('the migrations on SQLite', () => {
     }
   })
 })
+
+/** One line says what is wrong with the address or its database. */
+async function assertRefused(work: Promise<unknown>, line: RegExp): Promise<void> {
+  const error = await work.then(
+    () => assert.fail('it was not refused'),
+    (reason: Error) => reason,
+  )
+  assert.ok(error instanceof DatabaseRefused, String(error))
+  assert.match(error.message, line)
+}
 
 /** File modes do not stop root, which therefore runs the work as another account. */
 async function withoutPrivileges<T>(work: () => Promise<T>): Promise<T> {

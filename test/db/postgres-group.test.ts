@@ -1,9 +1,12 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Kysely } from '#kysely'
+import type { Client } from 'pg'
+import { Kysely } from '#kysely'
 import { DatabaseUnavailable, LockTimeout, TooManyWaiting } from '../../server/db/errors.ts'
+import { postgresDialect } from '../../server/db/postgres/driver.ts'
 import { WriteGroup } from '../../server/db/postgres/group.ts'
+import { Reads } from '../../server/db/postgres/reads.ts'
 import { Writes } from '../../server/db/postgres/writes.ts'
 import type { Database } from '../../server/db/tables.ts'
 
@@ -28,19 +31,19 @@ function makeGroup(together: Together) {
 const answerAll: Together = async (inputs) => inputs.map((input) => `together ${input}`)
 const writeAll = (group: WriteGroup, inputs: unknown[]) =>
   Promise.allSettled(inputs.map((input) => group.write(input)))
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 const fulfilled = (...values: string[]) => values.map((value) => ({ status: 'fulfilled', value }))
 
 describe('a group of writes', () => {
-  it('runs all writes of one moment at once, and answers each', async () => {
+  it('runs all writes that arrive together in one go, and answers each', async () => {
     const { group, calls } = makeGroup(answerAll)
-    assert.deepEqual(
-      await writeAll(group, ['a', 'b', 'c']),
-      fulfilled('together a', 'together b', 'together c'),
-    )
+    const written = writeAll(group, ['a', 'b', 'c'])
+    await turn()
     assert.deepEqual(calls, { together: [['a', 'b', 'c']], alone: [] })
+    assert.deepEqual(await written, fulfilled('together a', 'together b', 'together c'))
   })
 
-  it('runs alone a write that it could not do', async () => {
+  it('runs a write alone if the group could not do it', async () => {
     const { group, calls } = makeGroup(async (inputs) =>
       inputs.map((input) => (input === 'b' ? undefined : `together ${input}`)),
     )
@@ -48,7 +51,7 @@ describe('a group of writes', () => {
     assert.deepEqual(calls.alone, ['b'])
   })
 
-  it('runs each alone when one of them fails the group or meets a lock', async () => {
+  it('runs each write alone if one of them fails the group or meets a lock', async () => {
     for (const error of [new Error('a fault of one'), new LockTimeout('held')]) {
       const { group } = makeGroup(() => Promise.reject(error))
       assert.deepEqual(await writeAll(group, ['a', 'b']), fulfilled('alone a', 'alone b'))
@@ -69,7 +72,6 @@ describe('a group of writes', () => {
       await new Promise<void>((resolve) => ends.push(resolve))
       return answerAll(inputs)
     })
-    const turn = () => new Promise((resolve) => setImmediate(resolve))
     const writes: Promise<unknown>[] = []
     for (const input of ['a', 'b', 'c', 'd']) {
       writes.push(group.write(input))
@@ -92,7 +94,6 @@ describe('a group of writes', () => {
       await new Promise<void>((resolve) => ends.push(resolve))
       return answerAll(inputs)
     })
-    const turn = () => new Promise((resolve) => setImmediate(resolve))
     const held = [group.write('a')]
     await turn()
     held.push(group.write('b'))
@@ -109,18 +110,60 @@ describe('a group of writes', () => {
   })
 })
 
-describe('the writes on PostgreSQL', () => {
-  it('refuse a 10,001st under way as too many, not as an outage', async () => {
-    const endless = { setIsolationLevel: () => endless, execute: () => new Promise(() => undefined) }
-    const transactions = { transaction: () => endless } as unknown as Kysely<Database>
-    const operations = { add: async () => undefined }
-    const writes = new Writes({
-      operations,
-      groupedOperations: {},
-      transactions,
-      groupTransactions: transactions,
-    })
-    for (let count = 0; count < 10_000; count += 1) void writes.write('add', null)
-    await assert.rejects(writes.write('add', null), TooManyWaiting)
+it('the writes on PostgreSQL refuse the 10,001st at a time as too many, not as an outage', async () => {
+  const endless = { setIsolationLevel: () => endless, execute: () => new Promise(() => undefined) }
+  const transactions = { transaction: () => endless } as unknown as Kysely<Database>
+  const operations = { add: async () => undefined }
+  const writes = new Writes({
+    operations,
+    groupedOperations: {},
+    transactions,
+    groupTransactions: transactions,
   })
+  for (let count = 0; count < 10_000; count += 1) void writes.write('add', null)
+  await assert.rejects(writes.write('add', null), TooManyWaiting)
+})
+
+it('the lists on PostgreSQL let 128 of one caller wait, and refuse more', async () => {
+  const endless = { acquire: () => new Promise<never>(() => undefined), release: () => undefined }
+  const options = { names: undefined, poolSize: 10, transactionLimitMilliseconds: 4_000 }
+  const reads = new Reads({ find: async () => undefined }, endless, options)
+  const refused: unknown[] = []
+  for (let count = 0; count < 200; count += 1) {
+    reads
+      .query('find', null, { limitMilliseconds: 2_000, caller: 'one' })
+      .catch((error) => refused.push(error))
+  }
+  await turn()
+  assert.equal(reads.load.waiting, 128)
+  assert.equal(refused.length, 200 - 128 - (reads.load.running ?? 0))
+  assert.ok(refused.every((error) => error instanceof TooManyWaiting))
+  reads.close()
+})
+
+it('a transaction past its limit sends no commit, and its connection is given up', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const sent: string[] = []
+  const given: boolean[] = []
+  const client = {
+    async query({ text }: { text: string }) {
+      sent.push(text.trim())
+      return { rows: [], command: text.toUpperCase() }
+    },
+  }
+  const source = {
+    acquire: async () => client as unknown as Client,
+    release: (_client: Client, failed: boolean) => void given.push(failed),
+  }
+  const options = { names: undefined, transactionLimitMilliseconds: 4_000 }
+  const transactions = new Kysely<Database>({ dialect: postgresDialect(source, options) }).transaction()
+  const lasting = (end: number) =>
+    transactions.execute(async () => {
+      now = end
+    })
+  await lasting(3_999)
+  await assert.rejects(lasting(7_999), DatabaseUnavailable)
+  assert.deepEqual(sent, ['begin', 'commit', 'begin'])
+  assert.deepEqual(given, [false, true])
 })

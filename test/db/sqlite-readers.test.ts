@@ -44,7 +44,7 @@ describe('the SQLite readers', () => {
     await assert.rejects(port.query('fail', { message: 'as it is' }, within(1_000)), /^Error: as it is$/)
   })
 
-  it('see everything acknowledged before, in one snapshot', async () => {
+  it('see everything acknowledged before they begin, in one snapshot', async () => {
     await port.write('add', { name: 'seen' })
     const counts = await count()
     assert.equal(counts[0], counts[1])
@@ -63,6 +63,19 @@ describe('the SQLite readers', () => {
     assert.equal(isOver, false)
     await long
     await next
+  })
+
+  it('keep one reader free while the long reads of two callers run', async () => {
+    await Promise.all([count('ada'), count('bob')])
+    let isOver = false
+    const long = ['mallory', 'mike'].map((caller) =>
+      port.query('endless', null, { ...within(1_000, caller), isLong: true }).catch(() => {
+        isOver = true
+      }),
+    )
+    for (let time = 0; time < 3; time += 1) await count()
+    assert.equal(isOver, false)
+    await Promise.all(long)
   })
 
   it('let callers take turns', async () => {
@@ -92,7 +105,7 @@ describe('the SQLite readers', () => {
     assert.ok(counts.every(([number]) => number === counts[0]?.[0]))
   })
 
-  it('serve again at once after each has died', async () => {
+  it('serve again at once after each thread has died', async () => {
     const crash = (caller: string) => port.query('crash', null, within(1_000, caller))
     const crashes = await Promise.allSettled([crash('ada'), crash('bob')])
     assert.ok(crashes.every(({ status }) => status === 'rejected'))
@@ -104,7 +117,7 @@ describe('the SQLite readers', () => {
     await count()
   })
 
-  it('cannot start while the file is gone, and can once it is back', async (t) => {
+  it('cannot start while the file is gone, but can once it is back', async (t) => {
     const file = join(folder, 'moved.db')
     const own = await openTestPort(`file:${file}`)
     t.after(() => own.close())
@@ -114,7 +127,7 @@ describe('the SQLite readers', () => {
     assert.deepEqual(await own.query('countTwice', null, within(1_000)), [3, 3])
   })
 
-  it('end with the port, which then answers nothing', async () => {
+  it('end when the port is closed, which then answers nothing', async () => {
     const own = await open()
     assert.deepEqual(await own.query('countTwice', null, within(1_000)), [3, 3])
     const last = own.query('endless', null, within(100)).catch((error: unknown) => error)
@@ -124,7 +137,7 @@ describe('the SQLite readers', () => {
     await assert.rejects(own.query('countTwice', null, within(1_000)), DatabaseUnavailable)
   })
 
-  it('end with the port even if a thread dies meanwhile', async () => {
+  it('end when the port is closed even if a thread dies at the same time', async () => {
     const own = await open()
     assert.deepEqual(await own.query('countTwice', null, within(1_000)), [3, 3])
     const last = own.query('hoard', null, within(1_000)).catch((error: unknown) => error)

@@ -28,13 +28,13 @@ describe('the search index of SQLite', () => {
     return body.totalCount
   }
 
-  it('has the orders of a group of creates, even if operations between them are rolled back', async () => {
+  it('has all orders of a group of creates, even if operations between them are rolled back', async () => {
     const word = randomUUID()
     const admin = await service.bearer('admin')
     const approved = await createdId(admin)
     await admin.patch(`/v1/orders/${approved}/approve`)
     const create = (customer: string) => admin.post('/v1/orders', { customer, total: 1 })
-    // Takes its key before it is refused, so its group starts over, each operation alone.
+    // Claims its key before it is refused, so its group starts over, one operation at a time.
     const refused = () =>
       admin.patch(`/v1/orders/${approved}/approve`, undefined, { 'idempotency-key': randomUUID() })
     const both = Array.from({ length: 40 }, (_, index) =>
@@ -50,7 +50,7 @@ describe('the search index of SQLite', () => {
     assertWhole()
   })
 
-  it('has at once what another process writes', async () => {
+  it('has rows of another process as soon as they are written', async () => {
     const word = randomUUID()
     await insertOrders(service, [orderRow({ customer: `Customer ${word}` })])
     assert.deepEqual(await found(word), 1)

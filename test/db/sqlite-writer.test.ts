@@ -18,7 +18,7 @@ describe('the SQLite writer', () => {
   const newFile = () => join(folder, `${++files}.db`)
   const openFile = (file: string) => openTestPort(`file:${file}`)
 
-  /** The file of tests that leave nothing in it but names. */
+  /** The file shared by tests that leave nothing but names in it. */
   const file = newFile()
   let port: TestPort
   before(async () => {
@@ -48,7 +48,7 @@ describe('the SQLite writer', () => {
   const numbered = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`)
 
-  it('refuses a 10,001st waiting write as too many, not as an outage', async () => {
+  it('refuses the 10,001st waiting write as too many, not as an outage', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10_001 }, () => port.write('count', null)))
     const refused = outcomes.flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason.name] : [],
@@ -125,7 +125,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'crash-'), [])
   })
 
-  it('makes no new file when it starts again and its file is gone, and writes once that is back', async (t) => {
+  it('creates no new file if its file is gone when it restarts, and writes again once the file is back', async (t) => {
     const file = newFile()
     const port = await open(t, file)
     await port.write('add', { name: 'before' })
@@ -140,7 +140,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'lost'), [])
   })
 
-  it('fails and writes nothing of a group whose transaction an error ends, and then works again', async (t) => {
+  it('writes nothing of a group whose transaction is ended by an error, and then works again', async (t) => {
     const port = await open(t)
     await port.write('limitPages', { pages: 1 })
     const group = numbered(`full-${'x'.repeat(3_000)}`, 40).map((name) => port.write('add', { name }))
@@ -152,13 +152,13 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'full-'), ['full-after'])
   })
 
-  it('refuses an input that cannot be cloned, and an unknown operation, and goes on', async () => {
+  it('refuses an input that cannot be cloned, and an unknown operation, and continues', async () => {
     await assert.rejects(port.write('add', { name: (() => 1) as unknown as string }), /could not be cloned/)
     await assert.rejects(port.write('none' as 'add', { name: 'x' }), /no operation none/)
     await port.write('add', { name: 'unharmed' })
   })
 
-  it('shares a file with the writers of other processes, and no acknowledged write is lost', async (t) => {
+  it('shares a file with writers of other processes without losing an acknowledged write', async (t) => {
     const file = newFile()
     const ports = [await open(t, file), await open(t, file), await open(t, file)]
     const names = numbered('shared-', 150)
@@ -182,7 +182,7 @@ describe('the SQLite writer', () => {
     )
   })
 
-  it('finishes the writes under way when it is closed, and accepts no others', async () => {
+  it('finishes running writes when it is closed, and accepts no others', async () => {
     const file = newFile()
     const port = await openFile(file)
     const names = numbered('closing-', 300)
@@ -200,37 +200,32 @@ describe('the SQLite writer', () => {
     assert.equal(stored, 300)
   })
 
-  it('leaves no write-ahead log when it is closed, even after reads', async () => {
-    const file = newFile()
-    const port = await openFile(file)
-    await port.write('add', { name: 'logged' })
-    await port.query('countTwice', null, { limitMilliseconds: 1_000, caller: 'ada' })
-    assert.equal(existsSync(`${file}-wal`), true)
-    await port.close()
-    assert.equal(existsSync(`${file}-wal`), false)
-  })
+  for (const [when, use] of [
+    [
+      'after reads',
+      async (port: TestPort) => {
+        await port.write('add', { name: 'logged' })
+        await port.query('countTwice', null, { limitMilliseconds: 1_000, caller: 'ada' })
+      },
+    ],
+    ['if nobody wrote', async (port: TestPort) => assert.deepEqual(await namesOf(port, 'none'), [])],
+    [
+      'if its thread died',
+      (port: TestPort) => assert.rejects(port.write('addThenCrash', { name: 'crash' }), DatabaseUnavailable),
+    ],
+  ] as const) {
+    it(`leaves no write-ahead log when it is closed, even ${when}`, async () => {
+      const file = newFile()
+      const port = await openFile(file)
+      await use(port)
+      assert.equal(existsSync(`${file}-wal`), true)
+      await port.close()
+      assert.equal(existsSync(`${file}-wal`), false)
+      await assert.rejects(port.write('add', { name: 'late' }), DatabaseUnavailable)
+    })
+  }
 
-  it('leaves none even if nobody wrote', async () => {
-    const file = newFile()
-    const port = await openFile(file)
-    assert.deepEqual(await namesOf(port, 'none'), [])
-    assert.equal(existsSync(`${file}-wal`), true)
-    await port.close()
-    assert.equal(existsSync(`${file}-wal`), false)
-    await assert.rejects(port.write('add', { name: 'late' }), DatabaseUnavailable)
-  })
-
-  it('leaves none even if its thread died', async () => {
-    const file = newFile()
-    const port = await openFile(file)
-    await port.write('add', { name: 'logged' })
-    await assert.rejects(port.write('addThenCrash', { name: 'crash' }), DatabaseUnavailable)
-    assert.equal(existsSync(`${file}-wal`), true)
-    await port.close()
-    assert.equal(existsSync(`${file}-wal`), false)
-  })
-
-  it('leaves alone a file that has replaced its own', async () => {
+  it('leaves a file alone that has replaced its own', async () => {
     const file = newFile()
     const port = await openFile(file)
     renameSync(file, `${file}.away`)

@@ -7,9 +7,10 @@ import { after, before, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
-import { sqliteOwnTables, sqliteRowNumber } from '../../server/db/tables.ts'
+import { sqliteOwnTables } from '../../server/db/tables.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { runSql, withoutPostgres } from '../support/postgres.ts'
 
 interface Column {
   name: string
@@ -19,18 +20,33 @@ interface Column {
 
 const source = readFileSync(new URL('../../server/db/tables.ts', import.meta.url), 'utf8')
 
-/** `field: type` of each line of an interface, and of the one it extends. */
-function membersOf(interfaceName: string): [string, string][] {
-  const found = new RegExp(
-    `export interface ${interfaceName} (?:extends (\\w+) )?\\{\\n([\\s\\S]*?)\\n\\}`,
-  ).exec(source)
+type Members = [name: string, type: string][]
+
+function membersOf(body: string): Members {
+  return [...body.matchAll(/^\s*(\w+): (.+?)\s*$/gm)].map(([, name = '', type = '']) => [name, type])
+}
+
+function bodyOf(interfaceName: string): string {
+  const found = new RegExp(`interface ${interfaceName} \\{\\n([\\s\\S]*?)\\n\\}`).exec(source)
   assert.ok(found !== null, interfaceName)
-  const [, base, body = ''] = found
-  const own = [...body.matchAll(/^ {2}(\w+): (.+)$/gm)].map(([, name = '', type = '']): [string, string] => [
-    name,
-    type,
+  return found[1] ?? ''
+}
+
+/** The columns of each table. A table may begin with those of an interface or of a table above it. */
+function typedTables(): [table: string, columns: Members][] {
+  const columns = new Map<string, Members>([
+    ['none', []],
+    ...['EventColumns', 'RuleColumns', 'TallyColumns'].map(
+      (name) => [name, membersOf(bodyOf(name))] as const,
+    ),
   ])
-  return base === undefined ? own : [...own, ...membersOf(base)]
+  const tables = bodyOf('Database').matchAll(/^ {2}(\w+): (?:(\S+) & )?\{([\s\S]*?)\}$/gm)
+  return [...tables].map(([, table = '', base = 'none', body = '']) => {
+    const shared = columns.get(base.replace(/^Database\['(\w+)'\]$/, '$1'))
+    assert.ok(shared !== undefined, base)
+    columns.set(table, [...shared, ...membersOf(body)])
+    return [table, columns.get(table) ?? []]
+  })
 }
 
 function columnType(type: string): Column['type'] {
@@ -44,13 +60,8 @@ const sqliteOwn: readonly string[] = sqliteOwnTables
 /** SQLite's index of trigrams, and its parts. */
 const searchTables = /^orders_search/
 
-const isCommon = ({ name }: { name: string }) => name !== sqliteRowNumber
-
 function columnNames(columns: readonly { name: string }[]): string[] {
-  return columns
-    .filter(isCommon)
-    .map(({ name }) => name)
-    .sort()
+  return columns.map(({ name }) => name).sort()
 }
 
 describe('the tables of either engine', () => {
@@ -67,12 +78,7 @@ describe('the tables of either engine', () => {
 
   it('are exactly the tables that the types name, with exactly their columns', async () => {
     const typed = Object.fromEntries(
-      membersOf('Database').map(([table, interfaceName]) => [
-        table,
-        membersOf(interfaceName)
-          .map(([name]) => name)
-          .sort(),
-      ]),
+      typedTables().map(([table, columns]) => [table, columns.map(([name]) => name).sort()]),
     )
     const tables = await db.read.introspection.getTables()
     const stored = tables
@@ -83,6 +89,24 @@ describe('the tables of either engine', () => {
       .map(({ name, columns }) => [name, columnNames(columns)])
     assert.ok(Object.keys(typed).length >= 13)
     assert.deepEqual(Object.fromEntries(stored), typed)
+  })
+
+  it('have the nullability of the types on PostgreSQL, and compare text by code point', {
+    skip: withoutPostgres,
+  }, async () => {
+    const stored = await runSql<{ place: string; nullable: boolean; collation: string | null }>(
+      database.databaseUrl,
+      `select attrelid::regclass || '.' || attname as place, not attnotnull as nullable, collname as collation
+        from pg_attribute left join pg_collation on pg_collation.oid = attcollation where attnum > 0`,
+    )
+    const columns = new Map(stored.map((column) => [column.place, column]))
+    for (const [table, members] of typedTables()) {
+      for (const [name, type] of members) {
+        const { place, nullable, collation } = columns.get(`${table}.${name}`) ?? assert.fail(name)
+        assert.equal(nullable, type.endsWith(' | null'), place)
+        assert.ok(collation === null || collation === 'C', `${place}: ${collation}`)
+      }
+    }
   })
 })
 
@@ -100,8 +124,8 @@ describe('the tables of SQLite', () => {
   })
 
   it('have exactly the columns that the types name, with their types and nullability', () => {
-    for (const [table, interfaceName] of membersOf('Database')) {
-      const typed = membersOf(interfaceName).map(([name, type]) => ({
+    for (const [table, members] of typedTables()) {
+      const typed = members.map(([name, type]) => ({
         name,
         type: columnType(type),
         nullable: type.endsWith(' | null'),
@@ -112,7 +136,7 @@ describe('the tables of SQLite', () => {
         notnull: number
         pk: number
       }[]
-      const stored = columns.filter(isCommon).map(({ name, type, notnull, pk }) => ({
+      const stored = columns.map(({ name, type, notnull, pk }) => ({
         name,
         type,
         nullable: notnull === 0 && pk === 0,

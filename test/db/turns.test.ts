@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DatabaseUnavailable, TooManyWaiting } from '../../server/db/errors.ts'
-import { type TurnLimits, Turns } from '../../server/db/fair-queue.ts'
+import { HalvedTurns, type TurnLimits, Turns } from '../../server/db/fair-queue.ts'
 
 /** Turns of work that runs until it is ended, and a record of what has begun. */
 function makeTurns(limits: Partial<TurnLimits>) {
@@ -20,7 +20,7 @@ function makeTurns(limits: Partial<TurnLimits>) {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('turns', () => {
-  it('run a limited amount of work at a time, with callers in turns', async () => {
+  it('run a limited amount of work at a time, one caller after another', async () => {
     const { begun, ask, end } = makeTurns({})
     const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'].map(ask)
     assert.deepEqual(begun, ['a1', 'a2'])
@@ -42,6 +42,21 @@ describe('turns', () => {
     end('a1')
     await turn()
     assert.deepEqual(begun, ['a1', 'b1', 'b2', 'a2'])
+  })
+
+  it('leave half the room to work that is not long', async () => {
+    const turns = new HalvedTurns({ atOnce: 7, waiting: 100 })
+    const begun: string[] = []
+    const ask = (name: string, isLong: boolean) =>
+      void turns.run(name, isLong, () => {
+        begun.push(name)
+        return new Promise(() => undefined)
+      })
+    for (const name of ['a', 'b', 'c', 'd']) ask(name, true)
+    for (const name of ['e', 'f', 'g', 'h', 'i']) ask(name, false)
+    await turn()
+    assert.deepEqual(begun, ['a', 'b', 'c', 'e', 'f', 'g', 'h'])
+    assert.deepEqual(turns.load, { running: 7, waiting: 2 })
   })
 
   it('refuse work beyond the limit of a caller, or of all', async () => {
@@ -70,7 +85,7 @@ describe('turns', () => {
     assert.deepEqual(begun, ['a1', 'a3'])
   })
 
-  it('go on after work that fails', async () => {
+  it('continue after work that fails', async () => {
     const { turns, ask, end } = makeTurns({ atOnce: 1 })
     const failing = turns.run('a', () => Promise.reject(new Error('as it is')))
     const next = ask('a2')

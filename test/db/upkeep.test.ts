@@ -7,7 +7,7 @@ import type { AppDatabase } from '../../server/db/port.ts'
 import { jobs } from '../../server/operations.ts'
 import { repeat, startUpkeep } from '../../server/upkeep.ts'
 
-/** Upkeep on a fake database that answers as the test says, by a clock that the test turns. */
+/** Upkeep on a fake database that answers as the test says, with a clock that the test moves. */
 function start(t: TestContext, defersTally: boolean, answer: (name: string) => Promise<number>) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const written: { name: string; term: number | null }[] = []
@@ -57,7 +57,7 @@ describe('the upkeep of a running service', () => {
     assert.equal(runs, 2)
   })
 
-  it('merges nothing where writes leave nothing to merge', async (t) => {
+  it('merges nothing if there is nothing to merge', async (t) => {
     const { pass, count } = start(t, false, async () => 0)
     await pass(61)
     assert.deepEqual([count('mergeTallyChanges'), count('removeExpiredKeys')], [0, 1])
@@ -74,7 +74,7 @@ describe('the upkeep of a running service', () => {
     )
   })
 
-  it('goes on at once while batches are full', async (t) => {
+  it('continues without a pause while batches are full', async (t) => {
     let left = 5
     const { pass, count } = start(t, true, async (name) =>
       name === 'mergeTallyChanges' && left-- > 0 ? 2_000 : 3,
@@ -102,7 +102,7 @@ describe('the upkeep of a running service', () => {
     for (const [index, moment] of moments.slice(1).entries()) assert.ok(moment - (moments[index] ?? 0) >= 15)
   })
 
-  it('does not start again before it has ended', async (t) => {
+  it('does not start a job again before it has ended', async (t) => {
     const first = Promise.withResolvers<number>()
     const { pass, count } = start(t, true, () => first.promise)
     await pass(20)
@@ -112,7 +112,7 @@ describe('the upkeep of a running service', () => {
     assert.equal(count('mergeTallyChanges'), 3)
   })
 
-  it('logs only the first of failures in a row, and goes on', async (t) => {
+  it('logs only the first of several failures in a row, and continues', async (t) => {
     let fails = true
     const { pass, count, warnings } = start(t, true, async (name) => {
       if (fails && name === 'mergeTallyChanges') throw new Error('gone')

@@ -35,7 +35,7 @@ describe('the writes of a running service', () => {
       userName: 'planned',
       email: 'planned@example.com',
       passwordHash,
-      roles: ['Operator'],
+      roles: ['Admin'],
       timeZone: null,
       stamp: stamp({ nowMilliseconds: now }),
     })
@@ -53,10 +53,10 @@ describe('the writes of a running service', () => {
     return db.transaction().execute((trx) => run(trx, input))
   }
 
-  /** The steps, of all statements of the work, that look at rows of a growing table. */
+  /** The steps of the statements that read rows of a growing table. */
   async function stepsOf(work: () => Promise<unknown>): Promise<string[]> {
     queries = []
-    // Only what it looked at matters, not what it throws.
+    // Only what it read matters, not what it throws.
     await work().catch(() => undefined)
     assert.ok(queries.length > 0)
     const steps = queries.flatMap(
@@ -123,7 +123,8 @@ describe('the writes of a running service', () => {
     retireAt: later,
   }
   const orderId = orderIdAt(now, 1)
-  const actor = { ...stamp({ nowMilliseconds: now, by: 'planned', byId: 1 }), isService: true }
+  const standing = { via: 'bearer', credentialsChangedAt: now } as const
+  const actor = { ...stamp({ nowMilliseconds: now, by: 'planned', byId: 1, standing }), isService: true }
   const words = { text: 'Twice.', salt: '00' }
   const change = { id: 'unknown', acceptedVersions: [1], actor, words, idempotency }
 
@@ -147,12 +148,10 @@ describe('the writes of a running service', () => {
     ['sealEvents', { limit: 250 }],
   ]
   for (const [name, input] of cases) {
-    it(`by ${name} find rows by keys, however many there are`, async () => {
+    it(`by ${name} find rows by key, however many rows there are`, async () => {
       const steps = await stepsOf(() => write(name, input))
-      assert.deepEqual(
-        steps.filter((step) => !byEquality.test(step)),
-        [],
-      )
+      const strays = steps.filter((step) => !byEquality.test(step))
+      assert.deepEqual(strays, [])
     })
   }
 })

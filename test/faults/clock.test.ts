@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, afterEach, before, describe, it } from 'node:test'
+import { afterEach, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
@@ -8,22 +8,18 @@ import { withRawDatabase } from '../support/database.ts'
 import { assertSound } from '../support/history.ts'
 import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { testService } from '../support/service.ts'
 
 const hour = 3_600_000
 const minute = 60_000
 const second = 1_000
 
 describe('a clock that jumps', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
+  const service = testService({})
   afterEach(async () => {
     const failures = (await service.log()).filter(({ level }) => Number(level) >= 50)
     assert.deepEqual(failures, [])
   })
-  after(() => service.close())
 
   async function withToken(user: TestUser): Promise<Client> {
     return service.client().withBearer((await tokenPair(service, user)).accessToken)
@@ -36,7 +32,7 @@ describe('a clock that jumps', () => {
     ['back', -hour],
   ] as const) {
     describe(`an hour ${direction}`, () => {
-      it('earlier access tokens are refused, and a refresh gives one that works at once', async () => {
+      it('access tokens from before are refused, and a refresh gives one that works at once', async () => {
         const user = await newUser(service, { roles: ['Operator'] })
         const pair = await tokenPair(service, user)
         const bearer = service.client().withBearer(pair.accessToken)
@@ -50,7 +46,7 @@ describe('a clock that jumps', () => {
         assertProblem(await refresh(pair.refreshToken), 401, 'invalid-refresh-token')
       })
 
-      it('earlier orders can be approved, listed and replayed by key, and the tally stays exact', async () => {
+      it('orders from before can be approved, listed and replayed by key, and the tally stays exact', async () => {
         const admin = await newUser(service, { roles: ['Admin'] })
         const first = await withToken(admin)
         const customer = `jump ${randomUUID()}`
@@ -118,7 +114,7 @@ describe('a clock that jumps', () => {
     assert.equal(await statusOf(browser.get('/v1/auth/me')), 200)
   })
 
-  it('an hour back does not delay the loss of a permission', async (t) => {
+  it('an hour back does not delay the removal of a permission', async (t) => {
     const role = 'Operator'
     const bearer = await withToken(await newUser(service, { roles: [role] }))
     assert.equal(await statusOf(bearer.post('/v1/orders', { customer: 'A', total: 1 })), 201)
@@ -141,7 +137,7 @@ describe('a clock that jumps', () => {
     assert.equal(await statusOf(exchange(user.password)), 200)
   })
 
-  it('a quarter of an hour back leaves a wait of at most that', async () => {
+  it('a quarter of an hour back leaves a wait of at most that long', async () => {
     const user = await newUser(service, { roles: ['Operator'] })
     const exchange = () => service.client().post('/v1/auth/token', { email: user.email, password: 'wrong' })
     await Promise.all(Array.from({ length: 6 }, exchange))

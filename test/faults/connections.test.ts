@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
 import { isLong } from '../support/faults.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { newProduction, type Production } from '../support/production.ts'
-import { type InsideService, startService } from '../support/service.ts'
+import { testProduction } from '../support/production.ts'
+import { setUp, testService } from '../support/service.ts'
 
 /** The limits of app.ts. */
 const limits = { headers: 10_000, request: 30_000, silence: 30_000, idle: 65_000 }
-/** The short form of the tests does not wait that long. */
+/** The short form of the tests uses shorter limits. */
 const given = isLong ? limits : { headers: 1_000, request: 2_000, silence: 2_000, idle: 1_000 }
-/** How often the server looks, and what a busy machine may need on top. */
+/** How often the server checks, plus what a busy machine may need. */
 const slackMilliseconds = 5_000
 
 /** What a connection received until it ended, and how long that took. */
@@ -38,14 +38,12 @@ async function connected(baseUrl: string): Promise<Socket> {
 }
 
 describe('a slow caller', { concurrency: 6 }, () => {
-  let service: InsideService
-  let bearer: Client
+  const service = testService({})
+  const bearer = setUp(() => service.bearer('admin'))
   /** The server's ends of the connections, by the client's port. */
   const accepted = new Map<number, Socket>()
   before(async () => {
-    service = await startService({ inside: true })
     service.app.server.on('connection', (socket: Socket) => accepted.set(socket.remotePort ?? 0, socket))
-    bearer = await service.bearer('admin')
     await insertOrders(
       service,
       Array.from({ length: 5_000 }, () => orderRow()),
@@ -63,7 +61,6 @@ describe('a slow caller', { concurrency: 6 }, () => {
     server.timeout = given.silence
     server.keepAliveTimeout = given.idle
   })
-  after(() => service.close())
 
   const head = (path: string, method = 'GET') =>
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${bearer.headers.authorization}\r\n`
@@ -130,10 +127,10 @@ describe('a slow caller', { concurrency: 6 }, () => {
     const served = await theServersEnd(socket)
     served.on('error', () => undefined)
     const begun = performance.now()
-    // More than the buffers of both ends hold.
+    // More than the buffers of both ends can hold.
     socket.write(`${head('/v1/orders?paginated=false')}\r\n`.repeat(15))
     await once(served, 'close')
-    // When it first looks, Node finds that something was sent since.
+    // At its first check, Node finds that something was sent since.
     assertEnded(performance.now() - begun, given.silence, 2 * given.silence)
     socket.destroy()
   })
@@ -143,13 +140,9 @@ const connections = isLong ? 10_000 : 1_000
 const atOnce = 250
 
 describe(`${connections} connections that ask for nothing`, () => {
-  let production: Production
-  before(async () => {
-    production = await newProduction()
-  })
-  after(() => production?.remove())
+  const production = testProduction()
 
-  it('hold up nobody, and are closed', async (t) => {
+  it('do not hold up anyone, and are closed', async (t) => {
     const { baseUrl } = await production.serve()
     const sockets: Socket[] = []
     while (sockets.length < connections) {

@@ -8,21 +8,23 @@ import { assertProblem } from '../support/problem.ts'
 import { bearerOf, newProduction } from '../support/production.ts'
 
 const writers = 12
-/** Between two writes of a caller. */
+/** The pause between two writes of a caller. */
 const pauseMilliseconds = 15
 const drainSeconds = 1.5
-/** For the shutdown itself, on a busy machine. */
+/** How long the shutdown itself may take on a busy machine. */
 const endMilliseconds = 6_000
 
 describe('the service ended by SIGTERM', () => {
-  it('under load reports that it is not ready, serves until it stops listening, acknowledges everything it does, and exits with 0', async (t) => {
+  it('under load, reports that it is not ready, serves until it stops listening, acknowledges everything it does, and exits with 0', async (t) => {
     const production = await newProduction()
     t.after(() => production.remove())
     const server = await production.serve({ DRAIN_SECONDS: String(drainSeconds) })
     const admin = await bearerOf(server.baseUrl, 'admin')
     const answers: Answer[] = []
     const probes: Answer[] = []
-    /** Sends one request after the other until nothing listens, or the server sends the caller elsewhere. */
+    /**
+     * Sends one request after another until nothing listens, or the server sends the caller elsewhere.
+     */
     async function load(): Promise<void> {
       for (let isOver = false; !isOver; ) {
         const answer = await admin.post('/v1/orders', { customer: 'load', total: 1 }).catch(assertUnanswered)

@@ -2,30 +2,27 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
+import { insertOrders, orderRow } from '../support/orders.ts'
 import type { RunningServer } from '../support/process.ts'
-import { bearerOf, newProduction, type Production } from '../support/production.ts'
+import { bearerOf, testProduction } from '../support/production.ts'
 
-/** The grace period of serve.ts, and what a busy machine may need on top. */
+/** The grace period of serve.ts, plus what a busy machine may need. */
 const graceMilliseconds = 10_000
 const atOnceMilliseconds = 5_000
 
 describe('the service while it shuts down', { concurrency: 4 }, () => {
-  let production: Production
-  before(async () => {
-    production = await newProduction()
-  })
-  after(() => production?.remove())
+  const production = testProduction()
 
   async function start(): Promise<{ server: RunningServer; admin: Client }> {
     const server = await production.serve()
     return { server, admin: await bearerOf(server.baseUrl, 'admin') }
   }
 
-  /** A create of which the server has everything but the last byte of the body. */
+  /** A create that has arrived except for the last byte of its body. */
   async function beginCreate(admin: Client, customer: string) {
     const { hostname, port } = new URL(admin.baseUrl)
     const socket = connect(Number(port), hostname)
@@ -73,7 +70,7 @@ describe('the service while it shuts down', { concurrency: 4 }, () => {
     assert.ok(await isStored('slow body'))
   })
 
-  it('gives up a request that has not ended when its grace period is over', async () => {
+  it('abandons a request that is unfinished when the grace period is over', async () => {
     const { server, admin } = await start()
     const { socket } = await beginCreate(admin, 'never ends')
     const text = received(socket)
@@ -86,7 +83,28 @@ describe('the service while it shuts down', { concurrency: 4 }, () => {
     assert.equal(await isStored('never ends'), false)
   })
 
-  it('ends at once at a second signal', async () => {
+  it('resets an export over HTTP/1.0 when it abandons it, so that nobody takes it for complete', async () => {
+    // About three times what the buffers of a connection can hold.
+    const rows = Array.from({ length: 12_000 }, () => orderRow({ customer: '𝄞'.repeat(200) }))
+    await insertOrders(production, rows)
+    const { server, admin } = await start()
+    const { hostname, port } = new URL(server.baseUrl)
+    const socket = connect(Number(port), hostname)
+    const { authorization } = admin.headers
+    socket.write(
+      `GET /v1/orders HTTP/1.0\r\nAuthorization: ${authorization}\r\nAccept: application/jsonl\r\n\r\n`,
+    )
+    await once(socket, 'readable')
+    assert.notEqual(await server.stop('SIGTERM'), 0)
+    await assert.rejects(
+      async () => {
+        for await (const _ of socket);
+      },
+      { code: 'ECONNRESET' },
+    )
+  })
+
+  it('exits at once on a second signal', async () => {
     const { server, admin } = await start()
     const { socket } = await beginCreate(admin, 'second signal')
     const text = received(socket)

@@ -38,7 +38,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
   })
 
   const order = () => ({ customer: `Acme ${randomUUID()}`, total: 1 })
-  /** That many calls truly at once, alternating between the two. */
+  /** Sends that many calls at once, alternating between the two. */
   const spread = (count: number, call: (baseUrl: string) => Promise<Answer>) =>
     Promise.all(Array.from({ length: count }, (_, index) => call(index % 2 === 0 ? one : other)))
   const count = (answers: Answer[], status: number) =>
@@ -53,7 +53,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     return (await new Client(baseUrl).post('/v1/auth/token', credentialsOf('operator'))).body
   }
 
-  it('are two', () => {
+  it('are two processes', () => {
     assert.notEqual(servers[0].process.pid, servers[1].process.pid)
     assert.notEqual(one, other)
   })
@@ -133,14 +133,14 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assert.equal((await runSql(production.databaseUrl, stored, [body.customer])).length, 1)
   })
 
-  it('a key used at one for another request is refused at the other', async () => {
+  it('an idempotency key used at one is refused at the other for a different request', async () => {
     const admin = await bearerOf(one, 'admin')
     const key = { 'idempotency-key': randomUUID() }
     assert.equal((await admin.post('/v1/orders', order(), key)).status, 201)
     assertProblem(await at(other, admin).post('/v1/orders', order(), key), 422, 'idempotency-key-reused')
   })
 
-  it('the live list of one shows an order created or decided at the other', async (t) => {
+  it('the live list of one shows an order that is created or decided at the other', async (t) => {
     const stream = await openStream(await bearerOf(other, 'operator'))
     t.after(() => stream.close())
     const admin = await bearerOf(one, 'admin')
@@ -178,7 +178,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     for (const answer of refused) assertProblem(answer, 403, 'permission-denied')
   })
 
-  it('what a killed one had handed out still works at the other', async () => {
+  it('credentials that a killed one issued still work at the other', async () => {
     const browser = at(other, await sessionOf(one, 'operator'))
     const { refreshToken } = await pairAt(one)
     const created = await at(one, browser).post('/v1/orders', order())

@@ -16,7 +16,7 @@ import {
 } from '../support/production.ts'
 
 const rounds = isLong ? 20 : 2
-/** Acknowledged writes in a round: from half to one and a half times this number. */
+/** A round has half to one and a half times this number of acknowledged writes. */
 const writesPerRound = isLong ? 600 : 100
 const longestPauseMilliseconds = 20
 const recoversWithinMilliseconds = 10_000
@@ -74,7 +74,7 @@ class Callers {
   }
 }
 
-describe('the service killed under a load of writes', () => {
+describe('the service, killed under a load of writes', () => {
   it(`${rounds} times: every acknowledged write is there once, nothing is half done, and old credentials work`, async (t) => {
     const production = await newProduction()
     t.after(() => production.remove())
@@ -91,7 +91,7 @@ describe('the service killed under a load of writes', () => {
   })
 })
 
-describe('PostgreSQL killed under a load of writes', { skip: withoutPostgres }, () => {
+describe('PostgreSQL, killed under a load of writes', { skip: withoutPostgres }, () => {
   let postgres: OwnPostgres
   let production: Production
   before(async () => {

@@ -76,7 +76,7 @@ describe('two instances that share a lease', { skip: withoutPostgres }, () => {
     )
   }
 
-  it('are never two holders, and one follows a killed one within a bounded time', async (t) => {
+  it('never hold it at once, and one takes over from a killed one within a bounded time', async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const { pid } = await last()
       kill(pid)
@@ -89,7 +89,7 @@ describe('two instances that share a lease', { skip: withoutPostgres }, () => {
     await assertNeverTwo()
   })
 
-  it('do nothing in an old term after they were stopped and lost the lease', async (t) => {
+  it('do nothing in an old term after they were suspended and lost the lease', async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const { pid: stalled, term } = await last()
       instances.get(stalled)?.kill('SIGSTOP')

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
 import type { RunningServer } from '../support/process.ts'
-import { newProduction, type Production } from '../support/production.ts'
+import { testProduction } from '../support/production.ts'
 
-/** What log.ts holds, and what the pipe holds besides. */
+/** How much log.ts can hold, plus how much the pipe can hold. */
 const heldBytes = 4 * 1024 * 1024 + 128 * 1024
-/** The least length of a line for the request below, whose id and trace come from the caller. */
+/** The shortest line that the request below can leave. Its id and trace come from the caller. */
 const lineBytes = 380
 const request = [
   'GET /.well-known/jwks.json HTTP/1.1',
@@ -35,16 +35,14 @@ async function sendAhead(port: number, portions: number): Promise<void> {
   socket.destroy()
 }
 
-describe('a log that nobody reads', () => {
-  let production: Production
+describe('log output that nobody reads', () => {
+  const production = testProduction()
   let server: RunningServer
   before(async () => {
-    production = await newProduction()
     server = await production.serve()
   })
   after(async () => {
     server?.process.stdout?.resume()
-    await production?.remove()
   })
 
   const isLine = (line: string) => line.endsWith('}')
@@ -55,7 +53,7 @@ describe('a log that nobody reads', () => {
       .filter((line) => line.includes('log-left-out'))
       .map((line) => JSON.parse(line))
 
-  /** Requests that are answered, enough to fill this share of the room. */
+  /** Sends requests until their lines fill this share of the room. */
   async function fill(share: number): Promise<number> {
     server.process.stdout?.pause()
     const { port } = new URL(server.baseUrl)
@@ -64,7 +62,7 @@ describe('a log that nobody reads', () => {
     return portions * portion * connections
   }
 
-  it('loses lines of requests, which are counted, but none of a refusal', async () => {
+  it('loses lines of requests, and counts them, but no line of a refusal', async () => {
     const requests = await fill(1.2)
     for (let count = 0; count < refusals; count += 1) {
       assert.equal((await new Client(server.baseUrl).get('/v1/orders')).status, 401)
@@ -77,10 +75,8 @@ describe('a log that nobody reads', () => {
       await wait(100)
     }
     assert.ok(counted() > 0, 'all lines were kept')
-    assert.deepEqual(
-      leftOut().filter(({ events, msg }) => events !== 0 || !/did not keep up/.test(msg)),
-      [],
-    )
+    const strays = leftOut().filter(({ events, msg }) => events !== 0 || !/did not keep up/.test(msg))
+    assert.deepEqual(strays, [])
     assert.equal(written('authentication-required'), refusals)
     assert.equal((await new Client(server.baseUrl).get('/health')).status, 200)
   })

@@ -2,14 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
-import { getOrdersOverview } from '../../server/orders/overview/overview.ts'
+import { findOverview } from '../../server/orders/overview/overview.ts'
+import { newActor } from '../support/accounts.ts'
 import { createTestDatabase, withRawDatabase } from '../support/database.ts'
 import { assertSound } from '../support/history.ts'
 import { stamp } from '../support/orders.ts'
@@ -19,32 +20,33 @@ import { keptTally } from '../support/tally.ts'
 import { mergeTally } from '../support/upkeep.ts'
 
 const day = 86_400_000
+/** The span of the tally that has all orders. */
+const always = Number.MAX_SAFE_INTEGER
 const secret = 'h0rse-battery-staple'
 
-/** Writes past the service: an order with what the tally looks at. Returns its id. */
+/** Bypasses the service: inserts an order with the columns that the tally uses. Returns its id. */
 const insertOne = `insert into orders (id, customer, customer_folded, total_e4, status, created_at, version,
     approvals_needed, self_approval, service_approval, approvals_given)
   values (gen_random_uuid(), 'a', 'a', $1, 0, $2, 1, 1, 1, 1, 0) returning id`
 
 const assertExact = (databaseUrl: string) => withRawDatabase(databaseUrl, assertSound)
 
-describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
-  let databaseUrl: string
-  const scope = new AsyncDisposableStack()
+/** Two instances on a database that no other test uses. */
+async function tallied(t: TestContext) {
+  const { databaseUrl, drop } = await createTestDatabase()
   const instances: AppDatabase[] = []
-  before(async () => {
-    const database = await createTestDatabase()
-    databaseUrl = database.databaseUrl
-    scope.defer(database.drop)
-    for (let count = 0; count < 2; count += 1) {
-      const instance = await openAppDatabase({ databaseUrl })
-      instances.push(instance)
-      scope.defer(() => instance.close())
-    }
+  t.after(async () => {
+    await Promise.all(instances.map((instance) => instance.close()))
+    await drop()
   })
-  after(() => scope.disposeAsync())
-
+  for (let count = 0; count < 2; count += 1) instances.push(await openAppDatabase({ databaseUrl }))
   const instance = (index = 0): AppDatabase => instances[index % 2] as AppDatabase
+  const exact = () => withRawDatabase(databaseUrl, assertSound)
+  const tally = () => withRawDatabase(databaseUrl, keptTally)
+  const sql = (statement: string, values: unknown[] = []) => runSql(databaseUrl, statement, values)
+  const merge = (limit = 100, index = 0) => mergeTally(instance(index), limit)
+
+  const rejecter = await newActor(instance())
 
   async function create(index: number): Promise<string> {
     const id = newOrderedId((20_000 + (index % 3)) * day)
@@ -54,52 +56,58 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   }
 
   async function reject(index: number, id: string): Promise<void> {
-    const actor = { ...stamp(), byId: 1, isService: false }
+    const actor = { ...rejecter, eventId: randomUUID() }
     const change = { id, acceptedVersions: null, actor, words: null, idempotency: null }
     await instance(index).write('rejectOrder', change)
   }
 
-  async function foldAll(): Promise<number> {
+  async function mergeAll(): Promise<number> {
     let moved = 0
-    for (let last = 1; last > 0; moved += last) last = await mergeTally(instance(), 100)
+    for (let last = 1; last > 0; moved += last) last = await merge()
     return moved
   }
 
-  /** A connection in a transaction that waits for nothing. */
-  async function begun(t: TestContext): Promise<pg.Client> {
+  /** A connection in a transaction that never waits for a lock. */
+  async function begun(): Promise<pg.Client> {
     const client = await connectTo(databaseUrl)
     t.after(() => client.end())
     await client.query(`begin; set local lock_timeout = '50ms'`)
     return client
   }
 
-  it('is exact in every snapshot while orders are created, rejected and deleted, and changes are merged', async () => {
+  return { databaseUrl, instance, exact, tally, sql, merge, create, reject, mergeAll, begun }
+}
+
+describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
+  it('is exact in every snapshot while orders are created, rejected and deleted, and changes are merged', async (t) => {
+    const { exact, sql, merge, create, reject, mergeAll } = await tallied(t)
     let isOver = false
     const looksAgain = async <T>(look: (round: number) => Promise<T>): Promise<T[]> => {
       const seen: T[] = []
       while (!isOver) seen.push(await look(seen.length))
       return seen
     }
-    const merging = [0, 1, 2].map((merger) =>
-      looksAgain((round) => mergeTally(instance(merger), 1 + (round % 9))),
-    )
+    const merging = [0, 1, 2].map((merger) => looksAgain((round) => merge(1 + (round % 9), merger)))
     const reading = looksAgain(() =>
-      runSql(
-        databaseUrl,
+      sql(
         `select (select count(*) from orders) as orders, (select sum(total_e4) from orders where status = 2) as rejected,
-          (select coalesce(sum(orders), 0) from order_tally where day = -1)
+          (select coalesce(sum(orders), 0) from order_tally where span = ${always})
             + (select coalesce(sum(orders), 0) from order_tally_changes) as kept_orders,
           (select sum(total_units * 10000 + total_parts_e4) from (
-            select status, total_units, total_parts_e4 from order_tally where day = -1 union all
+            select status, total_units, total_parts_e4 from order_tally where span = ${always} union all
             select status, total_units, total_parts_e4 from order_tally_changes) as tally where status = 2) as kept`,
       ),
     )
     const work = async (index: number) => {
       const id = await create(index)
       if (index % 2 === 0) await reject(index, id)
-      if (index % 5 === 0) await runSql(databaseUrl, 'delete from orders where id = $1', [id])
+      if (index % 5 === 0) await sql('delete from orders where id = $1', [id])
     }
-    await Promise.all(Array.from({ length: 300 }, (_, index) => work(index)))
+    const indexes = Array.from({ length: 300 }).keys()
+    const workOff = async () => {
+      for (const index of indexes) await work(index)
+    }
+    await Promise.all(Array.from({ length: 10 }, workOff))
     isOver = true
     for (const [snapshot] of await reading) {
       assert.equal(snapshot?.kept_orders, snapshot?.orders)
@@ -107,83 +115,87 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     }
     const moved = (await Promise.all(merging)).flat()
     assert.ok((await reading).length > 5 && moved.some((rows) => rows > 0))
-    await assertExact(databaseUrl)
-    await foldAll()
-    assert.deepEqual(await runSql(databaseUrl, 'select 1 from order_tally_changes'), [])
-    await assertExact(databaseUrl)
+    await exact()
+    await mergeAll()
+    assert.deepEqual(await sql('select 1 from order_tally_changes'), [])
+    await exact()
   })
 
-  it('agrees with the overview, whether changes are merged or not', async () => {
-    await Promise.all(Array.from({ length: 20 }, (_, index) => create(index)))
-    const overview = () => getOrdersOverview(instance().read, { days: 9, nowMilliseconds: 20_005 * day })
+  it('agrees with the overview, whether changes are merged or not', async (t) => {
+    const { instance, sql, create, reject, mergeAll } = await tallied(t)
+    const ids = await Promise.all(Array.from({ length: 10 }, (_, index) => create(index)))
+    await reject(0, ids[0] as string)
+    const overview = () =>
+      findOverview(instance().read, { days: 9, timeZone: 'UTC', nowMilliseconds: 20_005 * day })
     const before = await overview()
-    assert.ok((await foldAll()) > 0)
+    assert.ok((await mergeAll()) > 0)
     assert.deepEqual(await overview(), before)
-    const [row] = await runSql(databaseUrl, 'select count(*)::integer as count from orders')
+    const [row] = await sql('select count(*)::integer as count from orders')
     assert.equal(before.pending.count + before.rejected.count, row?.count)
     assert.ok(before.rejected.count > 0)
   })
 
-  it('makes no create wait for another of the same day or for a merge, and no merge for a create', async (t) => {
-    const [first, second, folder] = [await begun(t), await begun(t), await begun(t)]
+  it('makes no create wait for another on the same day or for a merge, and no merge wait for a create', async (t) => {
+    const { exact, merge, create, mergeAll, begun } = await tallied(t)
+    const [first, second, folder] = [await begun(), await begun(), await begun()]
     await first.query(insertOne, [1, 20_000 * day])
     await second.query(insertOne, [2, 20_000 * day])
     await second.query('commit')
-    assert.ok((await foldAll()) > 0)
+    assert.ok((await mergeAll()) > 0)
     await create(0)
     const { rowCount } = await folder.query('select 1 from order_tally_changes for update')
     assert.ok(rowCount === 1)
     await create(0)
-    assert.equal(await mergeTally(instance(), 100), 1)
+    assert.equal(await merge(100), 1)
     await folder.query('select 1 from order_tally for update')
     await create(0)
-    await assertExact(databaseUrl)
+    await exact()
     await first.query('commit')
     await folder.query('commit')
-    await assertExact(databaseUrl)
+    await exact()
   })
 
-  it('is merged by many at once, every change once and without a deadlock', async () => {
-    await foldAll()
-    const inserts = Array.from({ length: 60 }, (_, index) =>
-      runSql(databaseUrl, insertOne, [5, (index % 7) * day]),
-    )
-    await Promise.all(inserts)
-    const merges = Array.from({ length: 16 }, (_, index) => mergeTally(instance(index), 7))
+  it('can be merged by many at once: every change counts once, and nothing deadlocks', async (t) => {
+    const { exact, sql, merge, mergeAll } = await tallied(t)
+    for (let index = 0; index < 60; index += 1) await sql(insertOne, [5, (index % 7) * day])
+    const merges = Array.from({ length: 16 }, (_, index) => merge(7, index))
     const moved = (await Promise.all(merges)).reduce((sum, rows) => sum + rows)
-    assert.equal(moved + (await foldAll()), 60)
-    await assertExact(databaseUrl)
+    assert.equal(moved + (await mergeAll()), 60)
+    await exact()
   })
 
   it('keeps the changes that a failed merge would have moved', async (t) => {
+    const { tally, sql, merge, create, mergeAll } = await tallied(t)
     await create(1)
-    const before = await withRawDatabase(databaseUrl, keptTally)
-    await runSql(databaseUrl, 'alter table order_tally add constraint fault check (orders < 0) not valid')
-    t.after(() => runSql(databaseUrl, 'alter table order_tally drop constraint if exists fault'))
-    await assert.rejects(mergeTally(instance(), 10))
-    await runSql(databaseUrl, 'alter table order_tally drop constraint fault')
-    assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), before)
-    assert.ok((await foldAll()) > 0)
-    assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), before)
+    const before = await tally()
+    await sql('alter table order_tally add constraint fault check (orders < 0) not valid')
+    await assert.rejects(merge(10))
+    await sql('alter table order_tally drop constraint fault')
+    assert.deepEqual(await tally(), before)
+    assert.ok((await mergeAll()) > 0)
+    assert.deepEqual(await tally(), before)
   })
 
-  it('counts the orders of a COPY, as one change for each day and status', async () => {
-    await foldAll()
+  it('counts orders that COPY adds, as one change for each quarter of an hour and status', async (t) => {
+    const { databaseUrl, exact, mergeAll } = await tallied(t)
+    const columns = `id, customer, customer_folded, total_e4, status, created_at, version, approvals_needed,
+      self_approval, service_approval, approvals_given`
     const line = (index: number) =>
-      `${randomUUID()}\tCopied\tcopied\t${index}\t${index % 2}\t${300 * day}\t\\N\t\\N\t\\N\t\\N\t\\N\t1\t\\N\t1\t1\t1\t${index % 2}\n`
+      `${randomUUID()}\tCopied\tcopied\t${index}\t${index % 2}\t${300 * day}\t1\t1\t1\t1\t${index % 2}\n`
     const lines = Array.from({ length: 1_000 }, (_, index) => line(index + 1))
-    await copyIn(databaseUrl, 'copy orders from stdin', lines.join(''))
-    await assertExact(databaseUrl)
-    assert.equal(await foldAll(), 2)
-    await assertExact(databaseUrl)
+    await copyIn(databaseUrl, `copy orders (${columns}) from stdin`, lines.join(''))
+    await exact()
+    assert.equal(await mergeAll(), 2)
+    await exact()
   })
 
-  it('is empty after a truncate', async () => {
+  it('is empty after a truncate', async (t) => {
+    const { exact, tally, sql, create } = await tallied(t)
     await create(3)
-    await runSql(databaseUrl, 'truncate orders')
-    assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), {})
+    await sql('truncate orders')
+    assert.deepEqual(await tally(), {})
     await create(4)
-    await assertExact(databaseUrl)
+    await exact()
   })
 
   it('is merged by the service itself within seconds', async (t) => {
@@ -191,9 +203,8 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     t.after(() => own.remove())
     const operator = await bearerOf((await own.serve()).baseUrl, 'operator')
     await operator.post('/v1/orders', { customer: 'A', total: 3 })
-    const unmerged = () => runSql(own.databaseUrl, 'select 1 from order_tally_changes')
-    assert.equal((await unmerged()).length, 1)
-    for (let tries = 0; (await unmerged()).length > 0; tries += 1) {
+    const merged = () => runSql(own.databaseUrl, 'select 1 from order_tally where orders = 1')
+    for (let tries = 0; (await merged()).length === 0; tries += 1) {
       assert.ok(tries < 200, 'nothing was merged')
       await delay(50)
     }
@@ -203,7 +214,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   })
 })
 
-describe('the tally of orders on PostgreSQL, for any role that writes them', {
+describe('the tally of orders on PostgreSQL, for any role that writes orders', {
   skip: withoutPostgres,
 }, () => {
   /**
@@ -244,20 +255,21 @@ describe('the tally of orders on PostgreSQL, for any role that writes them', {
     return { asOwner, asApp: url(app, `"${schema}"`), asLoader: url(loader, 'pg_catalog') }
   }
 
-  it('is made, merged and read by a service that may not change the schema, wherever the tables are', async (t) => {
+  it('can be made, merged and read without the right to change the schema, whatever schema the tables are in', async (t) => {
     const { asApp } = await separateRoles(t, 'Order-Book')
     const db = await openAppDatabase({ databaseUrl: asApp })
     t.after(() => db.close())
     const id = newOrderedId(0)
     const order = { id, customer: 'A', totalE4: 10_000 }
     await db.write('createOrder', { order, stamp: stamp(), idempotency: null })
-    const before = await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 })
+    const overview = () => findOverview(db.read, { days: 1, timeZone: 'UTC', nowMilliseconds: 0 })
+    const before = await overview()
     assert.equal(await mergeTally(db, 10), 1)
-    assert.deepEqual(await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 }), before)
+    assert.deepEqual(await overview(), before)
     assert.deepEqual(before.pending, { count: 1, total: 1 })
   })
 
-  it('counts the orders of a role that may only insert and has another search_path', async (t) => {
+  it('counts orders written by a role that may only insert and has another search_path', async (t) => {
     const { asOwner, asLoader } = await separateRoles(t, 'books')
     await runSql(
       asLoader,
@@ -267,7 +279,7 @@ describe('the tally of orders on PostgreSQL, for any role that writes them', {
     await assert.rejects(runSql(asLoader, 'select * from books.order_tally_changes'), { code: '42501' })
     await assertExact(asOwner)
     const kept = await withRawDatabase(asOwner, keptTally)
-    assert.deepEqual(kept, { '-1 0': '1, 7', '1 0': '1, 7' })
+    assert.deepEqual(kept, { [`${always} 0 0`]: '1, 7', [`${day} 1 0`]: '1, 7', '900000 96 0': '1, 7' })
   })
 })
 

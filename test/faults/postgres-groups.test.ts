@@ -1,25 +1,44 @@
 // engine: PostgreSQL
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
-import { storedState } from '../support/orders.ts'
-import { connectTo, withoutPostgres } from '../support/postgres.ts'
-import { type Service, startService } from '../support/service.ts'
+import { describe, it } from 'node:test'
+import { orderIdAt, stamp, storedState } from '../support/orders.ts'
+import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
+import { setUp, testService } from '../support/service.ts'
 
 describe('creates that share a transaction', { skip: withoutPostgres }, () => {
-  let service: Service
-  let operator: Client
-  before(async () => {
-    service = await startService()
-    operator = await service.bearer('operator')
-  })
-  after(() => service?.close())
+  const service = testService({})
+  const operator = setUp(() => service.bearer('operator'))
 
   const create = (customer: string, key: string) =>
     operator.post('/v1/orders', { customer, total: 1 }, { 'idempotency-key': key })
 
-  it('do not wait for one whose key another instance has locked, and that one is stored later', async () => {
+  it('are stored with their keys, as if each had its own transaction', async () => {
+    const customer = randomUUID()
+    const write = (number: number, key: string | null) => {
+      const terms = { principalId: 1, operation: 'POST /v1/orders', fingerprint: customer, expiresAt: 2 }
+      return service.db.write('createOrder', {
+        order: { id: orderIdAt(service.now(), number), customer, totalE4: 10_000 },
+        stamp: stamp(),
+        idempotency: key === null ? null : { ...terms, key, nowMilliseconds: 1 },
+      })
+    }
+    const keys = [null, randomUUID(), null, randomUUID()]
+    const written = await Promise.all(keys.map((key, number) => write(number, key)))
+    const transactions = await runSql(
+      service.databaseUrl,
+      'select xmin::text, count(*)::integer as orders from orders where customer = $1 group by 1',
+      [customer],
+    )
+    assert.deepEqual(
+      transactions.map(({ orders }) => orders),
+      [4],
+    )
+    const again = await write(9, keys[1] ?? null)
+    assert.deepEqual(again, { ...written[1], replayed: true })
+  })
+
+  it('do not wait for one whose key another instance has locked; it is stored later', async () => {
     const [held, customer] = [randomUUID(), randomUUID()]
     const other = await connectTo(service.databaseUrl)
     await other.query('begin')
@@ -51,9 +70,7 @@ describe('creates that share a transaction', { skip: withoutPostgres }, () => {
     )
     await refused.query('alter table orders drop constraint no_bad_luck')
     await refused.end()
-    assert.deepEqual(
-      answers.map(({ status }) => status),
-      [500, 201, 201, 201, 201, 201],
-    )
+    const statuses = answers.map(({ status }) => status)
+    assert.deepEqual(statuses, [500, 201, 201, 201, 201, 201])
   })
 })

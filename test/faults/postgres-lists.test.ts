@@ -12,7 +12,7 @@ import { type TestReads, testReads } from '../support/test-reads.ts'
 
 /** More than a caller may have, and more than there are connections. */
 const longLists = 40
-/** Far below what one of the long lists takes. */
+/** Far less than one of the long lists takes. */
 const noticeableMilliseconds = 1_500
 const limitMilliseconds = 2_000
 
@@ -36,7 +36,7 @@ describe('long lists of one caller', { skip: withoutPostgres }, () => {
   })
 
   it('hold up neither writes nor the lists of others', async () => {
-    // Opens connections beforehand.
+    // Opens the connections beforehand.
     await Promise.all(Array.from({ length: 10 }, (_, index) => port.write('add', { name: `first ${index}` })))
     const long = Promise.allSettled(
       Array.from({ length: longLists }, () =>

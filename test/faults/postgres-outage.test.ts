@@ -14,9 +14,9 @@ import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { openStream, until } from '../support/stream.ts'
 
 const resumesWithinMilliseconds = 10_000
-/** A refused or cut connection is noticed at once: within the 3 s that an unanswered one takes. */
+/** A refused or cut connection is noticed at once, well within the 3 s that an unanswered one takes. */
 const promptMilliseconds = 2_500
-/** A silent server is given up after 5 s (server/db/postgres/driver.ts), and not after twice that. */
+/** The service abandons a silent server after 5 s (server/db/postgres/driver.ts), not after twice that. */
 const silentMilliseconds = 8_000
 /** Authentication, a new connection and a transaction, each within its limit. */
 const slowMilliseconds = 10_000
@@ -91,7 +91,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     return { answer, milliseconds: performance.now() - start }
   }
 
-  /** Sends all kinds at once, several times: every one is this 503, and the process is alive. */
+  /** Sends all kinds at once, several times. Every one gets this 503, and the process stays alive. */
   async function assertOutage(boundMilliseconds: number): Promise<void> {
     const calls = Object.values(kinds).flatMap(([, call]) => [call, call, call])
     const [health, ...rest] = await Promise.all([
@@ -158,7 +158,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'countersign'",
     )
 
-  it('serves before', () => assertResumes())
+  it('serves normally before', () => assertResumes())
 
   for (const [what, begin, end] of [
     ['stopped and started', () => postgres.tell('stop'), () => postgres.tell('start')],
@@ -166,7 +166,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     ['refusing connections', () => proxy.set('refuse'), () => proxy.set('pass')],
     ['cutting every connection', () => proxy.set('cut'), () => proxy.set('pass')],
   ] as const) {
-    it(`${what}: 503 at once, then service as before, and the live list goes on`, async () => {
+    it(`${what}: 503 at once, then service as before, and the live list continues`, async () => {
       const stream = await openStream(bearer)
       await begin()
       await assertOutage(promptMilliseconds)
@@ -196,7 +196,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('all connections terminated by an administrator: the next calls are answered as usual', async () => {
+  it('all connections ended by an administrator: the next calls are answered as usual', async () => {
     await assertResumes()
     await terminateAll()
     await setTimeout(100)
@@ -205,7 +205,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     assert.deepEqual(statuses, Object.values(healthy))
   })
 
-  it('connections terminated again and again under load: every answer is 201 or 503, and each order answered 201 is there once', async () => {
+  it('connections ended again and again under load: every answer is 201 or 503, and each order answered 201 is there once', async () => {
     const run = randomUUID()
     const customers = Array.from({ length: 120 }, (_, index) => `${run} ${index}`)
     const [answers] = await Promise.all([
@@ -226,7 +226,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('after hanging while nobody called: a single caller is served again within 10 s', async () => {
+  it('hanging while nobody calls: afterwards, a single caller is served again within 10 s', async () => {
     await Promise.all(Array.from({ length: 30 }, create))
     await proxy.set('hang')
     await proxy.set('pass')
@@ -240,7 +240,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('slow by 2 s: not ready, single reads right, transactions 503, all within 10 s', async () => {
+  it('slow by 2 s: not ready; single reads work, transactions answer 503, all within 10 s', async () => {
     await assertResumes()
     await proxy.set({ delayMilliseconds: 2_000 })
     const calls = Object.entries(kinds).map(async ([name, [, call]]) => ({ name, ...(await timed(call)) }))
@@ -260,8 +260,8 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  // Slow enough that a list uses up the time of its statements while the server works on none for long.
-  it('slow by 0.4 s: a list is answered or is 503, and its filter is not blamed', async () => {
+  // Slow enough that a list uses up its time limit, although no statement keeps the server busy long.
+  it('slow by 0.4 s: a list is answered or refused with 503, and its filter is not blamed', async () => {
     await assertResumes()
     await proxy.set({ delayMilliseconds: 400 })
     const { answer, milliseconds } = await timed(() => bearer.get('/v1/orders?filter=acme'))
@@ -328,20 +328,21 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     assertProblem(second, 401, 'invalid-refresh-token')
   })
 
-  it('tables locked by another session: 503 to every caller, not a fault of the request', async () => {
+  it('tables locked by another session: 503 to every caller, and neither request nor database is blamed', async () => {
     const holder = await connectTo(databaseUrl)
     await holder.query('begin')
     await holder.query('lock table sessions, orders in access exclusive mode')
     const answers = await Promise.all([
       timed(() => session.get('/v1/auth/me')),
       timed(() => bearer.get('/v1/orders')),
-      timed(() => bearer.get(`/v1/orders/${orderId}`)),
       timed(() => bearer.patch(`/v1/orders/${orderId}/approve`)),
     ])
+    // It shares its connection with the first, and would wait for both limits.
+    answers.push(await timed(() => bearer.get(`/v1/orders/${orderId}`)))
     await holder.query('rollback')
     await holder.end()
     for (const { answer, milliseconds } of answers) {
-      assertProblem(answer, 503, 'database-unavailable')
+      assertProblem(answer, 503, 'timed-out')
       assert.ok(milliseconds < silentMilliseconds)
     }
   })
@@ -350,7 +351,8 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
     const name = new URL(databaseUrl).pathname.slice(1)
     await runSql(postgres.url, `alter database ${name} connection limit 0`)
-    // The rename waits until others have left, and the service returns as often as it is sent away.
+    // The rename waits until all connections have ended, and the service reconnects whenever it is
+    // disconnected.
     let isRenamed = false
     const renaming = runSql(postgres.url, `alter database ${name} rename to elsewhere`).finally(() => {
       isRenamed = true
@@ -366,7 +368,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('after all this nothing acknowledged is lost, and nothing refused is there', async () => {
+  it('loses nothing it acknowledged through all this, and keeps nothing it refused', async () => {
     const stored = await runSql<{ id: string }>(
       databaseUrl,
       "select id from orders where customer in ('during an outage', 'once', 'by session') order by id",
@@ -378,7 +380,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     )
   })
 
-  it('shut down during an outage: exit status 0 within the grace period', async () => {
+  it('shuts down during an outage within the grace period, with exit status 0', async () => {
     await proxy.set('hang')
     const start = performance.now()
     assert.equal(await server.stop(), 0)

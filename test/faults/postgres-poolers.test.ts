@@ -5,17 +5,13 @@ import { commandLine } from '../cli/command-line.ts'
 import type { Client } from '../support/client.ts'
 import { type Pooler, startPooler } from '../support/pooler.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
-import { bearerOf, newProduction, type Production } from '../support/production.ts'
+import { bearerOf, testProduction } from '../support/production.ts'
 
-describe('behind a pooler that refuses settings at the start', { skip: withoutPostgres }, () => {
-  let production: Production
+describe('behind a pooler that refuses settings when a connection opens', { skip: withoutPostgres }, () => {
+  const production = testProduction()
   const poolers: Pooler[] = []
   const cli = commandLine({ after })
-  before(async () => {
-    production = await newProduction()
-  })
   after(async () => {
-    await production?.remove()
     for (const pooler of poolers) await pooler.close()
   })
 
@@ -51,7 +47,7 @@ describe('behind a pooler that refuses settings at the start', { skip: withoutPo
         assert.equal((await admin.get(`/v1/orders?filter=customer:${mode}`)).body.totalCount, 40)
       })
 
-      it('gives up waiting for a lock after 3 s, and leaves no limits to other sessions', async () => {
+      it('gives up waiting for a lock after 3 s, and leaves no limits behind for other sessions', async () => {
         const { body } = await admin.post('/v1/orders', { customer: 'Held', total: 1 })
         const other = await connectTo(production.databaseUrl)
         await other.query('begin')
@@ -59,13 +55,13 @@ describe('behind a pooler that refuses settings at the start', { skip: withoutPo
         const answer = await admin.patch(`/v1/orders/${body.id}/approve`)
         await other.query('rollback')
         await other.end()
-        assert.deepEqual([answer.status, answer.body.code], [503, 'database-unavailable'])
+        assert.deepEqual([answer.status, answer.body.code], [503, 'timed-out'])
         assert.deepEqual(await runSql(pooler.url, 'show lock_timeout'), [{ lock_timeout: '0' }])
       })
     })
   }
 
-  it('neither the service nor a command starts behind a pooler by transaction without the setting', async () => {
+  it('neither the service nor a command starts behind a transaction pooler without the setting', async () => {
     const { url } = await poolerOf('transaction')
     for (const command of ['serve', 'role list']) {
       const env = { ...production.env, DATABASE_URL: url, DATABASE_START_TIMEOUT_SECONDS: '0' }
@@ -75,7 +71,7 @@ describe('behind a pooler that refuses settings at the start', { skip: withoutPo
     }
   })
 
-  it('repeats what a refusing pooler says, with its code', async () => {
+  it('repeats the message and code of a pooler that refuses', async () => {
     const { url } = await poolerOf('session')
     const env = { ...production.env, DATABASE_URL: `${url}?options=-c%20work_mem%3D8MB` }
     const { stderr } = await cli.run('role list', '', env)

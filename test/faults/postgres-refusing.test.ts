@@ -1,26 +1,27 @@
 // engine: PostgreSQL
-import { after, afterEach, before, describe, it } from 'node:test'
+import { afterEach, before, describe, it } from 'node:test'
+import { catalogue } from '../../server/http/catalogue.ts'
 import { runSql, withoutPostgres } from '../support/postgres.ts'
-import { newProduction, type Production } from '../support/production.ts'
+import { testProduction } from '../support/production.ts'
 import { NoWrites } from './no-writes.ts'
 
 const tables = ['orders', 'sessions', 'session_ids', 'refresh_families']
 
 /** Errors of a server whose disk is full: https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const refusals = {
-  'its disk is full': '53100',
-  'reading and writing fail': '58030',
-  'its memory is exhausted': '53200',
+  'its disk is full': ['53100', 'The database takes no changes: its disk is full.'],
+  'reading and writing fail': ['58030', catalogue['database-unavailable'].remedy],
+  'its memory is exhausted': ['53200', catalogue['database-unavailable'].remedy],
 } as const
 
+const readOnly = 'The database takes no changes: it is read-only.'
+
 describe('when PostgreSQL cannot write any more', { skip: withoutPostgres }, () => {
-  let production: Production
+  const production = testProduction()
   let service: NoWrites
   before(async () => {
-    production = await newProduction()
     service = await NoWrites.serve(production)
   })
-  after(() => production?.remove())
 
   const query = (statement: string) => runSql(production.databaseUrl, statement)
   const name = () => new URL(production.databaseUrl).pathname.slice(1)
@@ -31,16 +32,16 @@ describe('when PostgreSQL cannot write any more', { skip: withoutPostgres }, () 
     mend = async () => undefined
   })
 
-  const assertOutlives = (fault: () => Promise<unknown>) =>
+  const assertOutlives = (fault: () => Promise<unknown>, detail?: string) =>
     service.assertOutlives(async () => {
       await fault()
-      await service.assertReadsOnly()
+      await service.assertReadsOnly(detail)
       await mend()
       mend = async () => undefined
     })
 
-  for (const [what, code] of Object.entries(refusals)) {
-    it(`because ${what}: 503 while it lasts, reads go on, and then writes do`, () =>
+  for (const [what, [code, detail]] of Object.entries(refusals)) {
+    it(`because ${what}: writes answer 503 and reads continue, then writes work again`, () =>
       assertOutlives(async () => {
         mend = () => query('drop function if exists fault cascade')
         await query(
@@ -52,10 +53,10 @@ describe('when PostgreSQL cannot write any more', { skip: withoutPostgres }, () 
             `create trigger fault before insert or update on ${table} for each row execute function fault()`,
           )
         }
-      }))
+      }, detail))
   }
 
-  it('because it has become read-only: 503 while it lasts, reads go on, and then writes do', () =>
+  it('because it has become read-only: writes answer 503 and reads continue, then writes work again', () =>
     assertOutlives(async () => {
       const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = '${name()}' and pid <> pg_backend_pid()`
@@ -65,5 +66,7 @@ describe('when PostgreSQL cannot write any more', { skip: withoutPostgres }, () 
       }
       await query(`alter database ${name()} set default_transaction_read_only = on`)
       await query(terminate)
-    }))
+      // Each connection of the pool finds out once that it was ended.
+      for (let tries = 0; tries < 20 && (await service.create()).body.detail !== readOnly; tries += 1);
+    }, readOnly))
 })

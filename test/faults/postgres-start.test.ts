@@ -7,7 +7,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { migrateDatabase } from '../../server/db/open.ts'
 import { openAppDatabase } from '../../server/operations.ts'
@@ -16,42 +16,55 @@ import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { versionAnswer, welcome } from '../support/postgres-messages.ts'
-import { bearerOf, newProduction, type Production, sessionOf } from '../support/production.ts'
-import { startProxy } from '../support/proxy.ts'
+import type { RunningServer } from '../support/process.ts'
+import { bearerOf, newProduction, sessionOf, testProduction } from '../support/production.ts'
+import { type FaultProxy, startProxy } from '../support/proxy.ts'
 
 const secret = 'h0rse-battery-staple'
 const serverUrl = process.env.TEST_DATABASE_URL ?? ''
 
 describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, () => {
-  let keys: Production
-  before(async () => {
-    keys = await newProduction({ databaseUrl: '', accounts: false })
-  })
-  after(() => keys.remove())
+  const keys = testProduction({ databaseUrl: '', accounts: false })
 
-  /** Ends in reverse order what was begun, each part even if another fails. */
+  /** Ends in reverse order what was begun. Each part ends even if another fails. */
   function scopeOf(t: TestContext): AsyncDisposableStack {
+    const known = scopes.get(t)
+    if (known) return known
     const scope = new AsyncDisposableStack()
+    scopes.set(t, scope)
     t.after(() => scope.disposeAsync())
     return scope
   }
+  const scopes = new WeakMap<TestContext, AsyncDisposableStack>()
 
-  async function emptyDatabase(scope: AsyncDisposableStack): Promise<string> {
+  async function proxyTo(t: TestContext, databaseUrl: string): Promise<FaultProxy> {
+    const proxy = await startProxy(databaseUrl)
+    scopeOf(t).defer(() => proxy.close())
+    return proxy
+  }
+
+  async function serve(t: TestContext, env: Record<string, string>): Promise<RunningServer> {
+    const server = await keys.serve(env)
+    scopeOf(t).defer(async () => void (await server.stop()))
+    return server
+  }
+
+  async function emptyDatabase(t: TestContext): Promise<string> {
     const database = await createTestDatabase()
-    scope.defer(() => database.drop())
+    scopeOf(t).defer(() => database.drop())
     return database.databaseUrl
   }
 
-  /** The address with other parts. A password is always there, because it must stay secret. */
+  /** The address with other parts. It always has a password, because the tests check that it stays secret. */
   function address(databaseUrl: string, parts: Partial<URL> = {}): string {
     return Object.assign(new URL(databaseUrl), { password: secret, ...parts }).href
   }
 
   /** A role that may sign in with the secret, and nothing else. */
-  async function newRole(scope: AsyncDisposableStack): Promise<string> {
+  async function newRole(t: TestContext): Promise<string> {
     const name = `scram_${randomBytes(6).toString('hex')}`
     await runSql(serverUrl, `create role ${name} login password '${secret}'`)
-    scope.defer(async () => void (await runSql(serverUrl, `drop role ${name}`)))
+    scopeOf(t).defer(async () => void (await runSql(serverUrl, `drop role ${name}`)))
     return name
   }
 
@@ -79,8 +92,8 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     assert.equal(result.stdout, '')
   }
 
-  /** A server that is not the PostgreSQL it should be. Resolves with its address. */
-  async function impostor(scope: AsyncDisposableStack, serve: (socket: Socket) => void): Promise<string> {
+  /** A server that is not the PostgreSQL it claims to be. Resolves to its address. */
+  async function impostor(t: TestContext, serve: (socket: Socket) => void): Promise<string> {
     const sockets = new Set<Socket>()
     const listener = createServer((socket) => {
       sockets.add(socket)
@@ -88,7 +101,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       serve(socket)
     }).listen(0, '127.0.0.1')
     await once(listener, 'listening')
-    scope.defer(() => {
+    scopeOf(t).defer(() => {
       for (const socket of sockets) socket.destroy()
       listener.close()
     })
@@ -97,16 +110,14 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
 
   describe('refuses in one line that names the setting and no secret', { concurrency: 2 }, () => {
     it('a wrong password', async (t) => {
-      const scope = scopeOf(t)
-      const role = await newRole(scope)
+      const role = await newRole(t)
       const url = address(serverUrl, { username: role, password: `${secret}-wrong` })
       const line = `DATABASE_URL: the password was not accepted: password authentication failed for user "${role}"`
       assert.deepEqual(await startAt(url), refusal(line))
     })
 
     it('a missing password', async (t) => {
-      const scope = scopeOf(t)
-      const role = await newRole(scope)
+      const role = await newRole(t)
       const url = address(serverUrl, { username: role, password: '' })
       assertRefused(await startAt(url), /password must be a string/)
     })
@@ -149,22 +160,19 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     }
 
     it('a server that accepts connections and says nothing', async (t) => {
-      const scope = scopeOf(t)
       assertRefused(
-        await startAlone(await impostor(scope, (socket) => socket.resume())),
+        await startAlone(await impostor(t, (socket) => socket.resume())),
         /cannot be reached: .*time/,
       )
     })
 
     it('a server that falls silent after the sign-in, within 5 s', async (t) => {
-      const scope = scopeOf(t)
-      const url = await impostor(scope, (socket) => socket.once('data', () => socket.write(welcome)))
+      const url = await impostor(t, (socket) => socket.once('data', () => socket.write(welcome)))
       assertRefused(await startAlone(url), /cannot be reached: no answer within 5000 ms/)
     })
 
     it('a server that is too old, naming the required version', async (t) => {
-      const scope = scopeOf(t)
-      const url = await impostor(scope, (socket) =>
+      const url = await impostor(t, (socket) =>
         socket.once('data', () => {
           socket.write(welcome)
           socket.on('data', () => socket.write(versionAnswer('140017')))
@@ -174,16 +182,14 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       assert.deepEqual(await startAt(url), refusal(line))
     })
 
-    it('a server that speaks something else', async (t) => {
-      const scope = scopeOf(t)
-      const url = await impostor(scope, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    it('a server that speaks another protocol', async (t) => {
+      const url = await impostor(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
       assertRefused(await startAt(url), /./)
     })
 
     it('a role that may not create tables, on an empty database', async (t) => {
-      const scope = scopeOf(t)
-      const databaseUrl = await emptyDatabase(scope)
-      const role = await newRole(scope)
+      const databaseUrl = await emptyDatabase(t)
+      const role = await newRole(t)
       const url = address(databaseUrl, { username: role })
       const line =
         'DATABASE_URL: the role may not create tables; let its owner run `migrate` first (docs/operations.md): permission denied for schema public'
@@ -191,28 +197,25 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     })
 
     it('a database of a newer schema version', async (t) => {
-      const scope = scopeOf(t)
-      const databaseUrl = await emptyDatabase(scope)
+      const databaseUrl = await emptyDatabase(t)
       await migrateDatabase({ databaseUrl })
       await runSql(databaseUrl, "insert into schema_migrations values ('9999-later', 'now')")
       const line =
-        'DATABASE_URL: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)'
+        'DATABASE_URL: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)'
       assert.deepEqual(await startAt(address(databaseUrl)), refusal(line))
     })
   })
 
   describe('while the database is down', () => {
     it('waits, says so in the log without the address, and serves once it answers', async (t) => {
-      const scope = scopeOf(t)
-      const databaseUrl = await emptyDatabase(scope)
-      const proxy = await startProxy(address(databaseUrl))
-      scope.defer(() => proxy.close())
+      const databaseUrl = await emptyDatabase(t)
+      const proxy = await proxyTo(t, address(databaseUrl))
       await proxy.set('cut')
       const starting = keys.serve({ DATABASE_START_TIMEOUT_SECONDS: '120', DATABASE_URL: proxy.url })
       while (proxy.cutCount < 2) await setTimeout(25)
       await proxy.set('pass')
       const server = await starting
-      scope.defer(async () => void (await server.stop()))
+      scopeOf(t).defer(async () => void (await server.stop()))
       assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
       const lines = server
         .output()
@@ -225,9 +228,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     })
 
     it('gives up after DATABASE_START_TIMEOUT_SECONDS with one line and exit status 1', async (t) => {
-      const scope = scopeOf(t)
-      const proxy = await startProxy(address(serverUrl))
-      scope.defer(() => proxy.close())
+      const proxy = await proxyTo(t, address(serverUrl))
       await proxy.set('refuse')
       const result = await startAlone(proxy.url, { DATABASE_START_TIMEOUT_SECONDS: '2' })
       assert.equal(result.status, 1)
@@ -241,39 +242,34 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       assert.ok(!`${result.stdout}${result.stderr}`.includes(secret))
     })
 
-    it('starts over when the connection is lost between the first answer and the last', async (t) => {
-      const scope = scopeOf(t)
-      const databaseUrl = await emptyDatabase(scope)
-      const proxy = await startProxy(databaseUrl)
-      scope.defer(() => proxy.close())
+    it('starts over if the connection is lost between the first answer and the last', async (t) => {
+      const databaseUrl = await emptyDatabase(t)
+      const proxy = await proxyTo(t, databaseUrl)
       proxy.cutBefore('create table if not exists schema_migrations')
-      const server = await keys.serve({ DATABASE_URL: proxy.url })
-      scope.defer(async () => void (await server.stop()))
+      const server = await serve(t, { DATABASE_URL: proxy.url })
       assert.match(server.output(), /does not answer yet/)
       assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
     })
   })
 
   it('listens even if the database goes away after its first answer, because readiness reports that', async (t) => {
-    const scope = scopeOf(t)
-    const proxy = await startProxy(await emptyDatabase(scope))
-    scope.defer(() => proxy.close())
+    const proxy = await proxyTo(t, await emptyDatabase(t))
     proxy.cutBefore('select 1 from roles limit 1')
-    const server = await keys.serve({ DATABASE_URL: proxy.url })
-    scope.defer(async () => void (await server.stop()))
+    const server = await serve(t, { DATABASE_URL: proxy.url })
     assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
   })
 
-  it('is reached by a local socket, in each form that libpq takes', async (t) => {
-    const scope = scopeOf(t)
-    const { hostname, port, pathname } = new URL(await emptyDatabase(scope))
+  it('connects through a local socket, in each form that libpq accepts', async (t) => {
+    const databaseUrl = await emptyDatabase(t)
+    await migrateDatabase({ databaseUrl })
+    const { hostname, port, pathname } = new URL(databaseUrl)
     const folder = await mkdtemp(join(tmpdir(), 'countersign-socket-'))
-    scope.defer(() => rm(folder, { recursive: true }))
+    scopeOf(t).defer(() => rm(folder, { recursive: true }))
     const listener = createServer((socket) => {
       const server = connect(Number(port), hostname)
       pipeline(socket, server, socket, () => undefined)
     }).listen(join(folder, '.s.PGSQL.5432'))
-    scope.defer(() => void listener.close())
+    scopeOf(t).defer(() => void listener.close())
     for (const url of [
       `postgres://${pathname}?host=${folder}&user=countersign`,
       `postgres://countersign@${pathname}?host=${folder}`,
@@ -285,17 +281,16 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
   })
 
   it('a role without the right to create tables serves what its owner has migrated', async (t) => {
-    const scope = scopeOf(t)
-    const databaseUrl = await emptyDatabase(scope)
+    const databaseUrl = await emptyDatabase(t)
     const production = await newProduction({ databaseUrl })
-    const role = await newRole(scope)
+    const role = await newRole(t)
     await runSql(
       databaseUrl,
       `grant select, insert, update, delete on all tables in schema public to ${role}`,
     )
     await runSql(databaseUrl, `grant usage on all sequences in schema public to ${role}`)
-    scope.defer(async () => void (await runSql(databaseUrl, `drop owned by ${role}`)))
-    scope.defer(() => production.remove())
+    scopeOf(t).defer(async () => void (await runSql(databaseUrl, `drop owned by ${role}`)))
+    scopeOf(t).defer(() => production.remove())
     const url = address(databaseUrl, { username: role })
     await assert.rejects(runSql(url, 'create table more (id integer)'), { code: '42501' })
     const server = await production.serve({ DATABASE_URL: url })
@@ -310,15 +305,52 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
   })
 
+  it('a command that only reads does not migrate, and needs no right to write', async (t) => {
+    const databaseUrl = await emptyDatabase(t)
+    const name = new URL(databaseUrl).pathname.slice(1)
+    const older =
+      'DATABASE_URL: the database is older than this version (it lacks 0001-schema): run `migrate` on it first'
+    const run = (args: string) => cli.run(args, '', { DATABASE_URL: databaseUrl })
+    assert.deepEqual(await run('role list'), refusal(older))
+    assert.deepEqual(
+      await runSql(databaseUrl, 'select 1 from pg_tables where schemaname = current_schema'),
+      [],
+    )
+    await migrateDatabase({ databaseUrl })
+    await runSql(databaseUrl, `alter database ${name} set default_transaction_read_only = on`)
+    for (const command of ['log verify', 'user list', 'client list', 'role list', 'policy list']) {
+      const { status, stderr } = await run(command)
+      assert.equal(status, 0, `${command}: ${stderr}`)
+    }
+  })
+
+  it('migrates without the right to create an extension, and reports at each start that an index is missing', async (t) => {
+    const databaseUrl = await emptyDatabase(t)
+    const role = await newRole(t)
+    await runSql(databaseUrl, `grant create on schema public to ${role}`)
+    scopeOf(t).defer(async () => void (await runSql(databaseUrl, `drop owned by ${role}`)))
+    const noticesAt = async (url: string) => {
+      const notices: string[] = []
+      await migrateDatabase({ databaseUrl: url, onWaiting: (message) => notices.push(message) })
+      return notices
+    }
+    const url = address(databaseUrl, { username: role })
+    for (const notices of [await noticesAt(url), await noticesAt(url)]) {
+      assert.equal(notices.length, 1)
+      assert.match(notices[0] ?? '', /^there is no index orders_by_trigram: .*operations\.md/)
+    }
+    const whole = await emptyDatabase(t)
+    assert.deepEqual([...(await noticesAt(whole)), ...(await noticesAt(whole))], [])
+  })
+
   it('migrates for as long as it takes, whatever limits the database sets for statements and locks', async (t) => {
-    const scope = scopeOf(t)
-    const databaseUrl = await emptyDatabase(scope)
+    const databaseUrl = await emptyDatabase(t)
     const name = new URL(databaseUrl).pathname.slice(1)
     for (const limit of ['statement_timeout', 'lock_timeout']) {
       await runSql(databaseUrl, `alter database ${name} set ${limit} = '100ms'`)
     }
     const other = await connectTo(databaseUrl)
-    // The lock under which instances migrate.
+    // The lock that instances hold while they migrate.
     await other.query('set statement_timeout = 0')
     await other.query('select pg_advisory_lock(7165916604736402019)')
     const migrating = migrateDatabase({ databaseUrl })
@@ -328,10 +360,9 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
   })
 
   it('four instances that open an empty database at once all start, on one schema', async (t) => {
-    const scope = scopeOf(t)
-    const databaseUrl = await emptyDatabase(scope)
+    const databaseUrl = await emptyDatabase(t)
     const instances = await Promise.all([0, 1, 2, 3].map(() => openAppDatabase({ databaseUrl })))
-    for (const instance of instances) scope.defer(() => instance.close())
+    for (const instance of instances) scopeOf(t).defer(() => instance.close())
     const applied = await runSql(databaseUrl, 'select name from schema_migrations')
     const [roles] = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
     assert.deepEqual([applied, roles?.count], [[{ name: '0001-schema' }], '3'])

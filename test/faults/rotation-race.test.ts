@@ -1,6 +1,6 @@
 // engine: PostgreSQL
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import type { CompiledQuery, Transaction } from '#kysely'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { RefreshTokens } from '../../server/auth/credentials/tokens/refresh-tokens.ts'
@@ -10,7 +10,7 @@ import { newSecret, sha256 } from '../../server/ids.ts'
 import { newUser, tokenPair } from '../support/accounts.ts'
 import { hashOf } from '../support/cheap-hash.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
-import { type Service, startService } from '../support/service.ts'
+import { testService } from '../support/service.ts'
 
 /**
  * In READ COMMITTED each statement sees what was committed before it; SQLite has one writer and no such
@@ -19,11 +19,7 @@ import { type Service, startService } from '../support/service.ts'
 describe('a token rotation during which the password changes', {
   skip: testEngine !== 'postgres' && 'needs PostgreSQL',
 }, () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = testService({})
 
   it('is refused, and grants nothing dated after the change', async () => {
     const user = await newUser(service)
@@ -52,7 +48,7 @@ describe('a token rotation during which the password changes', {
   })
 })
 
-/** The transaction, with `happening` committed elsewhere before its first SELECT. */
+/** The transaction. `happening` is committed elsewhere before its first SELECT. */
 function interrupted(trx: Transaction<Database>, happening: () => Promise<void>): Transaction<Database> {
   let isOver = false
   return new Proxy(trx, {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { testEngine, withRawDatabase } from '../support/database.ts'
 import { isLong } from '../support/faults.ts'
 import { History } from '../support/history.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import type { RunningServer } from '../support/process.ts'
-import { bearerOf, newProduction, type Production } from '../support/production.ts'
+import { bearerOf, testProduction } from '../support/production.ts'
 
 const rounds = isLong ? 20 : 2
 const writesPerRound = isLong ? 3_000 : 200
@@ -14,11 +14,7 @@ const writesPerRound = isLong ? 3_000 : 200
 const instances = testEngine === 'sqlite' ? 1 : 2
 
 describe('services stopped while they seal events', () => {
-  let production: Production
-  before(async () => {
-    production = await newProduction()
-  })
-  after(() => production?.remove())
+  const production = testProduction()
 
   const waiting = async () => {
     const events = await withRawDatabase(production.databaseUrl, storedEvents)

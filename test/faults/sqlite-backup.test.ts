@@ -7,12 +7,12 @@ import Sqlite from 'better-sqlite3'
 import { openAppDatabase } from '../../server/operations.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
 
-/** The copy takes 100 pages in each turn of the event loop, so this makes some ten steps. */
+/** The copy takes 100 pages in each turn of the event loop, so this makes about ten steps. */
 const fillingBytes = 4_000_000
 const mostTurns = 500
 
 describe('a backup of SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL has its own' }, () => {
-  it('ends while others go on writing, and does not start over at each write', async (t) => {
+  it('finishes while others go on writing, and does not start over at each write', async (t) => {
     const { databaseUrl, file, drop } = await createTestDatabase()
     t.after(drop)
     const db = await openAppDatabase({ databaseUrl })
@@ -27,7 +27,7 @@ describe('a backup of SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL ha
     const backup = db.backup(copy).finally(() => {
       isOver = true
     })
-    // Before it begins, there are as many as the machine needs.
+    // Turns before the copy begins do not count, because their number depends on the machine.
     for (let turns = 0; turns < mostTurns && !isOver; turns += Number(existsSync(copy))) {
       insert.run(1)
       await setImmediate()

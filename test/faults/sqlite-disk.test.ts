@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { catalogue } from '../../server/http/catalogue.ts'
 import { testEngine } from '../support/database.ts'
 import { failCalls, limitFiles, type Mend, withoutLimits, withoutStrace } from '../support/disk.ts'
 import { faultSeed, isLong, randomOf } from '../support/faults.ts'
@@ -38,12 +39,12 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
 
   const pid = () => service.server.process.pid ?? 0
 
-  /** `fault` returns how to mend it, which happens once every kind of call has been made. */
-  const assertOutlives = (fault: () => Promise<void>) =>
+  /** `fault` returns a function that mends it. That is called once every kind of call has been made. */
+  const assertOutlives = (fault: () => Promise<void>, detail?: string) =>
     service.assertOutlives(
       async () => {
         await fault()
-        await service.assertReadsOnly()
+        await service.assertReadsOnly(detail)
         await mend()
         mend = async () => undefined
       },
@@ -54,14 +55,14 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
     assertProblem(await service.anyone().get('/health/ready'), 503, 'database-unavailable')
   }
 
-  it(`lets no file grow, ${rounds} times under load: 503 while it lasts, reads go on, and then writes do`, {
+  it(`lets no file grow, ${rounds} times under load: writes answer 503 and reads continue, then writes work again`, {
     skip: withoutLimits,
   }, async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       await assertOutlives(async () => {
         const room = Math.round(random() * 50_000)
         mend = await limitFiles(pid(), statSync(`${file}-wal`).size + room)
-        // A log that has started over has room for many.
+        // A write-ahead log that has started over has room for many writes.
         for (let tries = 0; tries < 300 && (await service.create()).status === 201; tries += 1);
         await limitFiles(pid(), 0)
       })
@@ -69,19 +70,20 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
     t.diagnostic(`seed ${faultSeed}: ${service.acknowledged.length} acknowledged writes, none lost`)
   })
 
-  for (const [what, calls, error] of [
-    ['is full', 'pwrite64', 'ENOSPC'],
-    ['becomes read-only', 'pwrite64', 'EROFS'],
-    ['fails to write', 'pwrite64', 'EIO'],
-    ['fails to flush', 'fsync,fdatasync', 'EIO'],
+  const repeat = catalogue['database-unavailable'].remedy
+  for (const [what, calls, error, detail] of [
+    ['is full', 'pwrite64', 'ENOSPC', 'The database takes no changes: its disk is full.'],
+    ['becomes read-only', 'pwrite64', 'EROFS', repeat],
+    ['fails to write', 'pwrite64', 'EIO', repeat],
+    ['fails to flush', 'fsync,fdatasync', 'EIO', repeat],
   ] as const) {
-    it(`${what}, under load: 503 while it lasts, reads go on, and then writes do`, {
+    it(`${what}, under load: writes answer 503 and reads continue, then writes work again`, {
       skip: withoutStrace,
     }, async () => {
       for (let round = 0; round < rounds; round += 1) {
         await assertOutlives(async () => {
           mend = await failCalls(pid(), calls, error)
-        })
+        }, detail)
       }
     })
   }
@@ -93,7 +95,7 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
       await assertNotReady()
     }))
 
-  it('has another file in place of the database: no write acknowledged that the file would not have', () =>
+  it('has another file in place of the database: no write is acknowledged and then missing from the file', () =>
     assertOutlives(async () => {
       renameSync(folder, away)
       mkdirSync(folder)

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
-import { faultSeed, isLong, randomOf } from '../support/faults.ts'
+import { faultSeed, isLong, needsCore, randomOf } from '../support/faults.ts'
 import { assertSound } from '../support/history.ts'
 import { OrderLoad, ordersAt } from '../support/order-load.ts'
 import { bearerOf, newProduction } from '../support/production.ts'
@@ -13,7 +13,8 @@ const rounds = isLong ? 20 : 2
 const stallMilliseconds = 1_000
 
 describe('stalled for a second', () => {
-  it('the event loop, with writes and lists under way: all are answered', async (t) => {
+  it('the event loop, during writes and lists: all are answered', async (t) => {
+    await needsCore(t)
     const service = await startService({ until: t })
     const admin = await service.bearer('admin')
     const session = await service.session('operator')
@@ -22,7 +23,7 @@ describe('stalled for a second', () => {
       session.post('/v1/orders', { customer: `stalled ${index}`, total: 1 }),
       admin.get('/v1/orders?filter=stalled'),
     ]).flat()
-    // The requests are on their way, and answers of the writer come while nobody takes them.
+    // The requests are on their way, and answers of the writer arrive while nobody reads them.
     await wait(5)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMilliseconds)
     const statuses = (await Promise.all(calls)).map(({ status }) => status)
@@ -34,6 +35,7 @@ describe('stalled for a second', () => {
 
   describe('the whole process, under a load of writes', () => {
     it(`${rounds} times: every write is answered, and stored as answered`, async (t) => {
+      await needsCore(t)
       const production = await newProduction()
       t.after(() => production.remove())
       const server = await production.serve()

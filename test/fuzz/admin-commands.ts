@@ -10,7 +10,10 @@ import { type Account, forgetExpired, type Model, required } from './model.ts'
 import { clientOf } from './token-commands.ts'
 import type { World } from './world.ts'
 
-/** More than five changes of an account within a second would date its tokens later than instances accept. */
+/**
+ * More than five changes of an account within a second would give its tokens a later date than instances
+ * accept.
+ */
 const betweenChangesMilliseconds = 1_000
 
 const roleNames = ['Admin', 'Operator', 'Viewer']
@@ -140,7 +143,7 @@ const wait = command(
   async (_model, world, { milliseconds }) => world.service.advance(milliseconds),
 )
 
-/** What the service does by itself now and then. It must make no difference. */
+/** Work that the service does by itself now and then. It must make no difference. */
 const cleanUp = command('removeExpired', fc.constant({}), async (model, world) => {
   await removeExpired(world.service, 1_000)
   if (world.service.db.defersTally) await mergeTally(world.service.db, 3)

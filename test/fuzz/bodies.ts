@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Judge } from '../support/description.ts'
 import { hasOnlyPlainKeys, resolve, valuesOf } from './values.ts'
 
-/** A body as sent, and the answer that an unacceptable one has to get. */
+/** A body as sent, and the answer that it has to get if it is unacceptable. */
 export interface Body {
   content: string | Buffer
   headers: Record<string, string>
@@ -43,10 +43,15 @@ export function bodiesOf(
     ]
     return fc.oneof(...ways).map((members) => ({ text: JSON.stringify(members), key }))
   })
+  const isClosed = schema.additionalProperties === false
+  const more = isClosed ? fc.constant({}) : extras
+  const write = writing(isClosed ? closedStyles : Object.keys(styles))
+  const withUnknown = good.map((members) => refused(JSON.stringify({ ...members, enabld: 1 }), ['#/enabld']))
   return {
-    allowed: fc.tuple(good, extras, writing).map(([members, more, write]) => write({ ...more, ...members })),
+    allowed: fc.tuple(good, more, write).map(([members, others, as]) => as({ ...others, ...members })),
     forbidden: fc.oneof(
       { weight: 8, arbitrary: broken.map(({ text, key }) => refused(text, [`#/${key}`])) },
+      { weight: isClosed ? 2 : 0, arbitrary: withUnknown },
       { weight: 1, arbitrary: noObjects },
       { weight: 4, arbitrary: good.chain((members) => spelledWrong(members, names)) },
       { weight: 4, arbitrary: good.chain((members) => unreadable(JSON.stringify(members))) },
@@ -54,7 +59,7 @@ export function bodiesOf(
   }
 }
 
-/** The schema does not know the language of filters. */
+/** Good filters, because the schema does not describe the language of filters. */
 const goodFilters = fc.constantFrom('', 'acme', 'status=Pending', 'total>5 OR "a b"', '-id:019a')
 
 function zip(names: string[], values: unknown[]): Members {
@@ -70,7 +75,7 @@ function refused(content: string, pointers: string[]): Body {
   return { content, headers: { 'content-type': 'application/json' }, refusal }
 }
 
-/** Members that are no fields are ignored, whatever they are. */
+/** Members that are not fields are ignored, whatever they are. */
 const extras = fc.oneof(
   { weight: 3, arbitrary: fc.constant({}) },
   {
@@ -85,18 +90,20 @@ const extras = fc.oneof(
   },
 )
 
-/** Ways in which the same members may be written. */
-const writing: fc.Arbitrary<(members: Members) => Body> = fc
-  .record({
-    style: fc.constantFrom('plain', 'spaced', 'escaped', 'twice', 'deep', 'huge', 'long'),
-    type: fc.constantFrom(...mediaTypes),
-  })
-  .map(({ style, type }) => (members) => ({
-    content: styles[style]?.(members) ?? JSON.stringify(members),
-    headers: { 'content-type': type },
-  }))
+/** Ways to write the same members. */
+const writing = (names: string[]): fc.Arbitrary<(members: Members) => Body> =>
+  fc
+    .record({ style: fc.constantFrom(...names), type: fc.constantFrom(...mediaTypes) })
+    .map(({ style, type }) => (members) => ({
+      content: styles[style]?.(members) ?? JSON.stringify(members),
+      headers: { 'content-type': type },
+    }))
+
+/** The ways that add no member. */
+const closedStyles = ['plain', 'spaced', 'escaped', 'twice']
 
 const styles: Record<string, (members: Members) => string> = {
+  plain: (members) => JSON.stringify(members),
   spaced: (members) => ` \t\r\n${JSON.stringify(members, null, 2)}\n`,
   escaped: (members) =>
     JSON.stringify(members).replaceAll(
@@ -135,7 +142,7 @@ const noObjects = fc
   .map((text) => refused(text, ['#']))
 
 /**
- * Wrong in ways that no JavaScript value shows: numbers beyond doubles, half characters, a wrong second key.
+ * Wrong in ways that no JavaScript value can be: numbers beyond doubles, half characters, a wrong second key.
  */
 function spelledWrong(members: Members, names: string[]): fc.Arbitrary<Body> {
   return fc

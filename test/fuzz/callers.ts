@@ -2,30 +2,18 @@ import { machineStamp } from '../../server/audit/audit.ts'
 import { newClient, newUser, serviceToken, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import type { Operation } from '../support/description.ts'
+import { firstRoles } from '../support/roles.ts'
 import type { Service } from '../support/service.ts'
 import type { Fields } from './sender.ts'
 
-const permissionsOf: Record<string, string[]> = {
-  Admin: [
-    'Orders.Create',
-    'Orders.Read',
-    'Orders.Approve',
-    'Orders.Note',
-    'Log.Read',
-    'Policy.Manage',
-    'Views.Share',
-    'Accounts.Manage',
-  ],
-  Operator: ['Orders.Create', 'Orders.Read', 'Orders.Note'],
-  Viewer: ['Orders.Read'],
-}
+const permissionsOf: Record<string, readonly string[]> = firstRoles
 
 export interface Gate {
   status: number
   code: string
 }
 
-/** A caller with good, bad or mixed credentials, and what these amount to. */
+/** A caller with good, bad or mixed credentials, and what these are worth. */
 export interface Caller {
   label: string
   /** Undefined if there are no credentials, or none that are valid. */
@@ -34,13 +22,16 @@ export interface Caller {
   isService?: true
   antiforgery?: 'right' | 'csrf-token-missing' | 'csrf-token-invalid'
   headers(): Fields
-  /** Takes over what the answer changed in the browser, and makes a new session if it ended the old one. */
+  /**
+   * Applies what the answer changed in the browser, and makes a new session if the answer ended the old
+   * one.
+   */
   keep(answer: Answer): Promise<void>
 }
 
 /**
- * The refusal that the caller's requests get before anything else is looked at, if any. test/contract/ holds
- * that the description has the access of the contract.
+ * The refusal, if any, that the caller's requests get before anything else is checked. test/contract/
+ * checks that the description states the access of the contract.
  */
 export function gateOf(
   caller: Caller,
@@ -70,17 +61,13 @@ export async function makeCallers(service: Service): Promise<Caller[]> {
   const good = await Promise.all(
     users.map(async (user, index) => {
       const role = [roles[index] ?? '']
-      // A separate person each, so that ending one's other sign-ins affects nobody else.
+      // Each is a separate person, so that ending one's other sign-ins affects nobody else.
       const opens = async () => {
         const own = await newUser(service, { roles: role })
         return () => signIn(service, own)
       }
       return [
-        fixed(
-          `bearer ${role}`,
-          { authorization: `Bearer ${(await tokenPair(service, user)).accessToken}` },
-          role,
-        ),
+        await bearer(service, user, role),
         await browser(`session ${role}`, role, 'right', await opens()),
         await browser(`session ${role} without a token`, role, 'csrf-token-missing', await opens()),
         await browser(`session ${role} with the token of another`, role, 'csrf-token-invalid', await opens()),
@@ -97,7 +84,7 @@ export async function makeCallers(service: Service): Promise<Caller[]> {
   ]
 }
 
-/** Credentials that are none, and mixtures whose better half must not count. */
+/** Invalid credentials, and mixtures whose valid half must not count. */
 async function badCallers(service: Service, [admin]: TestUser[]): Promise<Caller[]> {
   if (admin === undefined) throw new Error('no users')
   const gone = await newUser(service)
@@ -131,6 +118,29 @@ async function badCallers(service: Service, [admin]: TestUser[]): Promise<Caller
 function fixed(label: string, headers: Fields, roles?: string[]): Caller {
   const what = roles === undefined ? { roles: [] } : { via: 'bearer' as const, roles }
   return { label, ...what, headers: () => headers, keep: async () => undefined }
+}
+
+/** Gets a new token when the old one has ended, because it ended the other sign-ins, for example. */
+async function bearer(service: Service, user: TestUser, roles: string[]): Promise<Caller> {
+  const credentialsDate = () =>
+    service.db.read
+      .selectFrom('principals')
+      .select('credentials_changed_at as at')
+      .where('id', '=', user.id)
+      .executeTakeFirstOrThrow()
+  let { at } = await credentialsDate()
+  let { accessToken } = await tokenPair(service, user)
+  return {
+    label: `bearer ${roles}`,
+    via: 'bearer',
+    roles,
+    headers: () => ({ authorization: `Bearer ${accessToken}` }),
+    async keep() {
+      const now = await credentialsDate()
+      if (now.at !== at) ({ accessToken } = await tokenPair(service, user))
+      at = now.at
+    },
+  }
 }
 
 async function browser(

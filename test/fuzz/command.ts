@@ -17,7 +17,7 @@ export interface CommandKind<T> {
   of(input: T): Command
 }
 
-/** The same input does the same to the same model. */
+/** The same input has the same effect on the same model. */
 export function command<T>(name: string, input: fc.Arbitrary<T>, run: Run<T>): CommandKind<T> {
   const common = fc.record({ instance: fc.nat(1), tick: fc.constantFrom(0, 1, 250, 1_700) })
   const make = (values: T & { instance: number; tick: number }): Command => ({
@@ -34,7 +34,7 @@ export function command<T>(name: string, input: fc.Arbitrary<T>, run: Run<T>): C
   }
 }
 
-/** Each as often as its weight says. */
+/** Draws each as often as its weight says. */
 export function weighted(
   ...kinds: [weight: number, kind: { any: fc.Arbitrary<Command> }][]
 ): fc.Arbitrary<Command>[] {

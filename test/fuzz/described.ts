@@ -15,7 +15,7 @@ export interface DescribedRequest {
   body: string | Buffer | undefined
   /** How the description forbids the request; undefined if it allows it. */
   refusal?: Refusal
-  /** In a counterexample the whole operation would hide what matters. */
+  /** Printing the whole operation in a counterexample would hide what matters. */
   [toStringMethod]: () => string
 }
 
@@ -42,7 +42,7 @@ const badIds: fc.Arbitrary<OrderId> = fc
   .filter((text) => !['.', '..', 'summary'].includes(text))
   .map((unknown) => ({ unknown }))
 
-/** Sent as they are: escapes that decode to no text. */
+/** Escapes that decode to no text. They are sent unchanged. */
 const brokenEscapes: fc.Arbitrary<OrderId> = fc
   .constantFrom('%', '%zz', '%ff', '%C0%AF', 'a%2', '%u0041')
   .map((raw) => ({ raw }))
@@ -115,7 +115,7 @@ interface Pieces {
   body: Body | undefined
 }
 
-/** Operations that hash passwords at full cost come less often. */
+/** Operations that hash passwords at full cost are drawn less often. */
 const rare = ['loginSession', 'confirmSession', 'changePassword', 'issueToken']
 
 function oneOfEach(
@@ -161,12 +161,12 @@ function assemble(
   }
 }
 
-/** How malformed ids are refused, unless they are those of an order or view. */
+/** How malformed ids are refused, except those of an order or view. */
 const unknownOf: Record<string, string | string[]> = {
   users: 'user-not-found',
   clients: 'client-not-found',
   roles: 'role-not-found',
-  auth: ['link-not-found', 'sign-in-not-found'],
+  auth: ['link-not-found', 'sign-in-not-found', 'passkey-not-found'],
 }
 
 function refusalOf(path: string, { id, query, headers, body }: Pieces): Refusal | undefined {

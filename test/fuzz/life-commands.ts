@@ -58,7 +58,7 @@ const anyReading = fc.record({
   direction: fc.constantFrom('Asc', 'Desc'),
 })
 
-/** The order of the input; undefined if the caller or the order made the request a refusal. */
+/** The order of the input; undefined if the request was refused because of the caller or the order. */
 async function read(
   model: Model,
   world: World,
@@ -75,6 +75,9 @@ async function read(
   return undefined
 }
 
+/** Everyone decides in their own place. */
+const forNobody = { for: null, forId: null }
+
 const history = command('listOrderHistory', anyReading, async (model, world, input) => {
   const { size, page, direction } = input
   const query = `pageSize=${size}&pageNumber=${page}&order=${direction}`
@@ -88,6 +91,7 @@ const history = command('listOrderHistory', anyReading, async (model, world, inp
     answer.body.items.map(({ id: _, sequence: __, hash: ___, ...told }: Record<string, unknown>) => told),
     inOrder.slice((page - 1) * size, page * size).map(({ at, zone, ...event }) => ({
       ...event,
+      ...forNobody,
       atUtc: instant(at),
       atTimeZone: zone,
     })),
@@ -98,11 +102,15 @@ const approvals = command('getOrderApprovals', anyReading, async (model, world, 
   const found = await read(model, world, input, 'approvals')
   if (found === undefined) return
   const { id, answer, caller, order } = found
-  const { reason, mayApprove, ...told } = answer.body
+  const { number, reason, mayApprove, ...told } = answer.body
+  assert.ok(Number.isInteger(number) && number > 0, `${number}`)
   assert.deepEqual(told, {
     required: order.approvals_needed,
     selfApproval: order.self_approval === 1,
-    given: approvalsOf(model, id).map(({ by, byId, at }) => ({ by, byId, atUtc: instant(at) })),
+    services: order.service_approval === 1,
+    role: order.role_needed,
+    mayApproveFor: null,
+    given: approvalsOf(model, id).map(({ by, byId, at }) => ({ by, byId, atUtc: instant(at), ...forNobody })),
   })
   const refusal = refusalOf(model, 'approve', order, caller.account)?.[1] ?? null
   const possible = model
@@ -117,13 +125,16 @@ const receipt = command('getOrderReceipt', anyReading, async (model, world, inpu
   if (found === undefined) return
   const { id, answer, order } = found
   if (order.status !== 1) return assertProblem(answer, 409, 'order-not-approved')
-  // The service seals by itself, too, and a caller who comes meanwhile has to try again.
+  // The service also seals by itself. A caller who comes at that moment has to try again.
   if (answer.status === 503) return assertProblem(answer, 503, 'receipt-not-ready')
-  const [, payload = ''] = required<string>(answer.body.receipt).split('.')
+  const signed = required<string>(answer.body.receipt)
+  assert.equal(signed, model.receipts.getOrInsert(id, signed))
+  const [, payload = ''] = signed.split('.')
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
   assert.equal(claims.order.version, order.version)
+  const authors = claims.approvals.map(({ byId }: { byId: number }) => byId)
   assert.deepEqual(
-    claims.approvals.map(({ byId }: { byId: number }) => byId),
+    authors,
     approvalsOf(model, id).map(({ byId }) => byId),
   )
 })
@@ -132,6 +143,7 @@ const anyRow = fc.record({
   approvals: fc.integer({ min: 1, max: 3 }),
   selfApproval: fc.boolean(),
   services: fc.boolean(),
+  role: fc.constantFrom(null, null, 'Admin', 'Viewer'),
 })
 
 const setPolicy = command(
@@ -146,7 +158,7 @@ const setPolicy = command(
   },
 )
 
-/** With the newest token of each account that certainly may create and approve. */
+/** Callers with the newest token of each account that can certainly create and approve. */
 function approvers(model: Model, { now }: World): CallerChoice[] {
   const newest = new Map(
     model.accessTokens
@@ -161,7 +173,7 @@ function approvers(model: Model, { now }: World): CallerChoice[] {
   return [...newest.values()].map((bearer) => ({ kind: 'bearer', browser: 0, bearer, antiforgery: 'right' }))
 }
 
-/** The creator is among them, whom the policy may exclude. */
+/** They include the creator, whom the policy may exclude. */
 const approveInTurn = command(
   'an order under a new policy, approved by everybody in turn',
   fc.record({ policy: anyRow }),

@@ -7,7 +7,7 @@ interface Change {
   zone: string | undefined
 }
 
-/** Status and code with which the account has to be refused; undefined if it may go on. */
+/** Status and code of the refusal that the account has to get; undefined if it may go on. */
 export function refusalOf(
   model: Model,
   name: 'approve' | 'reject' | 'withdraw',
@@ -21,8 +21,13 @@ export function refusalOf(
   if (account.kind === 'client' && order.service_approval === 0) return [403, 'service-approval']
   if (isCreator && order.self_approval === 0) return [403, 'self-approval']
   const approvers = approvalsOf(model, order.id).map(({ byId }) => byId)
-  return approvers.includes(account.id) ? [409, 'already-approved-by-you'] : undefined
+  if (approvers.includes(account.id)) return [409, 'already-approved-by-you']
+  const isLast = order.approvals_given + 1 === order.approvals_needed
+  const isMissing = order.role_needed !== null && order.role_held === 0 && !holdsRole(account, order)
+  return isLast && isMissing ? [403, 'role-needed'] : undefined
 }
+
+const holdsRole = ({ roles }: Account, order: OrderRow) => roles.some((role) => role === order.role_needed)
 
 export function approvalsOf(model: Model, order: string): ModelEvent[] {
   return model.eventsOf(order).filter(({ kind }) => kind === 'approved' || kind === 'approval-given')
@@ -35,10 +40,11 @@ export function stampOfPolicy(model: Model, totalE4: number) {
     approvals_needed: row?.approvals ?? 0,
     self_approval: Number(row?.selfApproval),
     service_approval: Number(row?.services),
+    role_needed: row?.role ?? null,
   }
 }
 
-/** Approves the order as far as this approval goes, or rejects or withdraws it. */
+/** Gives an approval, which approves the order if no more are needed, or rejects or withdraws it. */
 export function change(
   model: Model,
   name: 'approve' | 'reject' | 'withdraw',
@@ -56,6 +62,9 @@ export function change(
   Object.assign(order, {
     status,
     approvals_given: given,
+    approved_by:
+      name === 'approve' ? [order.approved_by ?? [], by.account.name].flat().join(', ') : order.approved_by,
+    role_held: name === 'approve' && holdsRole(by.account, order) ? 1 : order.role_held,
     version: order.version + 1,
     updated_at: by.now,
     updated_at_time_zone: by.zone ?? 'UTC',

@@ -68,6 +68,7 @@ const getOverview = command('getOrdersOverview', anyOverview, async (model, worl
   assert.equal(answer.status, 200, answer.text)
   assert.deepEqual(answer.body, {
     ...tallies(model, () => true),
+    timeZone: 'UTC',
     days: Array.from({ length: days }, (_, index) => {
       const day = today - days + 1 + index
       const isOfDay = ({ created_at }: OrderRow) => Math.floor(created_at / dayMilliseconds) === day

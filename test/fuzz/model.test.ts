@@ -13,7 +13,7 @@ import { firstTokens, tokenCommands } from './token-commands.ts'
 import { World } from './world.ts'
 
 const longest = 60
-/** Mistakes planted into the service were found within fourteen sequences, or not within sixty. */
+/** Mistakes planted into the service were found within fourteen sequences, or not even within sixty. */
 const sequenceCount = 16
 
 /** An administrator and an operator in a browser each, and a token for everyone. */
@@ -23,7 +23,7 @@ async function begin(model: Model, world: World): Promise<void> {
   for (const first of beginning) await first.run(model, world)
 }
 
-/** By then keys and waits are forgotten, and everyone may sign in again. */
+/** By then, keys and waits are forgotten, and everyone may sign in again. */
 const nextDay = command('nextDay', fc.constant({}), async (model, world) => {
   await createWithKey(1).run(model, world)
   world.service.advance(86_400_000)

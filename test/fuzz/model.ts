@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Permission } from '../../server/permissions.ts'
 import type { OrderRow } from '../support/orders.ts'
 
-/** How long an instance may trust what it remembers of accounts and roles. */
+/** How long an instance may trust its cache of accounts and roles. */
 export const memoryMilliseconds = 300_000
 const sessionIdleMilliseconds = 1_800_000
 export const sessionAbsoluteMilliseconds = 3_600_000
@@ -16,7 +16,7 @@ export interface Account {
   name: string
   email: string
   password: string
-  /** Secrets of a client, the newest last. */
+  /** Secrets of a client, newest last. */
   secrets: string[]
   enabled: boolean
   roles: string[]
@@ -79,16 +79,19 @@ interface ModelPolicyRow {
   approvals: number
   selfApproval: boolean
   services: boolean
+  role: string | null
 }
 
-const firstPolicy: ModelPolicyRow[] = [{ from: 0, approvals: 1, selfApproval: true, services: true }]
+const firstPolicy: ModelPolicyRow[] = [
+  { from: 0, approvals: 1, selfApproval: true, services: true, role: null },
+]
 
-/** What the service has to know and to answer, once more in the plainest way. */
+/** What the service has to store and to answer, modelled as simply as possible. */
 export class Model {
   readonly accounts: Account[] = []
   /** Secrets that the client no longer has. */
   readonly droppedSecrets: string[] = []
-  /** As stored: not ended by anyone, though perhaps by time. */
+  /** The sessions that are stored: nobody has ended them, though they may have expired. */
   readonly sessions = new Set<Session>()
   readonly refreshTokens: RefreshToken[] = []
   readonly accessTokens: AccessToken[] = []
@@ -98,10 +101,12 @@ export class Model {
     csrfCookie: undefined,
     token: undefined,
   }))
-  /** By id, the newest last. */
+  /** Keyed by id, newest last. */
   readonly orders = new Map<string, OrderRow>()
-  /** By order, oldest first. */
+  /** Keyed by order, oldest first. */
   readonly events = new Map<string, ModelEvent[]>()
+  /** Keyed by order. An answered receipt never changes. */
+  readonly receipts = new Map<string, string>()
   policy = firstPolicy
   readonly keys = new Map<string, { fingerprint: string; expires: number; order: string }>()
   /** What the roles held, and until when. */
@@ -133,7 +138,7 @@ export class Model {
     return [...this.sessions].find(({ ids }) => id !== undefined && ids.has(id))
   }
 
-  /** The session that the id stands for now. Using it moves its end, at most once a minute. */
+  /** The session that the id currently belongs to. Using it moves its end, at most once a minute. */
   liveSession(id: string | undefined, now: number): Session | undefined {
     const session = this.sessionOf(id)
     if (session === undefined || isOver(session, now)) return undefined
@@ -159,7 +164,7 @@ export class Model {
     for (const { family } of this.refreshTokens) if (family.account === account) family.isRevoked = true
   }
 
-  /** Whether an instance accepts the token: certainly, certainly not, or until it looks. */
+  /** Whether an instance accepts the token: yes, no, or only until it reads the account again. */
   standing(token: AccessToken, instance: number, now: number): 'valid' | 'invalid' | 'either' {
     if (now >= token.expires + toleranceMilliseconds) return 'invalid'
     const changedAt = token.account.changes[token.changesBefore]
@@ -190,14 +195,14 @@ function isOver({ lastSeen, absoluteEnd }: Session, now: number): boolean {
   return lastSeen + sessionIdleMilliseconds <= now || absoluteEnd <= now
 }
 
-/** What the clean-up deletes: sessions unused for long, whenever they ended. */
+/** What the clean-up deletes: sessions unused for a long time, whenever they ended. */
 export function forgetExpired(model: Model, now: number): void {
   for (const session of model.sessions) {
     if (session.lastSeen + sessionIdleMilliseconds <= now) model.sessions.delete(session)
   }
 }
 
-/** Gives the session another id. Ids that no longer work make room, then the oldest. */
+/** Gives the session another id. To make room, ids that no longer work are removed, then the oldest. */
 export function addId(session: Session, id: string, now: number): void {
   for (const [old, retired] of session.ids) if (retired !== null && retired <= now) session.ids.delete(old)
   const [oldest] = session.ids.keys()

@@ -73,10 +73,7 @@ const more = fc.oneof(
   },
 )
 
-/**
- * Texts for a query: those allowed as they are, those that are no escape of UTF-8, those that break the
- * schema.
- */
+/** Texts for a query: allowed ones, ones that are not escaped UTF-8, and ones that break the schema. */
 function textsOf({ allowed, forbidden, validate }: Values) {
   const texts = (values: fc.Arbitrary<unknown>) =>
     values
@@ -98,7 +95,7 @@ function textsOf({ allowed, forbidden, validate }: Values) {
   }
 }
 
-/** A text stands for the number or truth value that it spells, if the schema takes one. */
+/** A text counts as the number or boolean that it spells, if the schema accepts one. */
 function allows(validate: ValidateFunction, text: string): boolean {
   const spelled = /^(?:-?(?:0|[1-9]\d*)|true|false)$/.test(text) ? JSON.parse(text) : text
   if (validate(spelled)) return true
@@ -127,7 +124,7 @@ const good: Record<string, fc.Arbitrary<string>> = {
   Prefer: fc.constantFrom('return=minimal', 'return=representation', 'wait=5, Return = "minimal"', 'x', ''),
 }
 
-/** By header, the code of its refusal and texts that are refused. */
+/** Keyed by header: the code of its refusal, and texts that are refused. */
 const bad: Record<string, { code: string; texts: fc.Arbitrary<string> }> = {
   'Time-Zone': {
     code: 'invalid-time-zone',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { catalogue, type ProblemCode } from '../../server/http/problems.ts'
+import { catalogue, type ProblemCode } from '../../server/http/catalogue.ts'
 import type { Answer } from '../support/client.ts'
 import { Judge } from '../support/description.ts'
 import { publicUrl } from '../support/service.ts'
@@ -94,7 +94,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
   }
 }
 
-/** The problem is in the catalogue and reads as it does there. */
+/** The problem is in the catalogue, with the same text. */
 function assertOfCatalogue({ status, headers, text, body }: Answer): void {
   assert.ok(Object.hasOwn(catalogue, body.code), text)
   const known = catalogue[body.code as ProblemCode]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import type { Answer } from '../support/client.ts'
+import { type Answer, csrfCookie, sessionCookie } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import {
   anyBrowser,
@@ -23,8 +23,6 @@ import {
   sessionAbsoluteMilliseconds,
 } from './model.ts'
 
-const sessionCookie = '__Host-Http-session'
-const csrfCookie = '__Host-Http-csrf'
 const retiredMilliseconds = 30_000
 
 export const anyUser = fc.record({
@@ -182,7 +180,7 @@ const logout = command('logout', anyCaller, async (model, world, { instance, ...
 
 const anyOldId = fc.record({ browser: fc.nat(2), past: fc.constantFrom(0, 0, 1, 2) })
 
-/** A tab that missed every change, or a thief: the browser returns to an earlier id. */
+/** The browser returns to an earlier id, like a tab that missed every change, or a thief. */
 const goBack = command('goBack', anyOldId, async (model, _world, { browser: index, past }) => {
   const browser = required(model.browsers[index])
   const id = fromEnd(browser.past, past)
@@ -235,7 +233,7 @@ const parallelTabs = command('parallelTabs', anyTabs, async (model, world, { bro
 
 const anyHours = fc.record({ browser: fc.nat(1), times: fc.integer({ min: 1, max: 4 }) })
 
-/** Used often enough to last until its absolute end. */
+/** Uses the session often enough that it lasts until its absolute end. */
 const stay = command('stay', anyHours, async (model, world, { browser, times }) => {
   for (let count = 0; count < times; count += 1) {
     world.service.advance(1_200_000)

@@ -17,8 +17,8 @@ const runs = given('FUZZ_RUNS')
 export const seed = given('FUZZ_SEED') ?? randomInt(2 ** 31 - 1)
 
 /**
- * How long to try a property: FUZZ_SECONDS times `share`, or FUZZ_RUNS times, or few enough runs to keep the
- * suite short. A failure names the seed and the path to its smallest case.
+ * How long to try a property: for FUZZ_SECONDS times `share`, or FUZZ_RUNS times, or by default only so
+ * often that the suite stays short. A failure names the seed and the path to its smallest case.
  */
 export function effort(shortRuns: number, share = 1): Pick<fc.Parameters, 'seed' | 'numRuns'> {
   if (seconds === undefined) return { seed, numRuns: runs ?? shortRuns }
@@ -27,8 +27,8 @@ export function effort(shortRuns: number, share = 1): Pick<fc.Parameters, 'seed'
 }
 
 /**
- * Tries `run` on random values. fast-check leaves a run that time interrupts unfinished; this waits for its
- * end, so that it does not meet what follows.
+ * Tries `run` on random values. fast-check abandons a run when its time is up; this waits until it ends, so
+ * that it cannot disturb what follows.
  */
 export async function assertAlways<T>(
   values: fc.Arbitrary<T>,

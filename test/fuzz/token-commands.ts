@@ -18,7 +18,10 @@ const post = (path: string, body: unknown) => ({
   body: JSON.stringify(body),
 })
 
-/** Dated within a second of now: in whole seconds, and after the last change of the account. */
+/**
+ * Stores an access token dated within a second of now: in whole seconds, and after the last change of the
+ * account.
+ */
 function keepAccessToken(
   model: Model,
   account: Account,
@@ -72,7 +75,7 @@ const guess = command('guess', anyGuesses, async (model, world, { user, tries, i
   }
 })
 
-/** Often the newest, which is usually good; often a used one. */
+/** Often the newest token, which is usually good; often a used one. */
 const anyToken = fc.record({ token: fc.constantFrom(0, 0, 0, 0, 1, 2, 3, 5) })
 
 /** Whether the token still works. Presenting a used one ends its family. */
@@ -129,7 +132,7 @@ const serviceToken = command('issueServiceToken', anySecret, async (model, world
   keepAccessToken(model, client, accessToken, expiresAt, world.now + serviceMilliseconds)
 })
 
-/** A dropped secret is as good as none. */
+/** A dropped secret counts as none. */
 const droppedSecret = command(
   'issueServiceToken of a dropped secret',
   fc.constant({}),

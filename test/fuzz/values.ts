@@ -14,6 +14,9 @@ export interface Values {
   forbidden: fc.Arbitrary<unknown>
 }
 
+/** The rule by which a value is judged. */
+type Rule = Pick<Values, 'schema' | 'validate'>
+
 export function valuesOf(judge: Judge, parts: string[]): Values {
   const validate = judge.validator(toPointer(parts))
   const schema = resolve(judge, parts)
@@ -34,8 +37,8 @@ export function valuesOf(judge: Judge, parts: string[]): Values {
   }
 }
 
-/** Lists of different names. */
-function setsOf({ schema, validate }: Pick<Values, 'schema' | 'validate'>): Values {
+/** Lists of distinct names. */
+function setsOf({ schema, validate }: Rule): Values {
   const names = (schema.items as { enum: string[] }).enum
   const allowed = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 })
   const twice = allowed.map(([first, ...others]) => [first, ...others, first])
@@ -44,11 +47,7 @@ function setsOf({ schema, validate }: Pick<Values, 'schema' | 'validate'>): Valu
 }
 
 /** Objects whose members are all required. */
-function objectsOf(
-  judge: Judge,
-  parts: string[],
-  { schema, validate }: Pick<Values, 'schema' | 'validate'>,
-): Values {
+function objectsOf(judge: Judge, parts: string[], { schema, validate }: Rule): Values {
   const names = Object.keys(schema.properties as Schema)
   const members = names.map((name) => [name, valuesOf(judge, [...parts, 'properties', name])] as const)
   const allowed = fc.record(Object.fromEntries(members.map(([name, values]) => [name, values.allowed])))
@@ -62,11 +61,7 @@ function objectsOf(
 }
 
 /** Lists of texts. */
-function textListsOf(
-  judge: Judge,
-  parts: string[],
-  { schema, validate }: Pick<Values, 'schema' | 'validate'>,
-): Values {
+function textListsOf(judge: Judge, parts: string[], { schema, validate }: Rule): Values {
   const { allowed: text, forbidden: wrong } = valuesOf(judge, [...parts, 'items'])
   const limit = Number(schema.maxItems)
   const allowed = fc.array(text, { maxLength: limit })
@@ -77,11 +72,7 @@ function textListsOf(
 }
 
 /** Lists of objects. The schema does not say that their totals ascend from 0. */
-function listsOf(
-  judge: Judge,
-  parts: string[],
-  { schema, validate }: Pick<Values, 'schema' | 'validate'>,
-): Values {
+function listsOf(judge: Judge, parts: string[], { schema, validate }: Rule): Values {
   const at = [...parts, 'items', 'properties']
   const names = Object.keys(resolve(judge, at))
   const members = new Map(names.map((name) => [name, valuesOf(judge, [...at, name])]))
@@ -128,7 +119,10 @@ function isText(value: unknown): boolean {
   return typeof value !== 'string' || (value.isWellFormed() && (value === '' || canBeSeen(value)))
 }
 
-/** Mostly fits: texts of the pattern and around the lengths, numbers around the bounds. */
+/**
+ * Values that mostly fit: texts that match the pattern or are near the length limits, numbers near the
+ * bounds.
+ */
 function allowedCandidates(judge: Judge, schema: Schema): fc.Arbitrary<unknown>[] {
   const { anyOf, pattern, enum: members } = schema
   if (Array.isArray(anyOf)) {
@@ -161,11 +155,11 @@ function ofLength({ minLength, maxLength, pattern }: Schema): fc.Arbitrary<unkno
   const counted = [...String(pattern).matchAll(/\{0,(\d{2,})\}/g)].map((match) => Number(match[1]))
   const near = [
     ...lengths.flatMap((length) => [length - 1, length, length + 1]),
-    // A pattern that counts has more values around what it counts.
+    // A pattern that counts characters gets more values near its counts.
     ...counted.flatMap((length) => [length + 1, length + 2, length + 3]),
   ].filter((length) => length >= 0)
   if (near.length === 0) return []
-  // Both sides of an email's @ count.
+  // The pattern counts both sides of an email's @.
   const [before, after] = String(pattern).includes('@') ? ['a@', 2] : ['', 0]
   return [
     fc
@@ -247,12 +241,12 @@ function nearMisses({ anyOf, pattern, format }: Schema): fc.Arbitrary<unknown>[]
   return [...numbers, inserted, inserted]
 }
 
-/** A look-ahead only excludes values, which a filter does as well. */
+/** A look-ahead only excludes values, and a filter can do that as well. */
 function matching(pattern: string): fc.Arbitrary<string> {
   return fc.stringMatching(new RegExp(pattern.replace(/^\^\(\?!.*?\$\)/, '^'), 'u'))
 }
 
-/** Two keys are refused wherever they stand: a rule outside the schema. */
+/** Two keys are refused in any object: a rule outside the schema. */
 export function hasOnlyPlainKeys(value: unknown): boolean {
   return !/"(?:__proto__|constructor)":/.test(JSON.stringify(value))
 }

@@ -8,25 +8,11 @@ import { hashOf } from '../support/cheap-hash.ts'
 import type { Answer } from '../support/client.ts'
 import { assertApprovalsKept, assertLogKept, storedEvents } from '../support/kept-log.ts'
 import { compareOrders, type OrderRow, orderRow } from '../support/orders.ts'
+import { firstRoles } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'
 import { countedTally, keptTally } from '../support/tally.ts'
 import { type Account, isGood, Model, type ModelEvent, memoryMilliseconds, type Session } from './model.ts'
 import type { Outgoing, Sender } from './sender.ts'
-
-const initialRoles = {
-  Admin: [
-    'Accounts.Manage',
-    'Log.Read',
-    'Orders.Approve',
-    'Orders.Create',
-    'Orders.Note',
-    'Orders.Read',
-    'Policy.Manage',
-    'Views.Share',
-  ],
-  Operator: ['Orders.Create', 'Orders.Note', 'Orders.Read'],
-  Viewer: ['Orders.Read'],
-} as const
 
 /** Longer lists would make every run slow and find nothing more. */
 const ordersLimit = 600
@@ -47,7 +33,7 @@ export class World {
     const env = {
       RATE_LIMIT_FACTOR: '1000000',
       LOG_LEVEL: 'warn',
-      // Short compared with each other, so that a sequence outlives each of them now and then.
+      // So short that a sequence outlives each of them now and then.
       SESSION_ABSOLUTE_TTL_SECONDS: '3600',
       REFRESH_TOKEN_IDLE_TTL_SECONDS: '7200',
       REFRESH_TOKEN_FAMILY_TTL_SECONDS: '10800',
@@ -70,21 +56,19 @@ export class World {
     return this.#sender.send(baseUrls[instance % baseUrls.length] ?? '', outgoing)
   }
 
-  /** Accounts that nobody knows yet, the first roles, and the existing orders. */
+  /** Begins with accounts that have no credentials yet, the first roles, and the existing orders. */
   async newModel(): Promise<Model> {
     const { db } = this.service
-    for (const [role, permissions] of Object.entries(initialRoles)) {
+    for (const [role, permissions] of Object.entries(firstRoles)) {
       const stamp = () => machineStamp(this.now)
-      await db.write('allowPermissions', { role, permissions: [...permissions], stamp: stamp() })
-      const others = Object.values(initialRoles.Admin).filter(
-        (permission) => !(permissions as readonly string[]).includes(permission),
-      )
+      await db.write('allowPermissions', { role, permissions, stamp: stamp() })
+      const others = firstRoles.Admin.filter((permission) => !permissions.includes(permission))
       if (others.length > 0) await db.write('denyPermissions', { role, permissions: others, stamp: stamp() })
     }
     this.service.advance(memoryMilliseconds)
     const model = new Model()
     model.changeRoleTable(
-      Object.fromEntries(Object.entries(initialRoles).map(([role, all]) => [role, [...all]])),
+      Object.fromEntries(Object.entries(firstRoles).map(([role, all]) => [role, [...all]])),
       this.now,
     )
     await db.write('setApprovalPolicy', {

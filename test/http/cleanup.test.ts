@@ -25,7 +25,7 @@ describe('the clean-up', () => {
       tables.map(async (table) => (await service.db.read.selectFrom(table).selectAll().execute()).length),
     )
 
-  it('keeps what is still in use, and deletes each kind once its time is over', async () => {
+  it('keeps rows that are still in use, and deletes each kind once it has expired', async () => {
     const user = await newUser(service)
     const browser = await signIn(service, user)
     await browser.post('/v1/auth/session/refresh')
@@ -51,7 +51,7 @@ describe('the clean-up', () => {
     assert.deepEqual(await counts(), [0, 0, 0, 0, 0, 0, 0])
   })
 
-  it('deletes at most the given number of a kind at once, and all of it in the end', async () => {
+  it('deletes at most the given number of each kind at once, and all of them in the end', async () => {
     const user = await newUser(service)
     const browser = await signIn(service, user)
     for (let made = 0; made < 7; made += 1) {

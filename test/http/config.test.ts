@@ -72,6 +72,7 @@ describe('the configuration', () => {
       corsOrigins: [],
       securityContact: [],
       defaultTimeZone: 'UTC',
+      organisationName: undefined,
       currency: undefined,
       logLevel: 'info',
       drainSeconds: 0.5,
@@ -82,11 +83,12 @@ describe('the configuration', () => {
     const inDevelopment = readConfig({}, development)
     assert.equal(inDevelopment.host, '127.0.0.1')
     assert.equal(inDevelopment.database.databaseUrl, 'file:./data/development.db')
+    assert.equal(inDevelopment.currency, 'EUR')
     assert.equal(inDevelopment.rateLimits.factor, 10)
     assert.equal(inDevelopment.publicUrl, undefined)
   })
 
-  it('fails closed in production: it requires everything that development generates at start', () => {
+  it('fails closed in production: it requires every key that development generates at start', () => {
     assert.deepEqual(namesOf(faultsOf({}, production)), [
       'PUBLIC_URL',
       'SIGNING_KEY_FILES',
@@ -115,6 +117,7 @@ describe('the configuration', () => {
       TRUSTED_PROXIES: '10.0.0.0/8, everywhere',
       CORS_ORIGINS: 'https://a.example/path',
       DEFAULT_TIME_ZONE: 'Mars/Base',
+      ORGANISATION_NAME: 'Müller\nSöhne',
       CURRENCY: 'BTX',
       LOG_LEVEL: 'loud',
       METRICS_PORT: '0',
@@ -143,7 +146,7 @@ describe('the configuration', () => {
     assert.doesNotMatch(faults.join('\n'), /S3cr3t/)
   })
 
-  it('never repeats a value that cannot be a name, as in `SIGNING_KEY_FILES="$(cat signing.pem)"`', () => {
+  it('never repeats a value that cannot be a file name, as in `SIGNING_KEY_FILES="$(cat signing.pem)"`', () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     const oneLine = pem.replaceAll(/-----.*-----|\n/g, '')
@@ -214,7 +217,7 @@ describe('the configuration', () => {
     assert.match(missing.join(), /^ANTIFORGERY_KEY_FILE: cannot be read \(ENOENT\)$/)
   })
 
-  it('takes https for the public address, plain http on loopback only, and an origin only', () => {
+  it('accepts https for the public address, http on loopback only, and only an origin', () => {
     const accepted = {
       'https://a.example:8443': 'https://a.example:8443',
       'https://a.example/': 'https://a.example',
@@ -264,21 +267,19 @@ describe('the configuration', () => {
   })
 })
 
-describe('isLoopbackHost', () => {
-  it('knows the names of the machine itself, and no others', () => {
-    for (const host of ['localhost', 'app.localhost', '127.0.0.1', '127.255.0.9', '[::1]']) {
-      assert.equal(isLoopbackHost(host), true, host)
-    }
-    for (const host of [
-      '',
-      'localhost.example',
-      'notlocalhost',
-      '128.0.0.1',
-      '127.0.0.1.example',
-      '[::2]',
-      '10.0.0.1',
-    ]) {
-      assert.equal(isLoopbackHost(host), false, host)
-    }
-  })
+it('isLoopbackHost accepts the names of the machine itself, and no others', () => {
+  for (const host of ['localhost', 'app.localhost', '127.0.0.1', '127.255.0.9', '[::1]']) {
+    assert.equal(isLoopbackHost(host), true, host)
+  }
+  for (const host of [
+    '',
+    'localhost.example',
+    'notlocalhost',
+    '128.0.0.1',
+    '127.0.0.1.example',
+    '[::2]',
+    '10.0.0.1',
+  ]) {
+    assert.equal(isLoopbackHost(host), false, host)
+  }
 })

@@ -7,9 +7,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import { keepAnswering, registerConnections, unreadLimitBytes } from '../../server/http/connections.ts'
 import type { App } from '../../server/http/route.ts'
-import type { Client } from '../support/client.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 async function connected(baseUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl)
@@ -26,10 +25,7 @@ async function until(holds: () => boolean): Promise<void> {
 
 describe('requests sent ahead on a connection', () => {
   const service = testService({ inside: true })
-  let bearer: Client
-  before(async () => {
-    bearer = await service.bearer('admin')
-  })
+  const bearer = setUp(() => service.bearer('admin'))
 
   const message = (start: string, lines: string[] = [], body = '') =>
     [start, 'Host: x', `Authorization: ${bearer.headers.authorization}`, ...lines, '', body].join('\r\n')
@@ -57,7 +53,7 @@ describe('requests sent ahead on a connection', () => {
     return received
   }
 
-  it('are answered one after the other', async () => {
+  it('are answered one after another', async () => {
     const received = await answersTo(create().repeat(10) + list(), 11)
     assert.deepEqual(statusesOf(received), [...Array(10).fill('201'), '200'])
     assert.match(received, /"totalCount":10,/)
@@ -74,11 +70,10 @@ describe('requests sent ahead on a connection', () => {
 
 describe('answers that are not read', () => {
   const service = testService({ inside: true })
-  let bearer: Client
+  const bearer = setUp(() => service.bearer('admin'))
   const sockets: Socket[] = []
   let lists = 0
   before(async () => {
-    bearer = await service.bearer('admin')
     // More than both ends of a connection buffer, and a third of what a caller may leave unread.
     await insertOrders(
       service,
@@ -103,7 +98,7 @@ describe('answers that are not read', () => {
     )
   }
 
-  it('hold back the answers behind them on the connection', async () => {
+  it('hold back later answers on the connection', async () => {
     lists = 0
     await askWithoutReading(10)
     await until(() => lists > 0)
@@ -111,7 +106,7 @@ describe('answers that are not read', () => {
     assert.equal(lists, 1)
   })
 
-  it('are limited for a caller, who is otherwise served like everyone else', async () => {
+  it('are limited for each caller, who is otherwise served like everyone else', async () => {
     // By HEAD, because it makes the same list without sending it.
     const look = () => bearer.send('HEAD', path)
     const size = Number((await look()).headers.get('content-length'))
@@ -134,37 +129,35 @@ describe('answers that are not read', () => {
   })
 })
 
-describe('a large answer whose caller left before it was ready', () => {
-  it('does not count as unread', async (t) => {
-    const app = fastify() as unknown as App
-    t.after(() => app.close())
-    app.decorateRequest('principal', null)
-    app.decorateRequest('clientAddress', '')
-    registerConnections(app)
-    let made = 0
-    app.get('/gone', async (request, reply) => {
-      await once(request.raw.socket, 'close')
-      await wait(1)
-      assert.equal(reply.raw.closed, true)
-      made += 1
-      return 'x'.repeat(unreadLimitBytes / 2)
-    })
-    app.get('/', async () => 'x'.repeat(unreadLimitBytes / 2))
-    const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
-    for (const times of [1, 2, 3]) {
-      const socket = await connected(baseUrl)
-      socket.write('GET /gone HTTP/1.1\r\nHost: x\r\n\r\n')
-      await wait(50)
-      socket.destroy()
-      await until(() => made === times)
-    }
-    const answer = await fetch(baseUrl)
-    assert.equal(answer.status, 200)
-    assert.equal((await answer.text()).length, unreadLimitBytes / 2)
+it('a large answer does not count as unread if its caller left before it was ready', async (t) => {
+  const app = fastify() as unknown as App
+  t.after(() => app.close())
+  app.decorateRequest('principal', null)
+  app.decorateRequest('clientAddress', '')
+  registerConnections(app)
+  let made = 0
+  app.get('/gone', async (request, reply) => {
+    await once(request.raw.socket, 'close')
+    await wait(1)
+    assert.equal(reply.raw.closed, true)
+    made += 1
+    return 'x'.repeat(unreadLimitBytes / 2)
   })
+  app.get('/', async () => 'x'.repeat(unreadLimitBytes / 2))
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+  for (const times of [1, 2, 3]) {
+    const socket = await connected(baseUrl)
+    socket.write('GET /gone HTTP/1.1\r\nHost: x\r\n\r\n')
+    await wait(50)
+    socket.destroy()
+    await until(() => made === times)
+  }
+  const answer = await fetch(baseUrl)
+  assert.equal(answer.status, 200)
+  assert.equal((await answer.text()).length, unreadLimitBytes / 2)
 })
 
-describe('an answer that is read a little now and then', () => {
+describe('an answer that is read bit by bit', () => {
   const limit = 1_000
   let app: App
   let baseUrl: string
@@ -190,7 +183,7 @@ describe('an answer that is read a little now and then', () => {
   })
   after(() => app.close())
 
-  it('ends with its connection after the time limit, however steadily it is read', async () => {
+  it('is cut off with its connection after the time limit, however steadily it is read', async () => {
     const served = once(app.server, 'connection') as Promise<[Socket]>
     const socket = await connected(baseUrl)
     const [theirs] = await served
@@ -205,7 +198,7 @@ describe('an answer that is read a little now and then', () => {
     assert.ok(took >= limit && took < limit + 5_000, `${took} ms`)
   })
 
-  it('goes on as long as needed if it is sent in batches and each is taken in time', async () => {
+  it('lasts as long as needed if it is sent in batches and each is read in time', async () => {
     const begun = performance.now()
     assert.equal(await (await fetch(`${baseUrl}/batches`)).text(), 'x'.repeat(16))
     assert.ok(performance.now() - begun > limit + 2_500)

@@ -33,10 +33,8 @@ describe('cross-origin requests', () => {
         'prefer',
         'background',
       ]
-      assert.deepEqual(
-        needed.filter((name) => !allowed.includes(name)),
-        [],
-      )
+      const strays = needed.filter((name) => !allowed.includes(name))
+      assert.deepEqual(strays, [])
       const admin = await service.bearer('admin')
       const answer = await admin.post('/v1/orders', { customer: 'Acme', total: 1 }, { origin })
       assert.equal(answer.status, 201)
@@ -45,7 +43,7 @@ describe('cross-origin requests', () => {
     }
   })
 
-  it('of a listed origin can read refusals too', async () => {
+  it('from a listed origin can read refusals too', async () => {
     const answer = await service.client().get('/v1/orders', { origin: listed })
     assert.equal(answer.status, 401)
     assert.equal(answer.headers.get('access-control-allow-origin'), listed)
@@ -64,7 +62,7 @@ describe('cross-origin requests', () => {
     assert.equal(write.body.code, 'cross-site-request')
   })
 
-  it('of any other origin are not allowed', async () => {
+  it('from any other origin are not allowed', async () => {
     const others = [
       'https://evil.example',
       'null',
@@ -79,7 +77,7 @@ describe('cross-origin requests', () => {
     }
   })
 
-  it('make answers vary by Origin, with and without one', async () => {
+  it('get answers that vary by Origin, with and without one', async () => {
     for (const headers of [{}, { origin: listed }, { origin: 'https://evil.example' }]) {
       const answer = await service.client().get('/v1/orders', headers)
       const vary = (answer.headers.get('vary') ?? '').split(', ').sort()
@@ -87,7 +85,7 @@ describe('cross-origin requests', () => {
     }
   })
 
-  it('are counted: a preflight counts as a request without a credential', async () => {
+  it('count toward the limits: a preflight counts as a request without a credential', async () => {
     const limited = await startService({
       inside: true,
       env: { CORS_ORIGINS: listed, RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '2' },

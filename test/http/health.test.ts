@@ -9,13 +9,24 @@ import { passwordOf, startService, testService } from '../support/service.ts'
 describe('the probes', () => {
   const service = testService()
 
-  it('say ok to everyone, and are never stored', async () => {
+  it('say ok to everyone, and are never cached', async () => {
     for (const path of ['/health', '/health/ready']) {
       const answer = await service.client().get(path)
       assert.equal(answer.status, 200)
       assert.deepEqual(answer.body, { status: 'ok' })
       assert.equal(answer.headers.get('cache-control'), 'no-store')
     }
+  })
+
+  it('warn of a clock that is behind the newest event', async (t) => {
+    const back = await startService({ until: t, orders: true })
+    const warning = async () => (await back.client().get('/health/ready')).body.warning
+    assert.equal(await warning(), undefined)
+    back.advance(-59_000)
+    assert.equal(await warning(), undefined)
+    back.advance(-3_600_000)
+    assert.equal(await warning(), 'clock-behind')
+    assert.equal((await back.client().get('/health/ready')).status, 200)
   })
 
   it('while draining: alive, serving and not ready; once the listener is closed, 503 to every other request', async (t) => {
@@ -51,7 +62,7 @@ describe('the probes', () => {
     }
   })
 
-  it('without the database: alive, not ready; 503 to every caller, and never 401 to one with a cookie', async (t) => {
+  it('without the database: alive, not ready; 503 to every caller, never 401 to a caller with a cookie', async (t) => {
     const cut = await startService({ inside: true, env: { PERMISSION_CACHE_TTL_SECONDS: '0' }, until: t })
     const session = await cut.session('admin')
     const bearer = await cut.bearer('admin')

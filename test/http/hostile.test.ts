@@ -9,7 +9,7 @@ import { testEngine } from '../support/database.ts'
 import { testService } from '../support/service.ts'
 
 /** A test for each finding of an attack on the running service. */
-describe('what an attacker tried', () => {
+describe('the service under attack', () => {
   const service = testService()
 
   /** Sends the bytes at once, and returns all that comes until the service ends the connection. */
@@ -48,13 +48,13 @@ describe('what an attacker tried', () => {
     })
   }
 
-  it('does not lose the answer to a request if a broken one follows', async () => {
+  it('still answers a request if a broken one follows', async () => {
     const received = await answersTo('GET /health HTTP/1.1\r\nHost: x\r\n\r\nBAD\r\n\r\n')
     assert.match(received, /^HTTP\/1\.1 200 OK\r\n/)
     assert.equal(received.match(/HTTP\/1\.1/g)?.length, 1)
   })
 
-  it('counts an address from a proxy without its port, and counts the peer if it is not an address', () => {
+  it('counts an address from a proxy without its port, and counts the peer if the proxy sends no address', () => {
     const key = (reported: string) => limitKey(reportedAddress(reported, '10.0.0.7'))
     assert.equal(key('203.0.113.9:5012'), '203.0.113.9')
     assert.equal(key('203.0.113.9'), '203.0.113.9')
@@ -72,7 +72,7 @@ describe('what an attacker tried', () => {
     )
   })
 
-  it('keeps the database file for its owner only', {
+  it('makes the database file readable by its owner only', {
     skip: testEngine !== 'sqlite' && 'PostgreSQL has no file',
   }, () => {
     const file = service.databaseUrl.slice('file:'.length)

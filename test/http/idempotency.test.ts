@@ -15,6 +15,7 @@ const caller: Principal = {
   via: 'bearer',
   timeZone: null,
   signIn: null,
+  standing: { via: 'bearer', credentialsChangedAt: 0 },
   session: null,
 }
 
@@ -26,7 +27,7 @@ function fingerprintsOf(t: TestContext, fields: string[]) {
   app.addHook('onRequest', async (request) => {
     request.principal = caller
   })
-  const field = textField(1, 10, {})
+  const field = textField(1, 10)
   const body = bodyOf('Test', '', Object.fromEntries(fields.map((name) => [name, field])))
   app.route({
     method: 'POST',

@@ -1,30 +1,22 @@
 // engine: both
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from '../support/client.ts'
-import { createTestDatabase, type TestDatabase, testEngine } from '../support/database.ts'
-import { freePort, type RunningServer, startServer } from '../support/process.ts'
-import { bearerOf, credentialsOf, newProduction, type Production } from '../support/production.ts'
+import { testEngine } from '../support/database.ts'
+import { freePort, type RunningServer } from '../support/process.ts'
+import { bearerOf, credentialsOf, testProduction } from '../support/production.ts'
 
 describe('the metrics', () => {
-  let database: TestDatabase
-  let production: Production
+  const production = testProduction()
   let server: RunningServer
   let url: string
   before(async () => {
-    database = await createTestDatabase()
-    production = await newProduction({ databaseUrl: database.databaseUrl })
     const port = await freePort()
     url = `http://127.0.0.1:${port}/metrics`
-    server = await startServer([], { ...production.env, METRICS_PORT: String(port) })
-  })
-  after(async () => {
-    await server?.stop()
-    await production?.remove()
-    await database?.drop()
+    server = await production.serve({ METRICS_PORT: String(port) })
   })
 
   const scrape = async () => (await fetch(url)).text()
@@ -54,7 +46,7 @@ describe('the metrics', () => {
     )
   })
 
-  it('report how far the log goes, and how long an event has waited to be sealed', async () => {
+  it('report the length of the log, and how long an event has waited to be sealed', async () => {
     const value = async (name: string) =>
       Number(new RegExp(`^countersign_events_${name} (\\S+)$`, 'm').exec(await scrape())?.[1])
     const until = async (holds: () => Promise<boolean>) => {
@@ -66,7 +58,7 @@ describe('the metrics', () => {
     await until(async () => (await value('seal_lag_seconds')) === 0)
     const sealed = await value('sealed')
     assert.ok(sealed > 0)
-    const db = await openAppDatabase({ databaseUrl: database.databaseUrl })
+    const db = await openAppDatabase(production)
     const stamp = machineStamp(Date.now() - 60_000)
     await db.write('addRole', { role: 'Auditor', permissions: [], stamp })
     await db.close()
@@ -81,7 +73,7 @@ describe('the metrics', () => {
 
   it('count sign-ins by flow and outcome, and probes', async () => {
     await bearerOf(server.baseUrl, 'admin')
-    const wrong = { ...credentialsOf('admin'), password: 'a password of somebody else' }
+    const wrong = { ...credentialsOf('admin'), password: 'a password of someone else' }
     for (const path of ['session', 'token']) {
       assert.equal((await new Client(server.baseUrl).post(`/v1/auth/${path}`, wrong)).status, 401)
     }

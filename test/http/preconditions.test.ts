@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { acceptedVersions, matchesNone, versionTag } from '../../server/http/preconditions.ts'
+import { forAll } from '../support/for-all.ts'
 
 describe('If-Match', () => {
   it('accepts any version when it is absent or *', () => {
@@ -26,7 +27,7 @@ describe('If-Match', () => {
     }
   })
 
-  it('accepts nothing for foreign or malformed tags, so that no write passes by mistake', () => {
+  it('accepts no version for foreign or malformed tags, so that no write passes by mistake', () => {
     const fields = [
       'W/1',
       'W/"x"',
@@ -48,16 +49,14 @@ describe('If-Match', () => {
   })
 
   it('accepts exactly the version that was sent as a tag', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 2_147_483_647 }), (version) => {
-        assert.deepEqual(acceptedVersions(versionTag(version)), [version])
-      }),
-    )
+    forAll(100, fc.integer({ min: 1, max: 2_147_483_647 }), (version) => {
+      assert.deepEqual(acceptedVersions(versionTag(version)), [version])
+    })
   })
 })
 
 describe('If-None-Match', () => {
-  it('asks for the answer when it is absent, malformed, or names other tags', () => {
+  it('sends the answer if it is absent, malformed, or names other tags', () => {
     for (const field of [undefined, '"2"', 'W/"2"', '"2", "3"', '1', '"1', '', '"11"']) {
       assert.equal(matchesNone(field, '"1"'), true, String(field))
     }
@@ -77,6 +76,6 @@ describe('If-None-Match', () => {
       acceptedVersions(field)
     }
     assert.ok(process.cpuUsage(before).user < 500_000)
-    fc.assert(fc.property(fc.string(), (field) => void [matchesNone(field, '"1"'), acceptedVersions(field)]))
+    forAll(100, fc.string(), (field) => void [matchesNone(field, '"1"'), acceptedVersions(field)])
   })
 })

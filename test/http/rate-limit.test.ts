@@ -36,45 +36,32 @@ describe('the request limits', () => {
   }
 
   /** The statuses of the answers. Checks that each 429 is complete. */
-  async function statusesOf(policy: string, quota: number, answers: Promise<Answer>[]): Promise<number[]> {
-    const statuses: number[] = []
-    for (const answer of await Promise.all(answers)) {
-      statuses.push(answer.status)
-      assert.equal(answer.headers.get('ratelimit-policy'), `"${policy}";q=${quota};w=60`)
-      assert.match(answer.headers.get('ratelimit') ?? '', new RegExp(`^"${policy}";r=\\d+;t=\\d+$`))
+  function statusesOf(policy: string, quota: number, answers: Answer[]): number[] {
+    for (const { headers } of answers) {
+      assert.equal(headers.get('ratelimit-policy'), `"${policy}";q=${quota};w=60`)
+      assert.match(headers.get('ratelimit') ?? '', new RegExp(`^"${policy}";r=\\d+;t=\\d+$`))
     }
-    return statuses
+    return answers.map(({ status }) => status)
   }
 
   /** Sends one after the other. */
-  async function inTurn(sends: (() => Promise<Answer>)[]): Promise<Promise<Answer>[]> {
-    const answers: Promise<Answer>[] = []
-    for (const send of sends) {
-      const answer = send()
-      await answer
-      answers.push(answer)
-    }
+  async function inTurn(sends: (() => Promise<Answer>)[]): Promise<Answer[]> {
+    const answers: Answer[] = []
+    for (const send of sends) answers.push(await send())
     return answers
   }
 
   const repeat = (times: number, send: () => Promise<Answer>) =>
     inTurn(Array.from({ length: times }, () => send))
 
-  it('count requests for what every cache may keep, without stating it', async () => {
+  it('count requests for answers that every cache may keep, without stating the limit in them', async () => {
     const caller = from(newAddress())
-    const answers = await Promise.all(await repeat(4, () => caller.get('/.well-known/jwks.json')))
-    assert.deepEqual(
-      answers.map(({ status, headers }) => [status, headers.has('ratelimit')]),
-      [
-        [200, false],
-        [200, false],
-        [200, false],
-        [429, true],
-      ],
-    )
+    const answers = await repeat(4, () => caller.get('/.well-known/jwks.json'))
+    const told = answers.map(({ status, headers }) => `${status} ${headers.has('ratelimit')}`)
+    assert.deepEqual(told, ['200 false', '200 false', '200 false', '429 true'])
   })
 
-  it('count every request without a valid credential by address: unknown, refused and public ones together', async () => {
+  it('count every request without a valid credential by address, whether unknown, refused or public', async () => {
     const kinds: ((caller: Client) => Promise<Answer>)[] = [
       (caller) => caller.get('/v1/none'),
       (caller) => caller.get('/v1/orders'),
@@ -90,7 +77,7 @@ describe('the request limits', () => {
     for (const [index, kind] of kinds.entries()) {
       const caller = from(newAddress())
       const answers = await repeat(4, () => kind(caller))
-      const statuses = await statusesOf('anonymous', 3, answers)
+      const statuses = statusesOf('anonymous', 3, answers)
       assert.deepEqual(
         statuses.map((status) => status === 429),
         [false, false, false, true],
@@ -103,18 +90,13 @@ describe('the request limits', () => {
 
   it('count a made-up refresh token as a request without a valid credential', async () => {
     const caller = from(newAddress())
-    const statuses: number[] = []
-    for (const answer of await repeat(4, () =>
-      caller.post('/v1/auth/token/refresh', { refreshToken: 'x' }),
-    )) {
-      statuses.push((await answer).status)
-    }
-    assert.deepEqual(statuses, [401, 401, 401, 429])
+    const answers = await repeat(4, () => caller.post('/v1/auth/token/refresh', { refreshToken: 'x' }))
+    assert.deepEqual(statusesOf('anonymous', 3, answers), [401, 401, 401, 429])
   })
 
   it('count the files of the web app by address, apart from the rest', async () => {
     const address = newAddress()
-    const page = await statusesOf('static', 4, await repeat(5, () => from(address).get('/orders/7')))
+    const page = statusesOf('static', 4, await repeat(5, () => from(address).get('/orders/7')))
     assert.deepEqual(page, [200, 200, 200, 200, 429])
     assert.equal((await from(address).get('/v1/none')).status, 404)
     assert.equal((await from(newAddress()).get('/orders/7')).status, 200)
@@ -131,7 +113,7 @@ describe('the request limits', () => {
       () => caller.post('/v1/auth/session', {}),
       () => caller.post('/v1/auth/token', credentials),
     ])
-    assert.deepEqual(await statusesOf('exchange', 5, answers), [200, 200, 401, 404, 400, 429])
+    assert.deepEqual(statusesOf('exchange', 5, answers), [200, 200, 401, 404, 400, 429])
   })
 
   it('count refreshes by token family, and by address', async () => {
@@ -164,10 +146,10 @@ describe('the request limits', () => {
     await browser.post('/v1/auth/session', credentials)
     await browser.fetchAntiforgeryToken()
     const answers = await repeat(3, () => from(newAddress(), browser).post('/v1/auth/session/refresh'))
-    assert.deepEqual(await statusesOf('refresh', 2, answers), [200, 200, 429])
+    assert.deepEqual(statusesOf('refresh', 2, answers), [200, 200, 429])
   })
 
-  it('count reads and writes by caller, apart from one another, by cookie and bearer together', async () => {
+  it('count reads and writes of a caller separately, but cookie and bearer together', async () => {
     const { credentials } = await newUser(service)
     const browser = from(newAddress())
     await browser.post('/v1/auth/session', credentials)
@@ -181,14 +163,14 @@ describe('the request limits', () => {
       () => anywhere(bearer).get('/v1/orders/none'),
       () => anywhere(bearer).get('/v1/auth/me'),
     ])
-    assert.deepEqual(await statusesOf('read', 4, reads), [200, 200, 200, 404, 429])
+    assert.deepEqual(statusesOf('read', 4, reads), [200, 200, 200, 404, 429])
     assert.equal((await anywhere(browser).get('/v1/orders')).status, 429)
     const writes = await inTurn([
       () => anywhere(browser).post('/v1/orders', {}),
       () => anywhere(bearer).post('/v1/orders', { customer: 'Acme', total: 1 }),
       () => anywhere(bearer).post('/v1/orders', { customer: 'Acme', total: 1 }),
     ])
-    assert.deepEqual(await statusesOf('write', 2, writes), [403, 201, 429])
+    assert.deepEqual(statusesOf('write', 2, writes), [403, 201, 429])
   })
 
   it('count addresses of one IPv6 /64 as one, and an IPv4 address in any spelling', async () => {
@@ -215,14 +197,14 @@ describe('the request limits', () => {
     assert.deepEqual(order, ['404', '404', '429 late'])
   })
 
-  it('trust the nearest hop that is not a configured proxy, not what a client wrote before it', async () => {
+  it('trust the nearest hop that is not a configured proxy, not what a client added before it', async () => {
     const address = newAddress()
     const answers = [1, 2, 3, 4].map((n) => from(`192.0.2.${n}, ${address}`).get('/v1/none'))
     const statuses = (await Promise.all(answers)).map(({ status }) => status)
     assert.deepEqual(statuses.sort(), [404, 404, 404, 429])
   })
 
-  it('count by the peer if no proxy is configured, whatever X-Forwarded-For says', async (t) => {
+  it('use the peer’s address if no proxy is configured, whatever X-Forwarded-For says', async (t) => {
     const direct = await startService({ inside: true, env: smallLimits, until: t })
     const answers = [1, 2, 3, 4].map((n) =>
       direct.client().get('/v1/none', { 'x-forwarded-for': `10.0.0.${n}`, forwarded: `for=10.0.0.${n}` }),
@@ -274,33 +256,29 @@ describe('the request limits', () => {
 
   it('are off with a factor of 0, while the waits after failed sign-ins stay', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => unlimited.client().get('/v1/none')))
-    const statuses: number[] = []
-    for (const answer of await repeat(6, () => unlimited.client().post('/v1/auth/token', nobody))) {
-      statuses.push((await answer).status)
-    }
+    const signIns = await repeat(6, () => unlimited.client().post('/v1/auth/token', nobody))
+    const statuses = signIns.map(({ status }) => status)
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([404]))
     assert.equal(answers[0]?.headers.get('ratelimit'), null)
     assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429])
   })
 })
 
-describe('limitKey', () => {
-  it('is the address for IPv4, the /64 network for IPv6, in one spelling', () => {
-    const keys = {
-      '203.0.113.9': '203.0.113.9',
-      '::ffff:203.0.113.9': '203.0.113.9',
-      '::FFFF:203.0.113.9': '203.0.113.9',
-      '::ffff:cbff:fe81': '203.255.254.129',
-      '2001:db8:1:2:3:4:5:6': '2001:db8:1:2::/64',
-      '2001:0db8:0001:0002::': '2001:db8:1:2::/64',
-      '2001:db8::1': '2001:db8:0:0::/64',
-      '::1': '0:0:0:0::/64',
-      '::': '0:0:0:0::/64',
-      'fe80::1%eth0': 'fe80:0:0:0::/64',
-      '64:ff9b::203.0.113.9': '64:ff9b:0:0::/64',
-    }
-    for (const [address, key] of Object.entries(keys)) assert.equal(limitKey(address), key, address)
-  })
+it('limitKey is the address for IPv4, the /64 network for IPv6, in one spelling', () => {
+  const keys = {
+    '203.0.113.9': '203.0.113.9',
+    '::ffff:203.0.113.9': '203.0.113.9',
+    '::FFFF:203.0.113.9': '203.0.113.9',
+    '::ffff:cbff:fe81': '203.255.254.129',
+    '2001:db8:1:2:3:4:5:6': '2001:db8:1:2::/64',
+    '2001:0db8:0001:0002::': '2001:db8:1:2::/64',
+    '2001:db8::1': '2001:db8:0:0::/64',
+    '::1': '0:0:0:0::/64',
+    '::': '0:0:0:0::/64',
+    'fe80::1%eth0': 'fe80:0:0:0::/64',
+    '64:ff9b::203.0.113.9': '64:ff9b:0:0::/64',
+  }
+  for (const [address, key] of Object.entries(keys)) assert.equal(limitKey(address), key, address)
 })
 
 describe('a window of a limit', () => {
@@ -345,7 +323,7 @@ describe('a window of a limit', () => {
     assert.equal(key(49_999), '"read";r=1;t=60')
   })
 
-  it('does not stay in memory for long once it is over', () => {
+  it('does not stay in memory long once it is over', () => {
     const now = { milliseconds: 0 }
     const limits = limitsAt(now)
     const before = heapAfterCollection()

@@ -39,7 +39,7 @@ describe('a request', () => {
     assert.ok(!everything.includes(admin.headers.authorization ?? 'no'))
   })
 
-  it('is logged without what follows a #, which the router treats like a query', async () => {
+  it('is logged without the part after a #, which the router treats like a query', async () => {
     for (const path of ['/v1/none#secret-in-fragment', '/v1/orders#filter=secret-in-fragment?x=1']) {
       const { status, text } = await exchange(service.baseUrl, request('GET', path))
       assert.ok([401, 404].includes(status))
@@ -55,7 +55,7 @@ describe('a request', () => {
     assert.equal((await linesOf('logged-request-3'))[0]?.path, path.slice(0, 256))
   })
 
-  it('gets its own id each time, even if it carries two', async () => {
+  it('gets a new id each time, even if it carries two', async () => {
     const ids = new Set<string>()
     for (let count = 0; count < 20; count += 1) {
       const answer = await service.client().get('/health')
@@ -67,7 +67,7 @@ describe('a request', () => {
     assert.match(answer.headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{8,128}$/)
   })
 
-  it('takes ids of 8 to 128 characters', async () => {
+  it('keeps an id of 8 to 128 characters', async () => {
     for (const id of ['a1._-B22', 'r'.repeat(128)]) {
       const answer = await service.client().get('/v1/none', { 'x-request-id': id })
       assert.equal(answer.headers.get('x-request-id'), id)
@@ -83,7 +83,7 @@ describe('a request', () => {
     }
   })
 
-  it('continues the trace that its caller began, in the answer and in the log', async () => {
+  it('continues the trace of its caller, in the answer and in the log', async () => {
     const requestId = 'traced-request-1'
     const traceparent = `00-${trace}-${parent}-01`
     const answer = await service.client().get('/v1/none', { traceparent, 'x-request-id': requestId })

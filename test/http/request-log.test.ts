@@ -24,7 +24,7 @@ describe('the log of requests', () => {
     assert.ok((await service.log()).every(({ level }) => Number(level) <= info))
   })
 
-  it('has the first hundred refused requests of an address, and then the number of the others', async () => {
+  it('has the first hundred refused requests from an address, and then the number of the others', async () => {
     const service = await startService({
       inside: true,
       env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '10' },

@@ -5,12 +5,15 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
 import { prepareDemo } from '../../server/demo/demo.ts'
 import { openAppDatabase } from '../../server/operations.ts'
+import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { newPasskey, signInByPasskey } from '../support/passkeys.ts'
 import { freePort, startServer } from '../support/process.ts'
-import { newProduction } from '../support/production.ts'
+import { credentialsOf, newProduction, testProduction } from '../support/production.ts'
 
 describe('a start on a port that is taken', { concurrency: 2 }, () => {
   let holder: Server
@@ -42,25 +45,23 @@ describe('a start on a port that is taken', { concurrency: 2 }, () => {
   })
 })
 
-describe('a database with demo accounts', () => {
-  it('is refused in production: their passwords are public', async (t) => {
-    const database = await createTestDatabase()
-    t.after(() => database.drop())
-    const { databaseUrl } = database
-    const db = await openAppDatabase({ databaseUrl })
-    const demo = { nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: false }
-    await db.write('seedDemo', await prepareDemo(demo))
-    await db.close()
-    const { env, remove } = await newProduction({ databaseUrl, accounts: false })
-    t.after(remove)
-    const start = startServer([], env)
-    t.after(async () => (await start.catch(() => undefined))?.stop())
-    await assert.rejects(start, /ended with 1:.*DATABASE_URL: the database has demo accounts/s)
-  })
+it('a database with demo accounts is refused in production: their passwords are public', async (t) => {
+  const database = await createTestDatabase()
+  t.after(() => database.drop())
+  const { databaseUrl } = database
+  const db = await openAppDatabase({ databaseUrl })
+  const demo = { nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: false }
+  await db.write('seedDemo', await prepareDemo(demo))
+  await db.close()
+  const { env, remove } = await newProduction({ databaseUrl, accounts: false })
+  t.after(remove)
+  const start = startServer([], env)
+  t.after(async () => (await start.catch(() => undefined))?.stop())
+  await assert.rejects(start, /ended with 1:.*DATABASE_URL: the database has demo accounts/s)
 })
 
-describe('a key or database that every account of the machine may read', () => {
-  it('is named in the log, and no other', { skip: process.platform === 'win32' }, async (t) => {
+describe('a key or database file that every account of the machine may read', () => {
+  it('is named in the log, and other files are not', { skip: process.platform === 'win32' }, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-start-'))
     t.after(() => rm(folder, { recursive: true }))
     const files = ['SIGNING_KEY_FILES', 'ANTIFORGERY_KEY_FILE', 'DATABASE_URL']
@@ -71,7 +72,7 @@ describe('a key or database that every account of the machine may read', () => {
       ANTIFORGERY_KEY_FILE: antiforgery,
       DATABASE_URL: `file:${database}`,
     }
-    /** From a start that fails soon, because the signing key is invalid. */
+    /** The warnings of a start that soon fails, because the signing key is invalid. */
     async function warnings(mode: number): Promise<string[]> {
       for (const file of [signing, antiforgery, database]) {
         await writeFile(file, Buffer.alloc(32).toString('base64'))
@@ -88,4 +89,50 @@ describe('a key or database that every account of the machine may read', () => {
     assert.deepEqual(await warnings(0o640), [])
     assert.deepEqual(await warnings(0o644), files)
   })
+})
+
+describe('a start under another host name', () => {
+  const production = testProduction()
+
+  it('says how many people cannot use their passkeys, and how many that locks out', async () => {
+    const { baseUrl } = await production.serve()
+    const first = { client: () => new Client(baseUrl) }
+    await newPasskey(first, { credentials: credentialsOf('admin') })
+    const passkey = await newPasskey(first, { credentials: credentialsOf('operator') })
+    const operator = await signInByPasskey(first, passkey)
+    assert.equal((await operator.send('DELETE', '/v1/auth/password')).status, 204)
+    const second = await production.serve({ PUBLIC_URL: 'https://signing.example.com' })
+    assert.match(
+      second.output(),
+      /"msg":"PUBLIC_URL: the passkeys of 2 people are for another host than signing\.example\.com; 1 of them cannot sign in"/,
+    )
+    assert.doesNotMatch((await production.serve()).output(), /passkeys/)
+  })
+})
+
+describe('the clock', () => {
+  const day = 86_400_000
+
+  for (const [what, ageDays, warning] of [
+    ['behind the newest event', -400, /"msg":"the clock is wrong, or was: the newest event is of 20/],
+    ['far ahead of the newest event', 400, /"msg":"the newest event is 400 days old \(20/],
+    ['near the newest event', 1, undefined],
+  ] as const) {
+    it(`${what}: the start ${warning === undefined ? 'says nothing' : 'warns'}`, async (t) => {
+      const database = await createTestDatabase()
+      t.after(() => database.drop())
+      const { databaseUrl } = database
+      const db = await openAppDatabase({ databaseUrl })
+      const stamp = machineStamp(Date.now() - ageDays * day)
+      await db.write('addRole', { role: 'Auditor', permissions: [], stamp })
+      await db.close()
+      const { env, remove } = await newProduction({ databaseUrl, accounts: false })
+      t.after(remove)
+      const server = await startServer([], env)
+      t.after(() => server.stop())
+      const warnings = server.output().match(/"msg":"(?:the clock|the newest event) [^"]*/g) ?? []
+      assert.equal(warnings.length, warning === undefined ? 0 : 1)
+      assert.match(warnings[0] ?? '', warning ?? /^$/)
+    })
+  }
 })

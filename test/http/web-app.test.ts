@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { demoAccounts } from '../../server/demo/demo.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
 import { startService, testService } from '../support/service.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('the web app', () => {
   const service = testService()
@@ -14,7 +21,7 @@ describe('the web app', () => {
   const assetPath = (extension: string) =>
     new RegExp(`(?:href|src)="(/assets/[^"]+\\.${extension})"`).exec(index)?.[1] ?? ''
 
-  it('is one page at every address outside the API, fetched again each time', async () => {
+  it('is one page at every address outside the API, revalidated each time', async () => {
     assert.match(index, /^<!doctype html>/i)
     for (const path of '/ /orders /orders/7/ /problems/order-not-found /healthy /a/b/c?d=e /index.html'.split(
       ' ',
@@ -44,13 +51,39 @@ describe('the web app', () => {
     assert.equal(asset.status, 200)
   })
 
+  it('has the demo accounts in its page in development, as long as their passwords are the published ones', async (t) => {
+    assert.doesNotMatch(index, /demo/)
+    const demo = await startService({ development: true, until: t })
+    const accountsIn = (page: string) => /<meta name="demo-accounts" content="(.*)" \/>/.exec(page)?.[1]
+    const shown = async () =>
+      JSON.parse((accountsIn((await demo.client().get('/')).text) ?? '[]').replaceAll('&quot;', '"'))
+    assert.deepEqual(await shown(), demoAccounts)
+    const admin = await demo.session('admin')
+    const currentPassword = 'countersign-demo-admin'
+    const newPassword = 'a-password-of-my-own'
+    assert.equal((await admin.post('/v1/auth/password', { currentPassword, newPassword })).status, 204)
+    assert.deepEqual(await shown(), demoAccounts.slice(1))
+    await withRawDatabase(demo.databaseUrl, (db) => db.updateTable('principals').set({ demo: 0 }).execute())
+    assert.deepEqual(await shown(), [])
+  })
+
+  it('has no password of a demo account in any file', () => {
+    const files = globSync('web/dist/**/*', { cwd: root, withFileTypes: true }).filter((file) =>
+      file.isFile(),
+    )
+    assert.ok(files.length > 5)
+    for (const { parentPath, name } of files) {
+      assert.equal(readFileSync(join(parentPath, name)).includes('countersign-demo-'), false, name)
+    }
+  })
+
   it('disallows everything to robots', async () => {
     const answer = await service.client().get('/robots.txt')
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
     assert.equal(answer.text, 'User-agent: *\nDisallow: /\n')
   })
 
-  it('is a 404 problem for every other method', async () => {
+  it('answers 404 with a problem to every other method', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
       const answer = await exchange(service.baseUrl, request(method, '/orders'))
       assert.equal(answer.status, 404, method)
@@ -58,7 +91,7 @@ describe('the web app', () => {
     }
   })
 
-  it('has a policy without unsafe-inline or unsafe-eval, and nothing in its page that the policy forbids', async () => {
+  it('has a content security policy without unsafe-inline or unsafe-eval, and a page that obeys it', async () => {
     const { headers } = await service.client().get('/orders')
     const policy = headers.get('content-security-policy') ?? ''
     assert.match(policy, /default-src 'none'/)
@@ -106,7 +139,7 @@ describe('the web app', () => {
     assertProblem(await service.client().get(`${assetPath('js')}.br`), 404, 'route-not-found')
   })
 
-  it('is a 404 problem for a missing file under /assets/', async () => {
+  it('answers 404 with a problem for a missing file under /assets/', async () => {
     for (const path of '/assets/none.js /assets/ /assets /assets/none /assets/.. /assets/none.css?x'.split(
       ' ',
     )) {

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { sql } from '#kysely'
 import { orderStatus, orderStatusNames } from '../../server/orders/order.ts'
-import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
-/** Where SQLite and PostgreSQL differ by themselves and must not here; the runner runs this file on both. */
+/** Where SQLite and PostgreSQL differ, but the service must not. The runner runs this file on both. */
 describe('on either engine', () => {
   const service = testService()
-  let viewer: Client
-  before(async () => {
-    viewer = await service.bearer('viewer')
-  })
+  const viewer = setUp(() => service.bearer('viewer'))
 
   async function customersOf(filter: string, orderBy = 'customer'): Promise<string[]> {
     const query = new URLSearchParams({ filter, orderBy, pageSize: '100' })
@@ -21,7 +17,7 @@ describe('on either engine', () => {
     return body.items.map(({ customer }: { customer: string }) => customer)
   }
 
-  it('text is found whatever its case and compatibility forms, with accents kept apart', async () => {
+  it('text is found whatever its case and compatibility forms, but accents count', async () => {
     const customers = [
       'İstanbul AŞ',
       'ISPARTA',
@@ -48,7 +44,7 @@ describe('on either engine', () => {
     assert.deepEqual(await found('zoe'), ['Zoe'])
   })
 
-  it('text sorts by code point of its folded form: no locale, emoji after everything', async () => {
+  it('text sorts by the code points of its folded form: no locale, emoji last', async () => {
     const customers = ['b', 'A', 'a2', 'Z', 'ä', '_', '0', '🦊', '￼', 'e\u0301']
     await insertOrders(
       service,
@@ -58,7 +54,7 @@ describe('on either engine', () => {
     assert.deepEqual(await customersOf('createdBy=sorting'), sorted)
   })
 
-  it('nulls come last both ways', async () => {
+  it('null values come last in both directions', async () => {
     await insertOrders(service, [
       orderRow({ customer: 'nulls none', updated_at: null }),
       orderRow({ customer: 'nulls early', updated_at: 1 }),
@@ -72,7 +68,7 @@ describe('on either engine', () => {
     assert.deepEqual(await names('Desc'), ['nulls late', 'nulls early', 'nulls none'])
   })
 
-  it('totals and instants come back as the numbers that were stored, at both ends of their range', async () => {
+  it('totals and instants are read as the numbers that were stored, at both ends of their range', async () => {
     const rows = [
       orderRow({ customer: 'range', total_e4: 1, created_at: 0 }),
       orderRow({ customer: 'range', total_e4: 999_999_999_999_999, created_at: 35_184_372_088_831 }),
@@ -86,7 +82,7 @@ describe('on either engine', () => {
     )
   })
 
-  it('a broken constraint is a failure that leaves nothing behind', async () => {
+  it('a violated constraint is an error, and leaves nothing behind', async () => {
     const row = orderRow({ customer: 'constraint', total_e4: 0 })
     await assert.rejects(insertOrders(service, [row]))
     assert.deepEqual(await customersOf('constraint'), [])
@@ -113,9 +109,7 @@ describe('on either engine', () => {
         status: string
       }>`select status from orders_readable where customer = 'named' order by id`.execute(db),
     )
-    assert.deepEqual(
-      shown.rows.map(({ status }) => status),
-      orderStatusNames,
-    )
+    const statuses = shown.rows.map(({ status }) => status)
+    assert.deepEqual(statuses, orderStatusNames)
   })
 })

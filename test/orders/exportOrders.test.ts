@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
 import { insertOrders, onlyOrders, orderIdAt, orderRow } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const jsonl = { accept: 'application/jsonl' }
 const csv = { accept: 'text/csv' }
@@ -27,11 +26,8 @@ const rows = Array.from({ length: 2_345 }, (_, index) => {
 
 describe('listOrders, as an export', () => {
   const service = testService()
-  let admin: Client
+  const admin = setUp(() => service.bearer('admin'))
   onlyOrders(service, rows)
-  before(async () => {
-    admin = await service.bearer('admin')
-  })
 
   const linesOf = async (query: string) => {
     const { status, text } = await admin.get(`/v1/orders?${query}`, jsonl)
@@ -42,10 +38,10 @@ describe('listOrders, as an export', () => {
       .map((line) => JSON.parse(line))
   }
 
-  describe('holds what the list holds, in its order', () => {
+  describe('has the orders of the list, in the same order', () => {
     for (const sort of ['id', 'customer', 'total', 'status', 'createdAtUtc', 'updatedAtUtc']) {
       for (const order of ['Asc', 'Desc']) {
-        it(`by ${sort} ${order}`, async () => {
+        it(`sorted by ${sort} ${order}`, async () => {
           const query = `orderBy=${sort}&order=${order}`
           const { body } = await admin.get(`/v1/orders?${query}&paginated=false`)
           assert.equal(body.items.length, rows.length)
@@ -76,7 +72,27 @@ describe('listOrders, as an export', () => {
       const { text } = await admin.get(`/v1/orders?filter=id=${id}${query}`, csv)
       return { id, text }
     }
-    const customers = ['=1+1', '+1', '-1', '@sum', 'it\'s, "so"', 'Ünï 🥪', '1-1']
+    /** Customers, and what the file has for them. */
+    const cellsOf: Record<string, string> = {
+      'Ünï 🥪': 'Ünï 🥪',
+      'it\'s, "so"': '"it\'s, ""so"""',
+      '1-1': '1-1',
+      'a;b=c': 'a;b=c',
+      '=1+1': "'=1+1",
+      '+1': "'+1",
+      '-1': "'-1",
+      '@sum': "'@sum",
+      '＝1+1': "'＝1+1",
+      '＋1': "'＋1",
+      '－1': "'－1",
+      '＠sum': "'＠sum",
+      'a;=1+1;@sum': "a;'=1+1;'@sum",
+      'a; ＋1': "a; '＋1",
+      'a;"=1+1"': `"a;""'=1+1"""`,
+      'a\t-1': "a\t'-1",
+      '\t=1+1': "'\t'=1+1",
+    }
+    const customers = Object.keys(cellsOf)
     before(() =>
       insertOrders(
         service,
@@ -86,7 +102,7 @@ describe('listOrders, as an export', () => {
       ),
     )
 
-    it('has a line of names, exact totals, states by name, and CR LF behind each line (RFC 4180)', async () => {
+    it('has a header line, exact totals, states by name, and CR LF after each line (RFC 4180)', async () => {
       const { id, text } = await cells('Ünï 🥪')
       assert.equal(
         text,
@@ -94,20 +110,30 @@ describe('listOrders, as an export', () => {
       )
     })
 
-    it('quotes what needs quotes, and leads what a spreadsheet would compute by an apostrophe', async () => {
-      const shown = async (customer: string) => {
+    it('quotes fields that need it, and puts an apostrophe before anything that a spreadsheet would compute', async () => {
+      const shown: typeof cellsOf = {}
+      for (const customer of customers) {
         const { id, text } = await cells(customer)
-        return text
-          .split('\r\n')[1]
-          ?.slice(id.length + 1)
-          .split(',1250.0001,')[0]
+        const row = text.split('\r\n')[1] ?? ''
+        shown[customer] = row.slice(id.length + 1).split(',1250.0001,')[0] ?? ''
       }
-      const all: (string | undefined)[] = []
-      for (const customer of customers) all.push(await shown(customer))
-      assert.deepEqual(all, ["'=1+1", "'+1", "'-1", "'@sum", '"it\'s, ""so"""', 'Ünï 🥪', '1-1'])
+      assert.deepEqual(shown, cellsOf)
     })
 
-    it('begins with a byte-order mark on request, and with nothing else', async () => {
+    it('has one header line above all orders, and empty cells where they have no value', async () => {
+      const query = 'orderBy=updatedAtUtc&columns=updatedAtUtc,modifiedBy'
+      const { body } = await admin.get(`/v1/orders?${query}&paginated=false`)
+      const expected = body.items.map((item: Record<string, string | null>) =>
+        [item.id, item.updatedAtUtc ?? '', item.modifiedBy ?? ''].join(),
+      )
+      const [header, ...lines] = (await admin.get(`/v1/orders?${query}`, csv)).text.split('\r\n')
+      assert.equal(header, 'id,customer,total,status,createdAtUtc,updatedAtUtc,modifiedBy')
+      assert.equal(lines.pop(), '')
+      const shown = lines.map((line) => [line.split(',', 1), ...line.split(',').slice(-2)].join())
+      assert.deepEqual(shown, expected)
+    })
+
+    it('begins with a byte-order mark only on request', async () => {
       const plain = await cells('+1')
       const marked = await admin.get(`/v1/orders?filter=id=${plain.id}&bom=true`, csv)
       assert.deepEqual([...Buffer.from(marked.text).subarray(0, 5)], [...Buffer.from('id,cu')])
@@ -119,7 +145,7 @@ describe('listOrders, as an export', () => {
       assert.deepEqual([...bytes.subarray(0, 5)], [0xef, 0xbb, 0xbf, 0x69, 0x64])
     })
 
-    it('is a file with a name, and of no match the line of names alone', async () => {
+    it('is a file with a name, and has only the header line if nothing matches', async () => {
       const { headers, text } = await admin.get('/v1/orders?filter=nobody', csv)
       assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8')
       assert.equal(headers.get('content-disposition'), 'attachment; filename="orders.csv"')
@@ -128,20 +154,20 @@ describe('listOrders, as an export', () => {
   })
 
   describe('refuses', () => {
-    it('a faulty filter, sort or page before anything is sent', async () => {
+    it('an invalid filter, sort or page before anything is sent', async () => {
       assertProblem(await admin.get('/v1/orders?filter=(', csv), 400, 'invalid-filter')
       assertProblem(await admin.get('/v1/orders?orderBy=nothing', csv), 400, 'validation-failed')
       assertProblem(await admin.get('/v1/orders?pageNumber=0', csv), 400, 'validation-failed')
       assertProblem(await admin.get('/v1/orders?bom=2', csv), 400, 'validation-failed')
     })
 
-    it('nobody who may read, and everybody else', async () => {
+    it('a caller without the permission to read', async () => {
       assert.equal((await (await service.bearer('viewer')).get('/v1/orders?filter=nobody', csv)).status, 200)
       assertProblem(await service.client().get('/v1/orders', csv), 401, 'authentication-required')
     })
   })
 
-  it('is JSON wherever JSON is accepted as much, or anything', async () => {
+  it('is JSON unless Accept prefers another form', async () => {
     for (const accept of ['*/*', 'application/json', 'application/json, text/csv;q=0.9', 'text/csv;q=0']) {
       const { headers } = await admin.get('/v1/orders?pageSize=1', { accept })
       assert.match(headers.get('content-type') ?? '', /^application\/json/, accept)

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { readToken, type Token } from '../../server/orders/filter/lexer.ts'
 import { anyCharacter } from '../support/any-character.ts'
+import { forAll } from '../support/for-all.ts'
 
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
@@ -42,23 +43,20 @@ const anyText = fc.oneof(
   fc.string({ unit: anyCharacter, maxLength: 30 }),
 )
 
-describe('the lexer, with a text that somebody is still typing', () => {
+describe('the lexer, with a text that is still being typed', () => {
   it('reads on after a fault, to the end of any text, with nothing but white space between two tokens', () => {
-    fc.assert(
-      fc.property(anyText, (text) => {
-        let end = 0
-        for (const { position, length } of tokensOf(text)) {
-          assert.ok(length > 0)
-          assert.equal(text.slice(end, position).trim(), '')
-          end = position + length
-        }
-        assert.equal(text.slice(end).trim(), '')
-      }),
-      { numRuns: 5000 },
-    )
+    forAll(5000, anyText, (text) => {
+      let end = 0
+      for (const { position, length } of tokensOf(text)) {
+        assert.ok(length > 0)
+        assert.equal(text.slice(end, position).trim(), '')
+        end = position + length
+      }
+      assert.equal(text.slice(end).trim(), '')
+    })
   })
 
-  it('says what a string lacks at its end: with that it is whole, and means the same', () => {
+  it('says what is missing to close a string: with that it is complete, and means the same', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const open = tokensOf(text).find(({ closing }) => closing !== '')
@@ -74,7 +72,7 @@ describe('the lexer, with a text that somebody is still typing', () => {
     )
   })
 
-  it('knows what no filter can have, one fault for each token', () => {
+  it('reports tokens that no filter can have, one fault for each', () => {
     const faultsOf = (text: string) =>
       tokensOf(text).map(({ kind, fault }) => [kind, fault?.position, fault?.length])
     assert.deepEqual(faultsOf('a;b !'), [

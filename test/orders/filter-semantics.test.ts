@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { instantOfId } from '../../server/ids.ts'
 import { idsBySearch, idsByText } from '../../server/orders/filter/id.ts'
-import { byCodePoint, customers, filterTable, ids, type Row } from '../support/filter-table.ts'
-import { orderIdAt, orderRow } from '../support/orders.ts'
+import { byCodePoint, customers, filterTable, ids } from '../support/filter-table.ts'
+import { type OrderRow, orderIdAt, orderRow } from '../support/orders.ts'
 
-const rows: Row[] = customers.map((customer, index) =>
+const rows: OrderRow[] = customers.map((customer, index) =>
   orderRow({
     id: ids[index] ?? orderIdAt(index, 0),
     customer,
@@ -128,7 +128,7 @@ describe('a null', () => {
     ': ""',
   ].map((comparison) => `modifiedBy ${comparison}`)
 
-  it('matches no comparison, and NOT of each', async () => {
+  it('matches no comparison, but matches the negation of each', async () => {
     for (const comparison of comparisons) {
       const found = await idsFound(comparison)
       const refused = await idsFound(`NOT ${comparison}`)
@@ -140,18 +140,18 @@ describe('a null', () => {
     }
   })
 
-  it('is what has no value', async () => {
+  it('is found by a search for a missing value', async () => {
     assert.deepEqual(await idsFound('modifiedBy:*'), others)
     assert.deepEqual(await idsFound('NOT modifiedBy:*'), nulls)
   })
 })
 
-describe('the bounds of a range of ids are uuids, as PostgreSQL refuses anything else', () => {
+describe('the bounds of a range of ids, uuids because PostgreSQL refuses anything else,', () => {
   const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
   const whole = '019a0000-0000-7000-8000-00000000000f'
   const hex = whole.replaceAll('-', '')
 
-  it('when a text begins an id', () => {
+  it('exist if a text begins an id', () => {
     const prefixes = Array.from({ length: whole.length + 1 }, (_, length) =>
       idsByText(whole.slice(0, length), true),
     )
@@ -162,7 +162,7 @@ describe('the bounds of a range of ids are uuids, as PostgreSQL refuses anything
     }
   })
 
-  it('and there are none when it does not', () => {
+  it('do not exist otherwise', () => {
     const texts = [`${whole}0`, `${hex}0`, `${whole}-`, `${hex}-`, hex, 'g', '019a0000_', '019a%', '-', '😀']
     const strays = [...texts, `${whole.slice(0, 35)}g`, `${whole.slice(0, 35)}٣`, `${hex}0000`]
     for (const text of strays) assert.equal(idsByText(text, true), null, text)

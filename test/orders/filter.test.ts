@@ -1,10 +1,8 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { FilterError } from '../../server/orders/filter/fault.ts'
-import type { Operator } from '../../server/orders/filter/fields.ts'
+import { type FilterColumn, filterNames, type Operator } from '../../server/orders/filter/fields.ts'
 import { type Filter, parseFilter } from '../../server/orders/filter/parser.ts'
-import { fieldNames } from '../../server/orders/order.ts'
 
 type NumberFilter = Extract<Filter, { kind: 'number' }>
 
@@ -12,7 +10,7 @@ const search = (text: string): Filter => ({ kind: 'search', text })
 const not = (operand: Filter): Filter => ({ kind: 'not', operand })
 const and = (...operands: Filter[]): Filter => ({ kind: 'and', operands })
 const or = (...operands: Filter[]): Filter => ({ kind: 'or', operands })
-const hasValue = (field: (typeof fieldNames)[number]): Filter => ({ kind: 'hasValue', field })
+const hasValue = (field: FilterColumn): Filter => ({ kind: 'hasValue', field })
 const number =
   (field: NumberFilter['field']) =>
   (operator: NumberFilter['operator'], low: number, high = low + 1): Filter => ({
@@ -24,17 +22,19 @@ const number =
 const total = number('total')
 const status = number('status')
 const created = number('createdAtUtc')
+const short = number('number')
+const missing = number('approvalsMissing')
+const waits: Filter = { kind: 'waits' }
 /** A pattern as `before|text|after`, with `*` for a wildcard on either side. */
 const pattern = (shown: string) => {
   const [before, text = '', after] = shown.split('|')
   return { text, anyBefore: before === '*', anyAfter: after === '*' }
 }
-const customer = (operator: Operator, shown: string): Filter => ({
-  kind: 'text',
-  field: 'customer',
-  operator,
-  pattern: pattern(shown),
-})
+const text =
+  (field: Extract<Filter, { kind: 'text' }>['field']) =>
+  (operator: Operator, shown: string): Filter => ({ kind: 'text', field, operator, pattern: pattern(shown) })
+const customer = text('customer')
+const approvedBy = text('approvedBy')
 const id = (operator: '=' | '!=' | ':', shown: string): Filter => ({
   kind: 'id',
   operator,
@@ -134,7 +134,9 @@ const meanings: Record<string, [string, Filter][]> = {
     ['customer:\\*', customer(':', '|*|')],
     ['id=019a*', id('=', '|019a|*')],
   ],
-  'has a value': fieldNames.map((name): [string, Filter] => [`${name}:*`, hasValue(name)]),
+  'has a value': filterNames
+    .filter((name) => name !== 'waits')
+    .map((name): [string, Filter] => [`${name}:*`, hasValue(name)]),
   totals: [
     ['total=12.5', total('=', 125_000)],
     ['total:12.5', total('=', 125_000)],
@@ -162,6 +164,43 @@ const meanings: Record<string, [string, Filter][]> = {
     ['status=rejected', status('=', 2)],
     ['status!=3', status('!=', 3)],
   ],
+  'names of approvers': [
+    ['approvedBy=ann', approvedBy('=', '|ann|')],
+    ['approvedBy!=a*', approvedBy('!=', '|a|*')],
+    ['approvedby:nn', approvedBy(':', '|nn|')],
+  ],
+  'missing approvals, which only a pending order can have': [
+    ['approvalsMissing=0', missing('=', 0)],
+    ['approvalsMissing<2', missing('<', 2)],
+    ['approvalsMissing<=1', missing('<=', 1)],
+    ['approvalsMissing>=0', missing('>=', 0)],
+    ['approvalsMissing!=2', missing('!=', 2)],
+    ['approvalsMissing:2', and(status('=', 0), missing('=', 2))],
+    ['approvalsMissing>0', and(status('=', 0), missing('>', 0))],
+    ['approvalsMissing>=1', and(status('=', 0), missing('>=', 1))],
+    ['approvalsMissing!=0', and(status('=', 0), missing('!=', 0))],
+    ['-approvalsMissing="007"', not(and(status('=', 0), missing('=', 7)))],
+    ['a approvalsMissing>1 b', and(a, status('=', 0), missing('>', 1), b)],
+    ['a OR approvalsMissing>1', or(a, and(status('=', 0), missing('>', 1)))],
+  ],
+  'numbers of orders': [
+    ['#1042', short('=', 1042)],
+    ['-#7', not(short('=', 7))],
+    ['#7 a', and(short('=', 7), a)],
+    ['#007', short('=', 7)],
+    [`#${'9'.repeat(20)}`, short('=', beyondAll, beyondAll)],
+    ['number:7', short('=', 7)],
+    ['number>=#7', short('>=', 7)],
+    ['Number != "7"', short('!=', 7)],
+    ['"#7"', search('#7')],
+    ['# ##7 #7b #7* 7#', and(...['#', '##7', '#7b', '#7*', '7#'].map(search))],
+  ],
+  'what waits for the reader': [
+    ['waits:me', and(status('=', 0), waits)],
+    ['Waits: "ME"', and(status('=', 0), waits)],
+    ['NOT waits:me', not(and(status('=', 0), waits))],
+    ['waits:me a', and(status('=', 0), waits, a)],
+  ],
   times: [
     ['createdAtUtc=2026-01-01', created('=', newYear2026Ms, newYear2026Ms + dayMs)],
     ['createdAtUtc<2026-01-01T00:00:00Z', created('<', newYear2026Ms)],
@@ -185,7 +224,7 @@ describe('parseFilter understands', () => {
     })
   }
 
-  it('nothing in an empty or blank text', () => {
+  it('an empty or blank text as no filter', () => {
     for (const text of ['', ' ', ' \t\r\n\u3000 ']) assert.equal(parseFilter(text), null)
   })
 
@@ -194,180 +233,3 @@ describe('parseFilter understands', () => {
     assert.deepEqual(parseFilter('😀'.repeat(1000)), search('😀'.repeat(1000)))
   })
 })
-
-const terms = ['a value', 'a field name', 'NOT', '-', '(']
-const negated = ['a value', 'a field name', '(']
-const between = ['white space', 'AND', 'OR']
-const space = ['white space']
-const instant = ['an RFC 3339 time', 'YYYY-MM-DD']
-const statuses = ['Pending', 'Approved', 'Rejected', 'Withdrawn', '0', '1', '2', '3']
-const decimal = ['a decimal number']
-const value = ['a value']
-
-/** Faulty texts, the fault between guillemets, with what is expected there and words of the sentence. */
-const faults: Record<string, [string, readonly string[], RegExp][]> = {
-  'keywords out of place': [
-    ['«AND»', terms, /`AND` cannot be used here/],
-    ['a AND«»', terms, /ends too early/],
-    ['a AND  «»', terms, /ends too early/],
-    ['a AND «AND» b', terms, /`AND`/],
-    ['a OR «OR» b', terms, /`OR`/],
-    ['a OR «AND» b', terms, /`AND`/],
-    ['NOT«»', negated, /ends too early/],
-    ['NOT «NOT» a', negated, /`NOT`/],
-    ['NOT «-»a', negated, /only one NOT/],
-    ['-«-»a', negated, /only one NOT/],
-    ['-«NOT» a', negated, /`NOT`/],
-    ['-«»', negated, /ends too early/],
-    ['a «-» b', negated, /directly before/],
-    ['NOT«(»a)', space, /`NOT` needs white space around it/],
-    ['a AND«(»b)', space, /`AND` needs white space around it/],
-    ['a OR«(»b)', space, /`OR` needs white space around it/],
-    ['customer = «AND»', value, /in quotes/],
-    ['total = «AND» a', decimal, /in quotes/],
-  ],
-  'missing white space': [
-    ['(a)«b»', between, /White space/],
-    ['(a)«(»b)', between, /White space/],
-    ['a«(»b)', between, /White space/],
-    ['"a"«b»', between, /White space/],
-    ["customer='a'«'b'»", between, /White space/],
-    ['(a)«AND» b', between, /White space/],
-    ['(a)«OR» b', between, /White space/],
-    ['(a)«-»b', between, /White space/],
-  ],
-  parentheses: [
-    ['(«»', terms, /ends too early/],
-    ['(a«»', [')', ...between], /not closed/],
-    ['(a AND b «»', [')', ...between], /not closed/],
-    ['(«)»', terms, /nothing before/],
-    ['(a AND «)»', terms, /nothing before/],
-    ['a«)»', between, /closes no/],
-    ['«)»', terms, /nothing before/],
-    ['((((((«(»a)))))))', ['a value', 'a field name'], /6 deep/],
-  ],
-  'operators out of place': [
-    ['«=» 5', terms, /field name is missing before this `=`/],
-    ['a AND «!=» 5', terms, /field name/],
-    ['(a) «=» b', terms, /field name/],
-    ['total = 5«<»6', terms, /field name/],
-    ['NOT «:»5', terms, /field name/],
-    ['«AND»: 5', terms, /`AND`/],
-    ['«"total"» = 5', fieldNames, /must not be in quotes/],
-    ['total «!» 5', ['!='], /`!`/],
-    ['a«!»', ['!='], /`!`/],
-    ['total =«=» 5', decimal, /Add a value/],
-    ['total =«>» 5', decimal, /Add a value/],
-  ],
-  'unknown fields': [
-    ['«foo» = 5', fieldNames, /no field `foo`.*id, customer, total/],
-    ['a («foo»:*)', fieldNames, /no field/],
-    ['«foo»="', fieldNames, /no field/],
-    ['«__proto__»=1', fieldNames, /no field/],
-    ['«constructor»=1', fieldNames, /no field/],
-    [`«${'😀'.repeat(500)}» = 5`, fieldNames, /no field `(😀){24}…`/u],
-  ],
-  'missing values': [
-    ['customer=«»', value, /Add a value: `customer` needs a text/],
-    ['total= «»', decimal, /Add a value: `total` needs a decimal/],
-    ['(total=«)»', decimal, /Add a value/],
-    ['total=«(»5)', decimal, /Add a value/],
-  ],
-  'operators of another type': [
-    ['status «<» 1', ['=', '!=', ':'], /`status` takes no `<`/],
-    ['id «>=» 1', ['=', '!=', ':'], /`id` takes no `>=`/],
-  ],
-  'values of another type': [
-    ['total = «abc»', decimal, /`total` needs a decimal number, such as 100 or 12\.50\./],
-    ...['.5', '5.', '+5', '--5', '1e3', '1,5', '0x10', '１', 'Infinity', '*', '""', '"*"', "' 5'"].map(
-      (text): [string, string[], RegExp] => [`total=«${text}»`, decimal, /decimal/],
-    ),
-    ['total:«"*"»', decimal, /decimal/],
-    ...['4', '00', '-1', 'Pend', 'Pending*', '*', '1.0', 'toString'].map(
-      (text): [string, string[], RegExp] => [`status=«${text}» a`, statuses, /Pending \(0\)/],
-    ),
-    ...[
-      ...['2026-02-30', '2026-02-29', '1900-02-29', '2026-04-31', '2026-13-01', '2026-00-01', '2026-01-00'],
-      ...['2026', '2026-1-1', '20260101', '+002026-01-01', '2026-01-01T', '2026-01-01T00:00Z', 'today', '*'],
-      ...['2026-01-01T00:00:00', '2026-01-01T24:00:00Z', '2026-01-01T00:60:00Z', '2016-12-31T23:59:60Z'],
-      ...[
-        '2026-01-01T00:00:00.Z',
-        '2026-01-01T00:00:00,5Z',
-        '2026-01-01T00:00:00+0100',
-        '"2026-01-01 00:00:00Z"',
-      ],
-      ...['2026-01-01T00:00:00+24:00', '2026-01-01T00:00:00+01:60', '2026-02-30T00:00:00Z', '2026-01-01Z'],
-    ].map((text): [string, string[], RegExp] => [
-      `updatedAtUtc>«${text}»`,
-      instant,
-      /`updatedAtUtc`.*RFC|time such as/,
-    ]),
-  ],
-  quotes: [
-    ['a «"b c»', ['"'], /closing "/],
-    ["«'tis the season»", ["'"], /closing '/],
-    ['customer="a" customer=«"b\\" c»', ['"'], /closing "/],
-    ['«"»', ['"'], /closing "/],
-    ['«"\\»', ['"'], /closing "/],
-    ['"a«\t»b"', [], /tabs or line breaks/],
-    ['"a\\«\n»b"', [], /tabs or line breaks/],
-  ],
-  characters: [
-    ['«;»', [], /`;`/],
-    ['a«;» b', [], /`;`/],
-    ['customer=«;»', [], /`;`/],
-    ['a «\0»', [], /control/],
-    ['customer="«\0»"', [], /control/],
-    ['"\\«\u001f»"', [], /control/],
-    ['a«\u000b»b', [], /control/],
-    ['a«\u007f»', [], /control/],
-    ['«\u0085»', [], /control/],
-    ['😀 «\ud83d» a', [], /surrogate/],
-    ['a«\ude00»', [], /surrogate/],
-    ['"«\ud83d»"', [], /surrogate/],
-    ['total=x«\0»', [], /control/],
-  ],
-  limits: [
-    [`${'a'.repeat(1000)}«${'b'.repeat(9)}»`, [], /1000 characters/],
-    [`${' '.repeat(1000)}« »`, [], /1000 characters/],
-    [`${'😀'.repeat(1000)}«\0»`, [], /1000 characters/],
-    [`${'total=1 '.repeat(25)}«total»=1`, [], /25 restrictions/],
-    [`(${'a '.repeat(25)}«"b"»)`, [], /25 restrictions/],
-    [`${'a '.repeat(25)}«foo»=1`, [], /25 restrictions/],
-  ],
-}
-
-describe('parseFilter points at', () => {
-  for (const [title, rows] of Object.entries(faults)) {
-    it(title, () => {
-      for (const [marked, expected, sentence] of rows) {
-        const [before = '', at = '', after = ''] = marked.split(/[«»]/)
-        const { detail, ...place } = faultOf(before + at + after).fault
-        assert.deepEqual(place, { position: before.length, length: at.length, expected }, marked)
-        assert.match(detail, sentence)
-      }
-    })
-  }
-
-  it('the whole rest of an unterminated text', () => {
-    const { position, length } = faultOf('a "b c (').fault
-    assert.deepEqual([position, length], [2, 6])
-  })
-
-  it('a fault with a sentence that is its message, and short', () => {
-    const { name, message, fault } = faultOf(`${'x'.repeat(900)}=1`)
-    assert.equal(message, fault.detail)
-    assert.equal(name, 'FilterError')
-    assert.ok(fault.detail.length < 220, fault.detail)
-  })
-})
-
-function faultOf(text: string): FilterError {
-  try {
-    parseFilter(text)
-  } catch (error) {
-    assert.ok(error instanceof FilterError, `${error}`)
-    return error
-  }
-  assert.fail(`no fault in ${text}`)
-}

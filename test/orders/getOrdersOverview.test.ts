@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import type { Answer, Client } from '../support/client.ts'
+import type { Answer } from '../support/client.ts'
 import {
   createdId,
   type OrderRow,
@@ -12,7 +12,8 @@ import {
   storedState,
 } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, testService } from '../support/service.ts'
+import { assertRevalidates } from '../support/revalidation.ts'
+import { type Service, setUp, testService } from '../support/service.ts'
 
 const path = '/v1/orders/summary'
 const day = 86_400_000
@@ -23,7 +24,7 @@ const dateOf = (instant: number) => new Date(instant).toISOString().slice(0, 10)
 const startOf = (instant: number) => Math.floor(instant / day) * day
 
 /**
- * Waits out a midnight that is about to come, so that today is the same day for the test and for the service.
+ * If midnight is near, waits until it has passed, so that today is the same day for the test and the service.
  */
 function awayFromMidnight(service: Service): void {
   if (startOf(service.now() + 60_000) !== startOf(service.now())) service.advance(60_000)
@@ -32,11 +33,8 @@ function awayFromMidnight(service: Service): void {
 describe('getOrdersOverview', () => {
   const service = testService()
   onlyOrders(service)
-  let viewer: Client
-  before(async () => {
-    awayFromMidnight(service)
-    viewer = await service.bearer('viewer')
-  })
+  before(() => awayFromMidnight(service))
+  const viewer = setUp(() => service.bearer('viewer'))
 
   /** Figures of these orders alone. */
   async function ofOrders(rows: OrderRow[], query: string): Promise<Answer['body']> {
@@ -47,7 +45,7 @@ describe('getOrdersOverview', () => {
   }
 
   describe('succeeds', () => {
-    it('with counts and sums by state, of all orders and of each UTC day of creation', async () => {
+    it('shows counts and sums by state, of all orders and of each UTC day of creation', async () => {
       const today = startOf(service.now())
       const order = (created_at: number, status: number, total_e4: number) =>
         orderRow({ created_at, status, total_e4 })
@@ -97,7 +95,7 @@ describe('getOrdersOverview', () => {
       ])
     })
 
-    it('with the day as the filter language understands it', async () => {
+    it('counts days as the filter language does', async () => {
       const today = startOf(service.now())
       const rows = Array.from({ length: 40 }, (_, index) => {
         const inDay = [0, 1, day / 2, day - 1][index % 4] ?? 0
@@ -119,27 +117,25 @@ describe('getOrdersOverview', () => {
       ['of a million and a ten-thousandth', [10_000_000_000, 1], 1_000_000.0001],
       ['beyond 15 digits', Array<number>(50).fill(999_999_999_999_997), 4_999_999_999_999.985],
     ] as const) {
-      it(`with the double nearest to the sum ${what}`, async () => {
+      it(`answers the double nearest to the sum ${what}`, async () => {
         const rows = totals.map((total_e4) => orderRow({ total_e4 }))
         assert.deepEqual((await ofOrders(rows, '')).pending, { count: totals.length, total: sum })
       })
     }
 
-    it('with the five oldest pending orders, oldest first, then by id, as the list shows them', async () => {
+    it('lists the five oldest pending orders, oldest first, then by id, as the list shows them', async () => {
       const ids = [50, 20, 20, 10, 40, 1, 20, 30].map(orderIdAt)
       const rows = ids.map((id, index) =>
         orderRow({ id, status: index === 5 ? 1 : 0, customer: `No ${index}` }),
       )
       const { oldestPending } = await ofOrders(rows.toReversed(), 'days=1')
-      assert.deepEqual(
-        oldestPending.map(({ customer }: { customer: string }) => customer),
-        ['No 3', 'No 1', 'No 2', 'No 6', 'No 7'],
-      )
+      const customers = oldestPending.map(({ customer }: { customer: string }) => customer)
+      assert.deepEqual(customers, ['No 3', 'No 1', 'No 2', 'No 6', 'No 7'])
       const createdAtUtc = '1970-01-01T00:00:00.010Z'
       assert.deepEqual(oldestPending[0], { id: ids[3], customer: 'No 3', total: 1, status: 0, createdAtUtc })
     })
 
-    it('with an order that was created or approved just now', async () => {
+    it('includes an order that was created or approved just now', async () => {
       const admin = await service.bearer('admin')
       const before = (await viewer.get(`${path}?days=1`)).body
       const id = await createdId(admin, { total: 2.5 })
@@ -166,7 +162,7 @@ describe('getOrdersOverview', () => {
       ])
     })
 
-    it('for 1 to 366 days, without a gap over the end of a year and of February', async () => {
+    it('covers 1 to 366 days, without a gap at the end of a year or February', async () => {
       for (const days of [1, 2, 29, 365, 366]) {
         const { body } = await viewer.get(`${path}?days=${days}`)
         const dates = body.days.map(({ date }: { date: string }) => Date.parse(date))
@@ -176,7 +172,7 @@ describe('getOrdersOverview', () => {
       }
     })
 
-    it('of one moment, whatever is written meanwhile', async () => {
+    it('shows a single moment, whatever is written in the meantime', async () => {
       const admin = await service.bearer('admin')
       const today = startOf(service.now())
       const old = Array.from({ length: 30 }, () => orderRow({ created_at: today }))
@@ -198,7 +194,7 @@ describe('getOrdersOverview', () => {
       assert.equal(answers.length, 30)
     })
 
-    it('for everybody who may read, by HEAD, and with a trailing slash', async () => {
+    it('answers everyone who may read, HEAD requests, and a path with a trailing slash', async () => {
       const callers = [await service.bearer('admin'), await service.bearer('demo-service')]
       callers.push(await service.session('viewer'))
       const { text } = await viewer.get(path)
@@ -209,42 +205,19 @@ describe('getOrdersOverview', () => {
     })
   })
 
-  describe('revalidates', () => {
-    it('answers 304 without body to the entity tag of the same overview, and 200 to any other', async () => {
-      const { headers } = await viewer.get(path)
-      const etag = headers.get('etag') ?? ''
-      assert.match(etag, /^"[\x21\x23-\x7e]+"$/)
-      assert.equal(headers.get('cache-control'), 'private, no-cache')
-      assert.equal(headers.get('vary'), 'Cookie, Authorization')
-      for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
-        const answer = await viewer.get(path, { 'if-none-match': tags })
-        assert.deepEqual([answer.status, answer.text, answer.headers.get('etag')], [304, '', etag])
-      }
-      for (const [query, tags] of [
-        ['?days=29', etag],
-        ['', '"1"'],
-      ] as const) {
-        assert.equal((await viewer.get(`${path}${query}`, { 'if-none-match': tags })).status, 200)
-      }
-    })
-
-    it('answers 200 once an order has changed', async () => {
-      const admin = await service.bearer('admin')
-      const id = await createdId(admin)
-      const ifNoneMatch = { 'if-none-match': (await viewer.get(path)).headers.get('etag') ?? '' }
-      assert.equal((await viewer.get(path, ifNoneMatch)).status, 304)
-      await admin.patch(`/v1/orders/${id}/approve`)
-      assert.equal((await viewer.get(path, ifNoneMatch)).status, 200)
-    })
+  it('answers 304 to the entity tag of the same overview, until an order changes', async () => {
+    const admin = await service.bearer('admin')
+    const id = await createdId(admin)
+    const ifNoneMatch = { 'if-none-match': (await viewer.get(path)).headers.get('etag') ?? '' }
+    assert.equal((await viewer.get(`${path}?days=29`, ifNoneMatch)).status, 200)
+    await assertRevalidates(viewer, path, () => admin.patch(`/v1/orders/${id}/approve`))
   })
 
   describe('rejects input', () => {
     const refused = (answer: Pick<Answer, 'status' | 'headers' | 'text' | 'body'>) => {
       assertProblem({ ...answer, setCookies: [] }, 400, 'validation-failed')
-      assert.deepEqual(
-        answer.body.errors.map(({ parameter }: { parameter: string }) => parameter),
-        ['days'],
-      )
+      const parameters = answer.body.errors.map(({ parameter }: { parameter: string }) => parameter)
+      assert.deepEqual(parameters, ['days'])
     }
 
     for (const text of [
@@ -262,14 +235,14 @@ describe('getOrdersOverview', () => {
       }
     })
 
-    it('takes days given empty as absent, and ignores what it does not know', async () => {
+    it('treats empty days as absent, and ignores unknown parameters', async () => {
       const { text } = await viewer.get(path)
       for (const query of ['days=', 'days', 'x=1&x=2', 'Days=1', 'pageSize=0&filter=(']) {
         assert.equal((await viewer.get(`${path}?${query}`)).text, text, query)
       }
     })
 
-    it('is an order’s path in any other spelling', async () => {
+    it('treats any other spelling of the path as an order’s', async () => {
       assertProblem(await viewer.get('/v1/orders/Summary'), 404, 'order-not-found')
     })
   })
@@ -285,7 +258,7 @@ describe('getOrdersOverview at midnight UTC, by the clock of the service', () =>
   const service = testService()
   onlyOrders(service)
 
-  it('has a new today', async () => {
+  it('begins a new day', async () => {
     service.advance(startOf(service.now()) + day - service.now() - 5_000)
     const caller = await service.bearer('admin')
     await createdId(caller)

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
+import { describe, it } from 'node:test'
 import { connectTo } from '../support/postgres.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
 
 /** What was counted is kept for as long as nothing is written (ADR 12). */
 describe('the total of a filter', () => {
   const service = testService()
-  let caller: Client
-  before(async () => {
-    caller = await service.bearer('admin')
-  })
+  const caller = setUp(() => service.bearer('admin'))
 
   const total = async (): Promise<number> =>
     (await caller.get('/v1/orders?filter=customer:zirkon')).body.totalCount
@@ -26,7 +22,7 @@ describe('the total of a filter', () => {
     }
   })
 
-  it('is the same to lists at the same time as writes as it is after them', async () => {
+  it('is correct for lists during writes, and after them', async () => {
     const begun = await total()
     const seen = await Promise.all(
       Array.from({ length: 40 }, (_, index) => (index % 4 === 0 ? create().then(total) : total())),
@@ -38,7 +34,7 @@ describe('the total of a filter', () => {
     assert.equal(await total(), begun + 10)
   })
 
-  it('sees what another program writes once that is committed, and not before', {
+  it('includes orders of another program once they are committed, and not before', {
     skip: !isPostgres,
   }, async () => {
     const other = await connectTo(service.databaseUrl)

@@ -5,7 +5,7 @@ import type { Client } from '../support/client.ts'
 import { createdId, onlyOrders } from '../support/orders.ts'
 import { approve, newApprover, policyRow, putPolicy, putsPolicyBack } from '../support/policy.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 type Item = Record<string, unknown>
 
@@ -13,24 +13,24 @@ describe('the columns of a list', () => {
   const service = testService()
   putsPolicyBack(service)
   onlyOrders(service)
-  let admin: Client
+  const admin = setUp(() => service.bearer('admin'))
   let colleague: { caller: Client; user: { userName: string } }
+  let third: typeof colleague
   let pending: string
   let halfway: string
   let approved: string
   let rejected: string
   before(async () => {
-    admin = await service.bearer('admin')
     colleague = await newApprover(service)
     const create = () => createdId(admin, { customer: 'Müller, "Söhne"', total: 2_000 })
     pending = await create()
-    await putPolicy(admin, [policyRow({ approvals: 3 })])
+    await putPolicy(service, [policyRow({ approvals: 3 })])
     const make = async (approvers: Client[]) => {
       const id = await create()
       for (const one of approvers) assert.equal((await approve(one, id)).status, 204)
       return id
     }
-    const third = await newApprover(service)
+    third = await newApprover(service)
     halfway = await make([admin])
     approved = await make([admin, third.caller, colleague.caller])
     rejected = await make([admin])
@@ -45,12 +45,12 @@ describe('the columns of a list', () => {
   }
   const find = async (id: string, query: string) => (await itemsOf(query)).find((item) => item.id === id)
 
-  it('are those of a summary where nothing else is asked for', async () => {
+  it('are those of a summary by default', async () => {
     for (const item of await itemsOf('')) assert.deepEqual(Object.keys(item), summaryNames)
     for (const item of await itemsOf('columns=')) assert.deepEqual(Object.keys(item), summaryNames)
   })
 
-  it('are those that are asked for besides, of every order as it is read by itself', async () => {
+  it('include requested ones, with the values that the order by itself has', async () => {
     for (const item of await itemsOf(`columns=${further}`)) {
       const { body } = await admin.get(`/v1/orders/${item.id}`)
       assert.deepEqual(Object.fromEntries(fieldNames.map((name) => [name, item[name]])), body)
@@ -58,7 +58,7 @@ describe('the columns of a list', () => {
     }
   })
 
-  it('come with the pages of every plan: walked, found and sorted, by a text, backwards, and all at once', async () => {
+  it('come with pages of every plan: walked, found and sorted, by text, backwards, and all at once', async () => {
     const wanted = [...summaryNames, 'createdBy', 'approvalsMissing'].sort()
     for (const query of [
       'orderBy=total',
@@ -75,36 +75,37 @@ describe('the columns of a list', () => {
     }
   })
 
-  it('say who approved, how many did, and how many are missing', async () => {
+  it('say who approved, how many approvals there are, and how many are missing', async () => {
     const told = async (id: string) => {
       const item = await find(id, 'columns=approvedBy,approvalsGiven,approvalsMissing')
       return [item?.approvedBy, item?.approvalsGiven, item?.approvalsMissing]
     }
     assert.deepEqual(await told(pending), [null, 0, 1])
-    assert.deepEqual(await told(halfway), [null, 1, 2])
-    assert.deepEqual(await told(approved), [colleague.user.userName, 3, 0])
-    assert.deepEqual(await told(rejected), [null, 1, 0])
+    assert.deepEqual(await told(halfway), ['admin', 1, 2])
+    const names = ['admin', third.user.userName, colleague.user.userName]
+    assert.deepEqual(await told(approved), [names.join(', '), 3, 0])
+    assert.deepEqual(await told(rejected), ['admin', 1, 0])
   })
 
-  it('are the same in any order, and asked for twice', async () => {
+  it('are the same in any order, even if named twice', async () => {
     const one = await itemsOf('columns=createdBy,approvedBy')
     assert.deepEqual(await itemsOf('columns=approvedBy,createdBy,id,createdBy'), one)
   })
 
-  it('stand in the links to the other pages', async () => {
+  it('are repeated in the links to the other pages', async () => {
     const { headers } = await admin.get('/v1/orders?pageSize=1&columns=createdBy')
     assert.match(headers.get('link') ?? '', /pageNumber=2&pageSize=1&columns=createdBy>; rel="next"/)
   })
 
   for (const wrong of ['password', 'ID', 'createdBy,', ',', 'createdBy, approvedBy', "id'--", 'toString']) {
-    it(`are refused where there is none of that name: ${wrong}`, async () => {
+    it(`are refused if there is no such column: ${wrong}`, async () => {
       const answer = await admin.get(`/v1/orders?columns=${encodeURIComponent(wrong)}`)
       assertProblem(answer, 400, 'validation-failed')
       assert.deepEqual([answer.body.errors[0].parameter, answer.body.errors[0].code], ['columns', 'enum'])
     })
   }
 
-  it('are columns of an export, empty for what an order does not have', async () => {
+  it('are columns of an export, empty where an order has no value', async () => {
     const query =
       'filter=status%3DPending&orderBy=id&columns=approvedBy,approvalsMissing,updatedAtUtc,createdBy'
     const csv = await admin.get(`/v1/orders?${query}`, { accept: 'text/csv' })

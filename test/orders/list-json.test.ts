@@ -5,13 +5,13 @@ import { insertOrders, onlyOrders, orderIdAt, orderRow } from '../support/orders
 import { testService } from '../support/service.ts'
 
 /**
- * A list is JSON made by the database, one order by its id is made by the service: they must say the same.
+ * The database makes the JSON of a list, and the service that of an order by its id. Both must be the same.
  */
 describe('the items of a list', () => {
   const service = testService()
   onlyOrders(service)
 
-  it('say of each order what it says itself, to the letter', async () => {
+  it('are each the same text as the order by its id', async () => {
     const orders = fc.sample(
       fc.record({
         total_e4: fc.oneof(

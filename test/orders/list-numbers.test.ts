@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
+import { describe, it } from 'node:test'
 import {
   compareOrders,
   insertOrders,
@@ -9,7 +8,7 @@ import {
   orderIdAt,
   orderRow,
 } from '../support/orders.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
@@ -20,13 +19,10 @@ const start = Date.UTC(2026, 0, 1)
 describe('filtered lists by creation', () => {
   const service = testService()
   onlyOrders(service)
-  let caller: Client
+  const caller = setUp(() => service.bearer('admin'))
   const stored: OrderRow[] = []
-  before(async () => {
-    caller = await service.bearer('admin')
-  })
 
-  /** One after the other, so that they are numbered as they stand here. */
+  /** Stores them one after the other, so that they are numbered in this order. */
   async function store(instants: number[]): Promise<void> {
     for (const instant of instants) {
       const index = stored.length
@@ -67,7 +63,7 @@ describe('filtered lists by creation', () => {
     await check()
   })
 
-  it('are exact where a clock was set back, and after that', async () => {
+  it('are exact for orders created while the clock was set back, and for later ones', async () => {
     await store([5])
     await check()
     await store(Array.from({ length: 30 }, (_, index) => 100 + index))

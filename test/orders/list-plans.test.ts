@@ -19,17 +19,24 @@ const ofFourStates = new Map([
   [3, 30_000],
 ])
 
+const ofFewPending = new Map([
+  [0, 10_000],
+  [1, 990_000],
+])
+
 function countInWords(count: Count): string {
   if (count.by === 'tally') return `tally ${count.statuses.join()}`
   if (count.by === 'rest') return `all but ${countInWords(count.of)}`
-  return count.by === 'text' ? `text ${count.text}` : 'looking'
+  if (count.by === 'text') return `text ${count.text}`
+  return count.ofFew ? 'looking at few' : 'looking'
 }
 
 function pageInWords(page: Page): string {
   if (page.by === 'nothing') return 'nothing'
   const where = `${page.isReversed ? 'from the end, ' : ''}after ${page.skip}`
-  if (page.by === 'sort') return `sort ${where}`
+  if (page.by === 'sort') return `sort ${page.ofFew ? 'few ' : ''}${where}`
   if (page.by === 'text') return `text ${page.text} ${where}`
+  if (page.by === 'customer') return `customer ${page.customer} ${where}`
   return `walk ${page.index}${page.statuses === null ? '' : ` of ${page.statuses.join()}`} ${where}`
 }
 
@@ -62,9 +69,13 @@ describe('how the matches are counted', () => {
     ['customer!=acme', 'looking'],
     ['createdBy:acme', 'looking'],
     ['total>=5', 'looking'],
+    ['waits:me', 'looking'],
+    ['-waits:me', 'all but looking'],
+    ['approvalsMissing>0', 'looking'],
     ['createdAtUtc=2026-01-01', 'looking'],
     ['updatedAtUtc:*', 'looking'],
     ['id=019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57', 'looking'],
+    ['#1042', 'looking'],
   ]
   for (const [filter, count] of plans) {
     it(`of '${filter}': ${count}`, () => {
@@ -78,6 +89,8 @@ describe('how the matches are counted', () => {
     ['status=Pending OR status=Rejected', 'tally 0,2'],
     ['NOT (status=Pending OR status!=Rejected)', 'tally 2'],
     ['(status=Pending OR status=Rejected) -status=2', 'tally 0'],
+    ['status=Rejected total>5', 'looking'],
+    ['status=Rejected -status=2 total>5', 'looking at few'],
   ] as const) {
     it(`of '${filter}', where there are orders of four states: ${count}`, () => {
       assert.equal(countInWords(planCount(parseFilter(filter), ofFourStates)), count)
@@ -114,6 +127,14 @@ describePages('where there are orders of four states', { byStatus: ofFourStates,
   ['status!=Approved total>=5', 'createdAtUtc', 900, 0, 'sort after 0'],
 ])
 
+describePages('where few are pending', { byStatus: ofFewPending, isInOrder: true }, [
+  ['waits:me', 'createdAtUtc', 9_000, 0, 'walk orders_by_status of 0 after 0'],
+  ['waits:me total>=5', 'createdAtUtc', 20, 0, 'sort few after 0'],
+  ['waits:me total>=5', 'total', 9_000, 0, 'walk orders_by_total after 0'],
+  ['status=Pending total>=5', 'total', 20, 0, 'sort few after 0'],
+  ['total>=5', 'createdAtUtc', 20, 0, 'sort after 0'],
+])
+
 describePages('where most are approved', { byStatus: million, isInOrder: true }, [
   ['', 'createdAtUtc', 1_000_000, 0, 'walk orders_by_id after 0'],
   ['', 'id', 1_000_000, 20, 'walk orders_by_id after 20'],
@@ -121,7 +142,7 @@ describePages('where most are approved', { byStatus: million, isInOrder: true },
   ['', 'total', 1_000_000, 0, 'walk orders_by_total after 0'],
   ['', 'status', 1_000_000, 0, 'walk orders_by_status after 0'],
   ['', 'updatedAtUtc', 1_000_000, 0, 'walk orders_by_updated_at after 0'],
-  // From the nearer end, as far as there are orders.
+  // Starts at the nearer end, and goes no further than there are orders.
   ['', 'total', 1_000_000, 400_000, 'walk orders_by_total after 400000'],
   ['', 'total', 1_000_000, 600_000, 'walk orders_by_total from the end, after 399980'],
   ['', 'total', 1_000_000, 999_980, 'walk orders_by_total from the end, after 0'],
@@ -129,7 +150,7 @@ describePages('where most are approved', { byStatus: million, isInOrder: true },
   ['', 'total', 1_000_000, 1_000_000, 'nothing'],
   ['', 'total', 0, 0, 'nothing'],
   ['', 'total', 9_999, null, 'walk orders_by_total after 0'],
-  // A list of one status by creation passes the others by.
+  // A list of one status by creation skips orders of other statuses.
   ['status=Pending', 'createdAtUtc', 400_000, 0, 'walk orders_by_status of 0 after 0'],
   ['status!=Approved', 'id', 400_000, 0, 'walk orders_by_status of 0 after 0'],
   ['status=Pending', 'status', 400_000, 0, 'walk orders_by_status after 0'],
@@ -142,7 +163,7 @@ describePages('where most are approved', { byStatus: million, isInOrder: true },
   ['createdAtUtc=2026-01-01', 'createdAtUtc', 10_000, 4_000, 'walk orders_by_id after 4000'],
   ['createdAtUtc=2026-01-01', 'id', 10_000, 4_000, 'walk orders_by_id after 4000'],
   ['updatedAtUtc>2026-01-01', 'updatedAtUtc', 3, 0, 'walk orders_by_updated_at after 0'],
-  // What is common is met soon on a walk; what is rare is found and sorted.
+  // Common matches are found by a walk, which soon meets them. Rare ones are found by an index and sorted.
   ['total>=5 total<6', 'createdAtUtc', 10_000, 0, 'walk orders after 0'],
   ['total>=5 total<6', 'createdAtUtc', 4_000, 0, 'sort after 0'],
   ['total>=5 total<6', 'createdAtUtc', 10_000, 400, 'sort after 400'],
@@ -151,11 +172,27 @@ describePages('where most are approved', { byStatus: million, isInOrder: true },
   ['createdAtUtc=2026-01-01', 'total', 1_000, 0, 'sort after 0'],
   ['status=Pending total>=5', 'createdAtUtc', 3_000, 0, 'walk orders_by_status of 0 after 0'],
   ['status=Pending total>=5', 'createdAtUtc', 2_000, 0, 'sort after 0'],
+  // What only a pending order can have is looked for among those.
+  ['waits:me', 'createdAtUtc', 300_000, 0, 'walk orders_by_status of 0 after 0'],
+  ['waits:me', 'createdAtUtc', 9, 0, 'sort after 0'],
+  ['approvalsMissing>=2', 'id', 300_000, 0, 'walk orders_by_status of 0 after 0'],
+  ['approvalsMissing<2', 'id', 700_000, 0, 'walk orders after 0'],
   ['createdBy=ada', 'createdAtUtc', 5, 0, 'sort after 0'],
-  ['customer=acme', 'createdAtUtc', 50, 0, 'sort after 0'],
+  ['#1042', 'createdAtUtc', 1, 0, 'sort after 0'],
+  ['#1042', 'customer', 1, 0, 'sort after 0'],
   ['NOT status=Pending', 'createdAtUtc', 600_000, 0, 'walk orders_by_status of 1 after 0'],
   ['-total>5', 'createdAtUtc', 600_000, 0, 'walk orders after 0'],
-  // A text is found in the order of creation.
+  // The orders of one customer lie together in the order of creation, however many they are.
+  ['customer=acme', 'createdAtUtc', 50, 0, 'customer acme after 0'],
+  ['customer="ACME GmbH"', 'id', 200_000, 0, 'customer acme gmbh after 0'],
+  ['customer=acme', 'createdAtUtc', 200_000, 199_980, 'customer acme from the end, after 0'],
+  ['customer=acme', 'createdAtUtc', 0, 0, 'nothing'],
+  ['customer="acme*"', 'createdAtUtc', 200_000, 0, 'walk orders after 0'],
+  ['customer!=acme', 'createdAtUtc', 800_000, 0, 'walk orders after 0'],
+  ['createdBy=ada', 'createdAtUtc', 200_000, 0, 'walk orders after 0'],
+  ['customer=acme', 'total', 200_000, 0, 'walk orders_by_total after 0'],
+  ['customer=acme total>5', 'createdAtUtc', 50, 0, 'sort after 0'],
+  // Matches of a text are found in the order of creation.
   ['acme', 'createdAtUtc', 10_000, 0, 'text acme after 0'],
   ['acme', 'id', 10_000, 9_980, 'text acme from the end, after 0'],
   ['acme', 'createdAtUtc', 3, 0, 'text acme after 0'],
@@ -167,7 +204,7 @@ describePages('where most are approved', { byStatus: million, isInOrder: true },
   ['-acme', 'createdAtUtc', 990_000, 0, 'walk orders after 0'],
   ['acme', 'total', 10_000, 0, 'walk orders_by_total after 0'],
   ['acme', 'total', 1_000, 0, 'sort after 0'],
-  // Names with a text lie together among the names.
+  // Names that contain the text lie together in the order of names.
   ['acme', 'customer', 10_000, 0, 'sort after 0'],
   ['acme status=Pending', 'customer', 10_000, 0, 'sort after 0'],
 ])

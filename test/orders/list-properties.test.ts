@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { foldText } from '../../server/orders/fold.ts'
-import type { Client } from '../support/client.ts'
+import { forAllAsync } from '../support/for-all.ts'
 import { compareOrders, type OrderRow, onlyOrders, sortKeys, variedOrders } from '../support/orders.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 /** Enough that most pages are far from both ends. */
 const orderCount = 2_000
@@ -45,21 +45,18 @@ const anyList = fc.record({
   orderBy: fc.constantFrom(...sortKeys),
   order: fc.constantFrom('Asc' as const, 'Desc' as const),
   pageSize: fc.constantFrom(1, 7, 10, 100),
-  /** Where in the list, from its first page to its last. */
+  /** The place in the list, from its first page to its last. */
   place: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true })),
 })
 
 describe('a list of thousands of orders, while nothing is written', () => {
   const service = testService()
-  let viewer: Client
+  const viewer = setUp(() => service.bearer('viewer'))
   const rows = variedOrders(orderCount)
   onlyOrders(service, rows)
-  before(async () => {
-    viewer = await service.bearer('viewer')
-  })
 
   for (const orderBy of sortKeys) {
-    it(`by ${orderBy} has every order once on its pages, in order, either way`, async () => {
+    it(`by ${orderBy} has every order once on its pages, in order, in either direction`, async () => {
       for (const order of ['Asc', 'Desc'] as const) {
         const seen: string[] = []
         for (let page = 1; page <= orderCount / 100; page += 1) {
@@ -74,7 +71,7 @@ describe('a list of thousands of orders, while nothing is written', () => {
   }
 
   it('has the items and the total of exactly its filter, sort and page, whatever was asked before', async () => {
-    const property = fc.asyncProperty(anyList, async ({ parts, isNegated, ...list }) => {
+    await forAllAsync(numRuns, anyList, async ({ parts, isNegated, ...list }) => {
       const { orderBy, order, pageSize, place } = list
       const all = parts.map(({ text }) => text).join(' ')
       const filter = isNegated && all !== '' ? `NOT (${all})` : all
@@ -101,7 +98,6 @@ describe('a list of thousands of orders, while nothing is written', () => {
         },
       )
     })
-    await fc.assert(property, { numRuns })
   })
 })
 

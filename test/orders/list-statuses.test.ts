@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
+import { describe, it } from 'node:test'
 import { compareOrders, type OrderRow, onlyOrders, orderRow } from '../support/orders.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const orderCount = 1_200
 
@@ -14,7 +13,7 @@ function statusOf(index: number): number {
 
 describe('a list of several statuses', () => {
   const service = testService()
-  let viewer: Client
+  const viewer = setUp(() => service.bearer('viewer'))
   const rows = Array.from({ length: orderCount }, (_, index) =>
     orderRow({
       created_at: Date.UTC(2026, 0, 1) + index * 1_000,
@@ -23,9 +22,6 @@ describe('a list of several statuses', () => {
     }),
   )
   onlyOrders(service, rows)
-  before(async () => {
-    viewer = await service.bearer('viewer')
-  })
 
   const filters: [filter: string, has: (row: OrderRow) => boolean][] = [
     ['status!=Approved', ({ status }) => status !== 1],
@@ -37,7 +33,7 @@ describe('a list of several statuses', () => {
   ]
   for (const [filter, has] of filters) {
     for (const sortKey of ['createdAtUtc', 'status', 'total', 'id'] as const) {
-      it(`has every page of '${filter}' by ${sortKey}, either way`, async () => {
+      it(`has every page of '${filter}' by ${sortKey}, in either direction`, async () => {
         for (const order of ['Asc', 'Desc'] as const) {
           const matching = rows
             .filter(has)

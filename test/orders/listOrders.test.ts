@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import type { Answer, Client } from '../support/client.ts'
+import { describe, it } from 'node:test'
+import type { Answer } from '../support/client.ts'
 import {
   compareOrders,
   createdId,
@@ -14,7 +14,7 @@ import {
   variedOrders,
 } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const notSortable =
   'x modifiedBy createdAt created_at version customer,total customer%20 -customer 0 __proto__ constructor cu%CC%8Astomer'
@@ -22,12 +22,9 @@ const parameters = ['pageNumber', 'pageSize', 'orderBy', 'order', 'filter', 'pag
 
 describe('listOrders', () => {
   const service = testService()
-  let viewer: Client
+  const viewer = setUp(() => service.bearer('viewer'))
   let rows = variedOrders(57)
   onlyOrders(service, [...rows])
-  before(async () => {
-    viewer = await service.bearer('viewer')
-  })
 
   const list = async (query = '') => {
     const answer = await viewer.get(`/v1/orders${query === '' ? '' : `?${query}`}`)
@@ -39,7 +36,7 @@ describe('listOrders', () => {
     rows.toSorted(compareOrders(orderBy, direction)).map(({ id }) => id)
 
   describe('succeeds', () => {
-    it('by default answers the ten newest orders, with totals and without reserve', async () => {
+    it('answers the ten newest orders by default, with totals', async () => {
       const answer = await list()
       assert.deepEqual(idsOf(answer), sorted('createdAtUtc', 'Desc').slice(0, 10))
       const { items: _, ...envelope } = answer.body
@@ -52,7 +49,7 @@ describe('listOrders', () => {
       })
     })
 
-    it('answers the five fields of a summary and no more', async () => {
+    it('answers exactly the five fields of a summary', async () => {
       const [row] = await insertOrders(service, [
         orderRow({
           customer: 'Summary',
@@ -75,13 +72,13 @@ describe('listOrders', () => {
       ])
     })
 
-    it('of no match has no items, no pages and a count of 0', async () => {
+    it('has no items, no pages and a count of 0 if nothing matches', async () => {
       const { body } = await list('filter=zzzz-nothing')
       const none = { totalPages: 0, totalCount: 0, hasPreviousPage: false, hasNextPage: false }
       assert.deepEqual(body, { items: [], pageNumber: 1, ...none })
     })
 
-    it('past the end answers no items and the true totals', async () => {
+    it('answers no items and the correct totals past the end', async () => {
       const { body: all } = await list('pageSize=20')
       for (const pageNumber of [4, 1_000, 2_147_483_647]) {
         const { body } = await list(`pageSize=20&pageNumber=${pageNumber}`)
@@ -96,7 +93,7 @@ describe('listOrders', () => {
       }
     })
 
-    it('takes a page size above 100 as 100', async () => {
+    it('treats a page size above 100 as 100', async () => {
       const crowd = await insertOrders(
         service,
         Array.from({ length: 105 }, () => orderRow({ customer: 'Crowd', created_at: 1 })),
@@ -152,10 +149,8 @@ describe('listOrders', () => {
     for (const text of ['false', 'False', 'FALSE']) {
       it(`answers every match as one page with paginated=${text}`, async () => {
         const { body } = await list(`paginated=${text}`)
-        assert.deepEqual(
-          body.items.map(({ id }: { id: string }) => id),
-          sorted('createdAtUtc', 'Desc'),
-        )
+        const ids = body.items.map(({ id }: { id: string }) => id)
+        assert.deepEqual(ids, sorted('createdAtUtc', 'Desc'))
         const { items: _, ...envelope } = body
         assert.deepEqual(envelope, {
           pageNumber: 1,
@@ -248,7 +243,7 @@ describe('listOrders', () => {
       })
     }
 
-    it('judges the other parameters first', async () => {
+    it('checks the other parameters first', async () => {
       const answer = await viewer.get('/v1/orders?filter=bogus%3D1&pageSize=0')
       assertProblem(answer, 400, 'validation-failed')
     })
@@ -266,11 +261,11 @@ describe('listOrders', () => {
 
     const notPositiveInt32 = '0 -1 01 %2B1 +1 1.0 2147483648 -2147483649 x null %EF%BC%91 %00 [1]'.split(' ')
     for (const name of ['pageNumber', 'pageSize']) {
-      it(`refuses what is no positive int32 for ${name}`, async () => {
+      it(`refuses anything but a positive int32 for ${name}`, async () => {
         for (const text of notPositiveInt32) await refused(`${name}=${text}`, [name])
       })
 
-      it(`takes every other int32 for ${name}`, async () => {
+      it(`accepts every other int32 for ${name}`, async () => {
         for (const text of ['1', '10', '100', '2147483647', '%31']) await list(`${name}=${text}`)
       })
     }
@@ -281,12 +276,12 @@ describe('listOrders', () => {
       paginated: 'x 0 1 yes no on off null true%20 +false f'.split(' '),
     }
     for (const [name, texts] of Object.entries(wrong)) {
-      it(`refuses what is no ${name}`, async () => {
+      it(`refuses an invalid ${name}`, async () => {
         for (const text of texts) await refused(`${name}=${text}`, [name])
       })
     }
 
-    it('names the keys that there are to sort by', async () => {
+    it('names the possible sort keys', async () => {
       const { body } = await refused('orderBy=x', ['orderBy'])
       for (const name of sortKeys) assert.match(body.errors[0].detail, new RegExp(`\\b${name}\\b`))
     })
@@ -300,7 +295,7 @@ describe('listOrders', () => {
         await refused(`${name}=${value}&x=1&${encodeFirst(name)}=${value}`, [name])
       })
 
-      it(`takes ${name} given empty as absent`, async () => {
+      it(`treats an empty ${name} as absent`, async () => {
         const { body } = await list('')
         for (const query of [`${name}=`, name, `${name}=&`, `&&${name}=`]) {
           assert.deepEqual((await list(query)).body, body, query)
@@ -319,11 +314,11 @@ describe('listOrders', () => {
       })
     }
 
-    it('names every faulty parameter at once', async () => {
+    it('names every invalid parameter at once', async () => {
       await refused('pageNumber=0&pageSize=x&orderBy=x&order=x&filter=a&filter=b&paginated=x', parameters)
     })
 
-    it('ignores parameters that it does not know, however they are written', async () => {
+    it('ignores unknown parameters, however they are written', async () => {
       const { body } = await list('pageSize=3')
       for (const query of [
         ...'x=1 x=1&x=2 x=%zz %zz=1&%zz=2 PageSize=50&pagesize=60&PAGESIZE=x page_size=50'.split(' '),
@@ -352,7 +347,7 @@ describe('listOrders without paging', () => {
     Array.from({ length: 10_001 }, (_, index) => orderRow({ status: Math.sign(index) })),
   )
 
-  it('answers 10,000 matches, and is 400 with count and limit for one more', async () => {
+  it('answers 10,000 matches, and answers 400 with count and limit for one more', async () => {
     const caller = await service.bearer('viewer')
     const most = await caller.get('/v1/orders?paginated=false&filter=status%3DApproved')
     assert.deepEqual([most.status, most.body.items.length, most.body.totalCount], [200, 10_000, 10_000])

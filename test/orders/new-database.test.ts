@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
-import { testService } from '../support/service.ts'
+import { describe, it } from 'node:test'
+import { setUp, testService } from '../support/service.ts'
 
 const emptyPage = {
   items: [],
@@ -14,10 +13,7 @@ const emptyPage = {
 
 describe('on a new database', () => {
   const service = testService({ inside: true })
-  let admin: Client
-  before(async () => {
-    admin = await service.bearer('admin')
-  })
+  const admin = setUp(() => service.bearer('admin'))
 
   for (const [query, pageNumber] of [
     ['', 1],
@@ -43,15 +39,21 @@ describe('on a new database', () => {
     const { status, body } = await admin.get('/v1/orders/summary')
     assert.deepEqual(
       { status, ...body },
-      { status: 200, ...none, days: dates.map((date) => ({ date, ...none })), oldestPending: [] },
+      {
+        status: 200,
+        timeZone: 'UTC',
+        ...none,
+        days: dates.map((date) => ({ date, ...none })),
+        oldestPending: [],
+      },
     )
   })
 
-  it('getApprovalPolicy is the user’s rule to the letter: from 0, one approval, anybody’s', async () => {
+  it('getApprovalPolicy is exactly the user’s rule: from 0, one approval, by anyone', async () => {
     const answer = await admin.get('/v1/approval-policy')
     assert.equal(answer.status, 200)
     assert.deepEqual(answer.body, {
-      rows: [{ from: 0, approvals: 1, selfApproval: true, services: true }],
+      rows: [{ from: 0, approvals: 1, selfApproval: true, services: true, role: null }],
     })
     assert.equal(answer.headers.get('etag'), '"1"')
     assert.equal(answer.headers.get('cache-control'), 'private, no-cache')

@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, it } from 'node:test'
-import type { Answer, Client } from '../support/client.ts'
+import { describe, it } from 'node:test'
+import type { Answer } from '../support/client.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { createdId, storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
-/** Calls that are all under way before the first of them is answered. */
+/** Calls that are all in progress before the first of them is answered. */
 function atOnce(count: number, call: (index: number) => Promise<Answer>): Promise<Answer[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => call(index)))
 }
 
 describe('order races', () => {
   const service = testService()
-  let admin: Client
-  let operator: Client
-  before(async () => {
-    admin = await service.bearer('admin')
-    operator = await service.bearer('operator')
-  })
+  const admin = setUp(() => service.bearer('admin'))
+  const operator = setUp(() => service.bearer('operator'))
 
   const approve = (id: string, headers: Record<string, string> = {}) =>
     admin.patch(`/v1/orders/${id}/approve`, undefined, headers)
@@ -34,7 +30,7 @@ describe('order races', () => {
     (await storedState(service)).orders.filter((order) => order.customer === customer)
 
   describe('approvals of one order', () => {
-    it('of 20 at once exactly one is 204 and nineteen are 409 order-not-pending', async () => {
+    it('succeed once: of 20 at once, one gets 204 and nineteen get 409 order-not-pending', async () => {
       const id = await createdId(operator)
       const callers = [admin, await service.session('admin')]
       const answers = await atOnce(20, (index) =>
@@ -51,7 +47,7 @@ describe('order races', () => {
       assert.equal(await versionOf(id), '"2"')
     })
 
-    it('each loser learns its own reason: 412 for its version, 409 for the state', async () => {
+    it('give each loser its reason: 412 for its version, 409 for the state', async () => {
       const headers: Record<string, string>[] = [
         {},
         { 'if-match': '"1"' },
@@ -63,14 +59,15 @@ describe('order races', () => {
       const answers = await atOnce(20, (index) => approve(id, headers[index % 4]))
       const winner = answers.findIndex(({ status }) => status === 204)
       assert.notEqual(winner, -1)
+      const statuses = answers.map(({ status }) => status)
       assert.deepEqual(
-        answers.map(({ status }) => status),
+        statuses,
         answers.map((_, index) => (index === winner ? 204 : reasons[index % 4])),
       )
       assert.notEqual(winner % 4, 3)
     })
 
-    it('exactly one of 20 at once with different keys is 204, and only its key is kept', async () => {
+    it('succeed once: of 20 at once with different keys, one gets 204, and only its key is kept', async () => {
       const id = await createdId(operator)
       const answers = await atOnce(20, (index) => approve(id, { 'idempotency-key': `${id}-${index}` }))
       assert.deepEqual([withStatus(answers, 204).length, withStatus(answers, 409).length], [1, 19])
@@ -78,7 +75,7 @@ describe('order races', () => {
       assert.equal(keys.filter(({ key }) => key.startsWith(id)).length, 1)
     })
 
-    it('approve, reject and withdraw at once: one of them, and its event alone', async () => {
+    it('succeed once in a race with reject and withdraw, and leave only that event', async () => {
       for (let round = 0; round < 10; round += 1) {
         const id = await createdId(operator)
         const answers = await Promise.all([
@@ -89,16 +86,14 @@ describe('order races', () => {
         const index = answers.findIndex((answer) => answer.status === 204)
         assert.deepEqual(answers.map((answer) => answer.status).sort(), [204, 409, 409])
         assert.equal((await read(id)).status, index + 1)
-        assert.deepEqual(
-          (await eventsOf(id)).map((event) => event.kind),
-          ['created', ['approved', 'rejected', 'withdrawn'][index]],
-        )
+        const kinds = (await eventsOf(id)).map((event) => event.kind)
+        assert.deepEqual(kinds, ['created', ['approved', 'rejected', 'withdrawn'][index]])
       }
     })
   })
 
   describe('creates', () => {
-    it('of 50 at once with one Idempotency-Key make one order, and every answer is that 201 or 409', async () => {
+    it('make one order from 50 at once with one Idempotency-Key, and every answer is that 201 or 409', async () => {
       const key = randomUUID()
       const answers = await atOnce(50, () => create({ customer: key, total: 1 }, { 'idempotency-key': key }))
       const accepted = withStatus(answers, 201)
@@ -117,7 +112,7 @@ describe('order races', () => {
       )
     })
 
-    it('of 50 at once with one key for different orders make one, and the others are 422', async () => {
+    it('make one order from 50 different requests at once with one key, and refuse the others with 422', async () => {
       const key = randomUUID()
       const answers = await atOnce(50, (index) =>
         create({ customer: key, total: index + 1 }, { 'idempotency-key': key }),
@@ -127,13 +122,11 @@ describe('order races', () => {
       const refused = withStatus(answers, 422)
       for (const answer of refused) assertProblem(answer, 422, 'idempotency-key-reused')
       assertInProgress(answers.filter((answer) => answer !== winner && answer.status !== 422))
-      assert.deepEqual(
-        (await ordersOf(key)).map(({ id }) => id),
-        [winner?.body.id],
-      )
+      const ids = (await ordersOf(key)).map(({ id }) => id)
+      assert.deepEqual(ids, [winner?.body.id])
     })
 
-    it('of 50 at once with different keys are all stored', async () => {
+    it('are all stored: 50 at once with different keys', async () => {
       const customer = randomUUID()
       const answers = await atOnce(50, (index) =>
         create({ customer, total: index + 1 }, { 'idempotency-key': `${customer}-${index}` }),
@@ -144,14 +137,14 @@ describe('order races', () => {
       assert.equal(new Set(stored.map(({ total_e4 }) => total_e4)).size, 50)
     })
 
-    it('of 50 at once without a key are all stored', async () => {
+    it('are all stored: 50 at once without a key', async () => {
       const customer = randomUUID()
       const answers = await atOnce(50, () => create({ customer, total: 1 }))
       assert.equal(new Set(answers.map(({ body }) => body.id)).size, 50)
       assert.equal((await ordersOf(customer)).length, 50)
     })
 
-    it('with one key by different callers at once are one order each', async () => {
+    it('by different callers at once with the same key make one order each', async () => {
       const customer = randomUUID()
       const callers = [admin, operator, await service.bearer('demo-service')]
       const answers = await atOnce(30, (index) =>
@@ -170,7 +163,7 @@ describe('order races', () => {
       ])
     })
 
-    it('that fail among others take none of them along', async () => {
+    it('do not fail because others at the same time do', async () => {
       const customer = randomUUID()
       const key = { 'idempotency-key': customer }
       const first = await create({ customer, total: 1 }, key)

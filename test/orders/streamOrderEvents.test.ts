@@ -1,23 +1,27 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { KyselyPlugin } from '#kysely'
-import { machineStamp } from '../../server/audit/audit.ts'
-import { LiveOrders } from '../../server/orders/live/live.ts'
-import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
+import {
+  bearerOf,
+  newCaller,
+  newUser,
+  revokeRoles,
+  setEnabled,
+  signIn,
+  type TestUser,
+} from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addEvents, seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
-import { type InsideService, startService, testService } from '../support/service.ts'
+import { setUp, startService, testService } from '../support/service.ts'
 import { openStream, type Stream, until } from '../support/stream.ts'
 
 describe('streamOrderEvents', () => {
   const service = testService({ inside: true })
-  let operator: Client
-  let admin: Client
+  const operator = setUp(() => service.bearer('operator'))
+  const admin = setUp(() => service.bearer('admin'))
   before(async () => {
-    operator = await service.bearer('operator')
-    admin = await service.bearer('admin')
     await seal(service.db)
   })
 
@@ -42,7 +46,7 @@ describe('streamOrderEvents', () => {
   const idsOf = (stream: Stream) => stream.told.map(({ id }) => id)
 
   describe('succeeds', () => {
-    it('tells what happens to orders from now on, thin, in the order of the log', async (t) => {
+    it('reports what happens to orders from now on, briefly, in the order of the log', async (t) => {
       await create(1)
       const stream = await open(t, await newViewer())
       assert.equal(stream.response.headers['content-type'], 'text/event-stream; charset=utf-8')
@@ -75,7 +79,7 @@ describe('streamOrderEvents', () => {
       )
     })
 
-    it('reports nothing about accounts, and goes past it', async (t) => {
+    it('skips events of accounts', async (t) => {
       const stream = await open(t, await newViewer())
       await newUser(service, { roles: ['Viewer'] })
       const [id] = await create(1)
@@ -83,7 +87,7 @@ describe('streamOrderEvents', () => {
       assert.deepEqual(idsOf(stream), [id])
     })
 
-    it('goes on after Last-Event-ID, for callers at different places', async (t) => {
+    it('continues after Last-Event-ID, for callers at different places', async (t) => {
       const first = await open(t, await newViewer())
       const ids = await create(6)
       const told = await first.hears(6)
@@ -97,7 +101,7 @@ describe('streamOrderEvents', () => {
       }
     })
 
-    it('begins with its place, so that who has heard nothing yet can go on too', async (t) => {
+    it('begins with its place in the log, so that a caller who has received no event can resume too', async (t) => {
       const silent = await open(t, await newViewer())
       silent.close()
       const [id] = await create(1)
@@ -106,7 +110,46 @@ describe('streamOrderEvents', () => {
       assert.deepEqual(idsOf(stream), [id])
     })
 
-    it('begins now after an id that the log has not reached, or that is none', async (t) => {
+    it('reports an order that came between the answer of a list and the stream, whatever the list', async (t) => {
+      const viewer = await newViewer()
+      await seal(service.db)
+      await createdId(operator)
+      for (const query of [
+        '',
+        '?filter=status%3DApproved',
+        '?filter=nobody&orderBy=total',
+        '?paginated=false',
+      ]) {
+        const { headers } = await viewer.get(`/v1/orders${query}`)
+        const etag = { 'if-none-match': headers.get('etag') ?? '' }
+        const unchanged = await viewer.get(`/v1/orders${query}`, etag)
+        assert.equal(unchanged.headers.get('last-event-id'), headers.get('last-event-id'))
+        const [between = ''] = await create(1)
+        const stream = await open(t, viewer, headers.get('last-event-id') ?? '')
+        const [last = ''] = await create(1)
+        await stream.hearsOf(last, 1)
+        assert.ok(idsOf(stream).includes(between), query)
+        stream.close()
+      }
+    })
+
+    it('replays at most 5,000 events; from further back it sends `reset` and begins now', async (t) => {
+      const viewer = await newViewer()
+      await seal(service.db)
+      const { lastEventId } = await open(t, viewer)
+      await addEvents(service, 5_001, 0)
+      const behind = await open(t, viewer, String(Number(lastEventId) + 1))
+      await behind.hears(5_000)
+      const far = await open(t, viewer, lastEventId)
+      await until(() => far.resets === 1)
+      assert.equal(far.lastEventId, behind.lastEventId)
+      const [id] = await create(1)
+      await far.hears(1)
+      await behind.hears(5_001)
+      assert.deepEqual([idsOf(far), behind.resets, far.resets], [[id], 0, 1])
+    })
+
+    it('begins now if the id is invalid, or beyond the log', async (t) => {
       await create(1)
       for (const id of ['999999999999999', '9'.repeat(400), '-1', 'x', '1.5', '']) {
         const stream = await open(t, await newViewer(), id)
@@ -117,7 +160,7 @@ describe('streamOrderEvents', () => {
       }
     })
 
-    it('loses and doubles nothing while events pour in and callers come and go', async (t) => {
+    it('loses and repeats nothing while events pour in and callers come and go', async (t) => {
       let stream = await open(t, await newViewer())
       const start = stream.lastEventId
       let isOver = false
@@ -180,39 +223,53 @@ describe('streamOrderEvents', () => {
     })
   })
 
-  describe('is limited', () => {
-    it('to four for a caller, whichever credential they show; one that was given up makes room', async (t) => {
-      const user = await newUser(service, { roles: ['Viewer'] })
-      const browser = await signIn(service, user)
-      const bearer = await bearerOf(service, user)
-      const streams = [
-        await open(t, browser),
-        await open(t, bearer),
-        await open(t, browser),
-        await open(t, bearer),
-      ]
-      const refused = await bearer.get('/v1/orders/events')
-      assert.equal(refused.status, 429)
-      assert.equal(refused.body.code, 'too-many-streams')
-      assert.ok(Number(refused.headers.get('retry-after')) > 0)
-      assert.equal((await bearer.send('HEAD', '/v1/orders/events')).status, 200)
-      await open(t, await newViewer())
-      streams[0]?.close()
-      await until(async () => (await openStream(bearer)).response.statusCode === 200)
-    })
+  it('allows each caller four streams, by whatever credential; an abandoned one makes room', async (t) => {
+    const user = await newUser(service, { roles: ['Viewer'] })
+    const browser = await signIn(service, user)
+    const bearer = await bearerOf(service, user)
+    const connected = once(service.app.server, 'connection')
+    const closed = await open(t, bearer)
+    const [connection] = await connected
+    closed.close()
+    await once(connection, 'close')
+    const streams = [
+      await open(t, browser),
+      await open(t, bearer),
+      await open(t, browser),
+      await open(t, bearer),
+    ]
+    const refused = await bearer.get('/v1/orders/events')
+    assert.equal(refused.status, 429)
+    assert.equal(refused.body.code, 'too-many-streams')
+    assert.ok(Number(refused.headers.get('retry-after')) > 0)
+    assert.equal((await bearer.send('HEAD', '/v1/orders/events')).status, 200)
+    await open(t, await newViewer())
+    streams[0]?.close()
+    await until(async () => (await openStream(bearer)).response.statusCode === 200)
   })
 
-  /** A stream looks every 15 seconds, so they are all looked at in the same ones. */
-  describe('goes on as long as its caller would be let in', { concurrency: true }, () => {
-    it('with a comment every 15 s, which says where it is', async (t) => {
+  /** A stream checks its caller every 15 seconds. The tests run at once, so that they wait only once. */
+  describe('continues as long as its caller would be admitted', { concurrency: true }, () => {
+    it('with a comment every 15 s, which states its place', async (t) => {
       const stream = await open(t, await newViewer())
+      const begun = stream.lastEventId
+      await newUser(service)
+      await seal(service.db)
       await until(() => stream.comments > 0)
       assert.equal(stream.end, undefined)
-      assert.match(stream.lastEventId, /^\d+$/)
+      assert.ok(Number(stream.lastEventId) > Number(begun))
       assert.equal(stream.comments, 1)
     })
 
-    it('when the session has another id by then', async (t) => {
+    it('even when the database is away', async (t) => {
+      const own = await startService({ inside: true, until: t })
+      const stream = await open(t, await signIn(own, await newUser(own, { roles: ['Viewer'] })))
+      await own.db.close()
+      await until(() => stream.comments > 0 || stream.end !== undefined)
+      assert.equal(stream.end, undefined)
+    })
+
+    it('even when the session has another id by then', async (t) => {
       const browser = await signIn(service, await newUser(service, { roles: ['Viewer'] }))
       const stream = await open(t, browser)
       assert.equal((await browser.post('/v1/auth/session/refresh')).status, 200)
@@ -227,23 +284,19 @@ describe('streamOrderEvents', () => {
       assert.equal(await stream.ends(), 'whole')
     })
 
-    it('and ends when the account is disabled', async (t) => {
-      const user = await newUser(service, { roles: ['Viewer'] })
-      const stream = await open(t, await signIn(service, user))
-      const stamp = machineStamp(service.now())
-      await service.db.write('setAccountEnabled', { account: user.account, enabled: false, stamp })
-      assert.equal(await stream.ends(), 'whole')
-    })
+    for (const [what, take] of [
+      ['the account is disabled', (user: TestUser) => setEnabled(service, user, false)],
+      ['the permission is taken away', (user: TestUser) => revokeRoles(service, user, ['Viewer'])],
+    ] as const) {
+      it(`and ends when ${what}`, async (t) => {
+        const user = await newUser(service, { roles: ['Viewer'] })
+        const stream = await open(t, await signIn(service, user))
+        await take(user)
+        assert.equal(await stream.ends(), 'whole')
+      })
+    }
 
-    it('and ends when the permission is taken away', async (t) => {
-      const user = await newUser(service, { roles: ['Viewer'] })
-      const stream = await open(t, await signIn(service, user))
-      const change = { account: user.account, roles: ['Viewer'], stamp: machineStamp(service.now()) }
-      await service.db.write('revokeRoles', change)
-      assert.equal(await stream.ends(), 'whole')
-    })
-
-    it('but is no use of a session: it opens without prolonging it, and ends when that was not used for 30 minutes, or a token has expired', async (t) => {
+    it('but does not count as use of a session: it ends once the session is unused for 30 minutes, or the token expires', async (t) => {
       const own = await startService({ inside: true, until: t })
       const browser = await signIn(own, await newUser(own, { roles: ['Viewer'] }))
       const idleExpiry = async () =>
@@ -259,85 +312,5 @@ describe('streamOrderEvents', () => {
       assert.equal(await stream.ends(), 'whole')
       assert.equal((await browser.get('/v1/auth/me')).status, 401)
     })
-  })
-})
-
-describe('the streams of an instance', () => {
-  let service: InsideService
-  before(async () => {
-    service = await startService({ inside: true })
-  })
-
-  it('begin with the first event of all, also the first stream', async () => {
-    await createdId(await service.bearer('operator'))
-    await seal(service.db)
-    const live = new LiveOrders(service.db)
-    const { size } = await service.db.read.selectFrom('log_head').select('size').executeTakeFirstOrThrow()
-    const place = await live.begin(0)
-    const { from, reached } = await live.after(place, 1_000, new AbortController().signal)
-    assert.deepEqual([place, from, reached], [0, 0, size])
-  })
-
-  it('let others be served before each batch, however far behind their caller is', async () => {
-    const live = new LiveOrders(service.db)
-    const place = await live.begin(0)
-    let isServed = false
-    setImmediate(() => {
-      isServed = true
-    })
-    await live.after(place, 1_000, new AbortController().signal)
-    assert.ok(isServed)
-  })
-
-  it('ask for the head of the log once for all, only while somebody listens, and again after a failure', async () => {
-    let queries = 0
-    let isAway = false
-    const counting: KyselyPlugin = {
-      transformQuery({ node }) {
-        queries += 1
-        if (isAway) throw new Error('the database is away')
-        return node
-      },
-      transformResult: async ({ result }) => result,
-    }
-    const live = new LiveOrders({ ...service.db, read: service.db.read.withPlugin(counting) })
-    await wait(400)
-    assert.equal(queries, 0)
-
-    const place = await live.begin(null)
-    const listening = Array.from({ length: 50 }, () => new AbortController())
-    const heard = listening.map(({ signal }) => live.after(place, 60_000, signal))
-    queries = 0
-    const listened = performance.now()
-    await wait(1_000)
-    const looks = (performance.now() - listened) / 300
-    assert.ok(queries >= 2 && queries <= looks + 1, `${queries} in the time of ${looks}`)
-
-    isAway = true
-    await wait(700)
-    const id = await createdId(await service.bearer('operator'))
-    await seal(service.db)
-    isAway = false
-    const portions = await Promise.all(heard)
-    assert.equal(new Set(portions).size, 1)
-    assert.match(String(portions[0]?.bytes), new RegExp(id))
-
-    const left = new AbortController()
-    const nothing = live.after(portions[0]?.reached ?? 0, 60_000, left.signal)
-    await wait(400)
-    left.abort()
-    assert.equal((await nothing).bytes.length, 0)
-    await wait(400)
-    queries = 0
-    await wait(1_000)
-    assert.equal(queries, 0)
-  })
-
-  it('end when it closes, and keep it from closing no longer', async () => {
-    const stream = await openStream(await service.bearer('viewer'))
-    const start = performance.now()
-    await service.close()
-    assert.equal(await stream.ends(), 'whole')
-    assert.ok(performance.now() - start < 5_000)
   })
 })

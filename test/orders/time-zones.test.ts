@@ -30,14 +30,14 @@ describe('the time zone of a stamp', () => {
       return (await caller.get(`${order}/history`)).body.items[1].atTimeZone
     },
     async setApprovalPolicy(caller, headers) {
-      await putPolicy(caller, [policyRow(), policyRow({ from: 1 })])
+      await putPolicy(service, [policyRow(), policyRow({ from: 1 })])
       const rows = [policyRow()]
       await caller.send('PUT', '/v1/approval-policy', { rows }, { ...headers, 'if-match': '*' })
       return (await policyEvents(service)).at(-1)?.at_time_zone ?? ''
     },
   }
   for (const [operation, zoneOf] of Object.entries(writes)) {
-    it(`of ${operation} is that of the header, else of the user, else of the setting`, async () => {
+    it(`of ${operation} comes from the header, else from the user, else from the setting`, async () => {
       const traveller = await newUser(service, { roles: ['Admin'] })
       await setTimeZone(service, traveller.email, 'America/New_York')
       for (const caller of [await bearerOf(service, traveller), await signIn(service, traveller)]) {
@@ -48,7 +48,7 @@ describe('the time zone of a stamp', () => {
     })
   }
 
-  it('of a service is that of the setting', async () => {
+  it('of a service comes from the setting', async () => {
     assert.equal(await writes.createOrder?.(await service.bearer('demo-service'), {}), 'Asia/Tokyo')
   })
 })

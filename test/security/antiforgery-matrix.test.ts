@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
-import { publicUrl, testService } from '../support/service.ts'
+import { publicUrl, setUp, testService } from '../support/service.ts'
 
 /** `passes` is the answer to a request that nothing forbids. */
 const requests = {
@@ -46,7 +46,7 @@ type Token = (typeof tokens)[number]
 type Site = (typeof sites)[number]
 
 const pairs = tokens.flatMap((token) => sites.map((site): [Token, Site] => [token, site]))
-/** Where neither counts: one of each. */
+/** Where neither counts, one pair of each is enough. */
 const fewPairs = sites.map((site, index): [Token, Site] => [
   tokens[index % tokens.length] ?? 'no token',
   site,
@@ -74,11 +74,10 @@ function expected(name: string, credential: Credential, token: Token, site: Site
 
 describe('the whole antiforgery matrix: request, credential, token, site', () => {
   const service = testService()
-  let user: TestUser
+  const user = setUp(() => newUser(service, { roles: ['Admin'] }))
   let bearer: string
   let otherToken: string
   before(async () => {
-    user = await newUser(service, { roles: ['Admin'] })
     bearer = (await tokenPair(service, user)).accessToken
     otherToken = await (await login()).fetchAntiforgeryToken()
   })

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { signCheckpoint, signReceipt } from '../../server/audit/statements.ts'
 import { sha256 } from '../../server/ids.ts'
-import { newClient, newUser, serviceToken, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newClient, newUser, serviceToken, tokenPair } from '../support/accounts.ts'
 import { decode } from '../support/forge.ts'
-import { publicUrl, testService } from '../support/service.ts'
+import { publicUrl, setUp, testService } from '../support/service.ts'
 
 /** Where a credential can be put, and which kind belongs there. */
 const places = {
@@ -21,21 +21,22 @@ const head = { size: 1, hash: '0'.repeat(64) }
 const nobody = { createdBy: null, createdById: null, createdAtUtc: '2026-11-22T12:00:00.000Z' }
 const order = {
   id: '019a0000-0000-7000-8000-000000000000',
+  number: 1042,
   version: 2,
   customer: 'Acme',
   total: '1',
   ...nobody,
 }
-const receipt = { order, approvals: [], event: { sequence: 1, hash: head.hash }, checkpoint: head }
+const event = { sequence: 1, hash: head.hash }
+const receipt = { organisation: null, order, approvals: [], event, checkpoint: head }
 
 describe('a credential in the place of another', () => {
   const service = testService()
-  let user: TestUser
+  const user = setUp(() => newUser(service, { roles: ['Admin'], password: 'seven grey herons by the weir' }))
   let clientId: string
   let sessionId: string
   let credentials: Record<string, string>
   before(async () => {
-    user = await newUser(service, { roles: ['Admin'], password: 'seven grey herons by the weir' })
     const client = await newClient(service)
     clientId = client.clientId
     const pair = await tokenPair(service, user)
@@ -113,10 +114,8 @@ describe('a credential in the place of another', () => {
       const right = Object.entries(credentials).filter(([name]) => kinds.includes(name))
       const wrong = Object.entries(credentials).filter(([name]) => !kinds.includes(name))
       assert.equal(right.length, kinds.length)
-      assert.deepEqual(
-        wrong.filter(([, text]) => text.length < 16),
-        [],
-      )
+      const strays = wrong.filter(([, text]) => text.length < 16)
+      assert.deepEqual(strays, [])
       for (const [name, text] of wrong) {
         const status = await present[place](text)
         assert.ok(refusals[place].includes(status), `${name}: ${status}`)

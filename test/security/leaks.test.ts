@@ -14,7 +14,7 @@ import { exchange, request } from '../support/raw.ts'
 import { changingRoutes } from '../support/routes.ts'
 import { type InsideService, passwordOf, startService, testService } from '../support/service.ts'
 
-describe('what every test watches for', () => {
+describe('the watch that every test keeps for leaks', () => {
   const password = 'lanterns over the quiet weir'
 
   /** The service has handled one of each. */
@@ -46,12 +46,12 @@ describe('what every test watches for', () => {
     }
   })
 
-  it('is a line that the service itself writes: then closing it fails', async () => {
+  it('covers the lines of the service itself: closing it fails if one holds a secret', async () => {
     service.app.log.info({ cookie: secrets['a session cookie'] }, 'a seeded leak')
     await assert.rejects(service.close(), /the log holds a secret.*a seeded leak/)
   })
 
-  it('is each secret in any line of the log, whole or cut, as text or as a member', () => {
+  it('covers each secret in any line of the log, whole or cut, as text or as a member', () => {
     for (const [what, secret] of Object.entries(secrets)) {
       for (const line of [{ msg: `it was ${secret}.` }, { deep: [{ member: secret }] }]) {
         assert.throws(() => assertDiscreet(JSON.stringify(line)), /the log holds a secret/, what)
@@ -59,7 +59,7 @@ describe('what every test watches for', () => {
     }
   })
 
-  it('is an answer that reveals internals', () => {
+  it('covers an answer that reveals internals', () => {
     const details = [
       'Error: no\n    at handler (file)',
       'in /srv/app/node_modules/x',
@@ -82,42 +82,40 @@ describe('what every test watches for', () => {
     }
   })
 
-  it('is not what belongs there', () => {
+  it('allows words that only resemble secrets', () => {
     noteAnswer(404, { 'x-request-id': 'x' }, JSON.stringify({ detail: 'Select an order from the list.' }))
     assertDiscreet(JSON.stringify({ path: '/v1/orders', requestId: 'A'.repeat(15), caller: 'viewer' }))
   })
 })
 
-describe('a fault of the service', () => {
-  it('shows in the log, and not to the caller, whatever was thrown and wherever', async (t) => {
-    const thrown = Object.assign(new Error(`SQLITE_ERROR: no such table in ${process.cwd()}`), {
-      code: 'SQLITE_ERROR',
-      statusCode: 500,
-      detail: 'select password_hash from users',
-    })
-    const service = await changingRoutes(
-      (route) => {
-        if (!route.url.startsWith('/v1/')) return
-        route.handler = () => {
-          throw thrown
-        }
-      },
-      () => startService(),
-    )
-    t.after(() => service.close())
-    const viewer = await service.client().get('/v1/auth/csrf')
-    const token = await service.client().post('/v1/auth/token', { email: 'a@b', password: 'x' })
-    for (const answer of [viewer, token]) {
-      assert.equal(answer.status, 500)
-      assert.equal(answer.body.code, 'internal-error')
-      assert.deepEqual(
-        Object.keys(answer.body).sort(),
-        'code detail instance requestId status title type'.split(' '),
-      )
-      assert.equal(/SQLITE|table|password_hash/.test(answer.text), false)
-    }
-    assert.match(JSON.stringify(await service.log()), /no such table/)
+it('a fault of the service shows in the log and not to the caller, whatever was thrown and wherever', async (t) => {
+  const thrown = Object.assign(new Error(`SQLITE_ERROR: no such table in ${process.cwd()}`), {
+    code: 'SQLITE_ERROR',
+    statusCode: 500,
+    detail: 'select password_hash from users',
   })
+  const service = await changingRoutes(
+    (route) => {
+      if (!route.url.startsWith('/v1/')) return
+      route.handler = () => {
+        throw thrown
+      }
+    },
+    () => startService(),
+  )
+  t.after(() => service.close())
+  const viewer = await service.client().get('/v1/auth/csrf')
+  const token = await service.client().post('/v1/auth/token', { email: 'a@b', password: 'x' })
+  for (const answer of [viewer, token]) {
+    assert.equal(answer.status, 500)
+    assert.equal(answer.body.code, 'internal-error')
+    assert.deepEqual(
+      Object.keys(answer.body).sort(),
+      'code detail instance requestId status title type'.split(' '),
+    )
+    assert.equal(/SQLITE|table|password_hash/.test(answer.text), false)
+  }
+  assert.match(JSON.stringify(await service.log()), /no such table/)
 })
 
 describe('refusals of credentials', () => {

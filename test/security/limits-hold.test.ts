@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 const order = { customer: 'Acme', total: 1 }
 
 /** A tenth of the limits of section 8 of the contract. Each flood comes from a different address. */
 describe('a flood from one address or one caller meets its limit, and affects no one else', () => {
   const service = testService({ env: { RATE_LIMIT_FACTOR: '0.1', TRUSTED_PROXIES: '127.0.0.1' } })
-  let bystander: TestUser
+  const bystander = setUp(() => newUser(service, { roles: ['Admin'] }))
   let bystanderToken: string
   let addresses = 0
   before(async () => {
-    bystander = await newUser(service, { roles: ['Admin'] })
     bystanderToken = (await tokenPair(service, bystander)).accessToken
   })
 
@@ -71,7 +70,7 @@ describe('a flood from one address or one caller meets its limit, and affects no
     })
   }
 
-  it('of reads by one user: its writes continue, and so do others at the same address', async () => {
+  it('of reads by one user: the user’s writes continue, and so do others at the same address', async () => {
     const address = newAddress()
     const token = (await tokenPair(service, await newUser(service, { roles: ['Admin'] }))).accessToken
     const flooder = from(address, token)
@@ -81,7 +80,7 @@ describe('a flood from one address or one caller meets its limit, and affects no
     await assertOthersServed(address)
   })
 
-  it('of writes by one user, refused ones included: its reads continue, and so do others', async () => {
+  it('of writes by one user, refused ones included: the user’s reads continue, and so do others', async () => {
     const address = newAddress()
     const token = (await tokenPair(service, await newUser(service, { roles: ['Viewer'] }))).accessToken
     const flooder = from(address, token)

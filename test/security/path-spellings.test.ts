@@ -90,7 +90,7 @@ describe('no spelling of a path avoids the access check', () => {
     ['the current user', () => '/v1/auth/me', true],
   ]
   for (const [what, pathOf, isForAnyRole] of guarded) {
-    it(`of ${what}: a caller without credential or permission never gets what a holder gets`, async (t) => {
+    it(`of ${what}: a caller without the credential or permission never gets what a holder gets`, async (t) => {
       const path = pathOf()
       const sample = [path, `${path}/`, ...samples(path, 50)]
       let reached = 0
@@ -143,7 +143,7 @@ describe('no spelling of a path avoids the access check', () => {
     t.diagnostic(`${asked} spellings reached a write, seed ${seed}`)
   })
 
-  it('leads to a file outside the web app', async () => {
+  it('reaches a file outside the web app', async () => {
     const climbs = [
       '',
       '..',

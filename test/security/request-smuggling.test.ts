@@ -35,7 +35,7 @@ const ambiguous: Record<string, string> = {
   'a coding behind a NUL': chunked('Transfer-Encoding: \0chunked'),
   'a space before the colon of Transfer-Encoding': chunked('Transfer-Encoding : chunked'),
   'a space before the colon of Content-Length': message([...post, 'Content-Length : 2'], `{}${smuggled}`),
-  'a chunk size that is no number': message(
+  'a chunk size that is not a number': message(
     [...post, 'Transfer-Encoding: chunked'],
     `zz\r\n{}\r\n${smuggled}`,
   ),
@@ -110,7 +110,7 @@ describe('smuggled requests', () => {
   const statusesIn = (received: string) =>
     [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]))
 
-  it('a whole request is answered, and so is the one behind it (so every refusal below has one cause)', async () => {
+  it('a complete request is answered, and so is the next one (so every refusal below has one cause)', async () => {
     const last = message([...get, 'Connection: close'])
     const whole = message([...post, 'Content-Length: 2'], '{}')
     const inChunks = message([...post, 'Transfer-Encoding: chunked'], '2\r\n{}\r\n0\r\n\r\n')
@@ -119,7 +119,7 @@ describe('smuggled requests', () => {
   })
 
   for (const [what, bytes] of Object.entries(ambiguous)) {
-    it(`${what}: one 400, the connection ends, and nothing behind it is answered`, async () => {
+    it(`${what}: one 400, the connection ends, and nothing after it is answered`, async () => {
       const { received, ended } = await answersTo(bytes)
       assert.deepEqual(statusesIn(received), [400])
       assert.match(received, /application\/problem\+json/)
@@ -127,7 +127,7 @@ describe('smuggled requests', () => {
     })
   }
 
-  it('a body where none is expected is not read as another request', async () => {
+  it('a body is not read as another request if none is expected', async () => {
     const hidden = message(['GET /v1/auth/me HTTP/1.1', 'Host: x', bearer])
     const first = message([...get, `Content-Length: ${hidden.length}`], hidden)
     const { received } = await answersTo(first + message([...get, 'Connection: close']))
@@ -135,7 +135,7 @@ describe('smuggled requests', () => {
     assert.equal(received.match(/"status":"ok"/g)?.length, 2)
   })
 
-  it('a header in a trailer is no credential and no antiforgery token', async () => {
+  it('a header in a trailer counts neither as a credential nor as an antiforgery token', async () => {
     const head = [
       'POST /v1/orders HTTP/1.1',
       'Host: x',
@@ -165,10 +165,8 @@ describe('smuggled requests', () => {
 
   it('CONNECT and an upgrade lead nowhere', async () => {
     const tunnel = await answersTo(message(['CONNECT localhost:22 HTTP/1.1', 'Host: localhost:22'], smuggled))
-    assert.deepEqual(
-      statusesIn(tunnel.received).filter((status) => status < 400),
-      [],
-    )
+    const strays = statusesIn(tunnel.received).filter((status) => status < 400)
+    assert.deepEqual(strays, [])
     for (const protocol of ['websocket', 'h2c']) {
       const lines = [
         'GET /v1/auth/me HTTP/1.1',

@@ -1,30 +1,19 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { newUser, signIn, type TestUser } from '../support/accounts.ts'
-import type { Client } from '../support/client.ts'
+import { type Client, csrfCookie, sessionCookie, sessionOf } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
-const sessionCookie = '__Host-Http-session'
-const csrfCookie = '__Host-Http-csrf'
 const order = { customer: 'Acme', total: 1 }
 
 describe('attacks on sessions', () => {
   const service = testService()
-  let victim: TestUser
-  let attacker: TestUser
-  before(async () => {
-    victim = await newUser(service, { roles: ['Admin'] })
-    attacker = await newUser(service, { roles: ['Admin'] })
-  })
+  const victim = setUp(() => newUser(service, { roles: ['Admin'] }))
+  const attacker = setUp(() => newUser(service, { roles: ['Admin'] }))
 
-  const idOf = (browser: Client) => browser.cookies.get(sessionCookie) ?? ''
-  const holding = (id: string) => {
-    const browser = service.client()
-    browser.cookies.set(sessionCookie, id)
-    return browser
-  }
+  const holding = (id: string) => service.client().withSession(id)
   const who = async (browser: Client) => (await browser.get('/v1/auth/me')).body.userName
   const login = (browser: Client, user: TestUser) => browser.post('/v1/auth/session', user.credentials)
 
@@ -33,17 +22,17 @@ describe('attacks on sessions', () => {
       const planted = 'F'.repeat(43)
       const browser = holding(planted)
       assert.equal((await login(browser, victim)).status, 200)
-      assert.notEqual(idOf(browser), planted)
+      assert.notEqual(sessionOf(browser), planted)
       assert.equal(await who(browser), victim.userName)
       assert.equal((await holding(planted).get('/v1/auth/me')).status, 401)
     })
 
-    it("an id of the attacker's own session ends with the login, and never becomes the victim's", async () => {
+    it('the id of a session of the attacker ends with the login, and never becomes the victim’s', async () => {
       const own = await signIn(service, attacker)
-      const planted = idOf(own)
+      const planted = sessionOf(own)
       const browser = holding(planted)
       assert.equal((await login(browser, victim)).status, 200)
-      assert.notEqual(idOf(browser), planted)
+      assert.notEqual(sessionOf(browser), planted)
       assert.equal(await who(browser), victim.userName)
       assert.equal((await holding(planted).get('/v1/auth/me')).status, 401)
       assert.equal((await own.post('/v1/auth/session/refresh')).status, 401)
@@ -51,12 +40,12 @@ describe('attacks on sessions', () => {
 
     it('an id that a refresh has replaced ends with a login that came with it, and so does its sibling', async () => {
       const own = await signIn(service, attacker)
-      const planted = idOf(own)
+      const planted = sessionOf(own)
       assert.equal((await own.post('/v1/auth/session/refresh')).status, 200)
       const browser = holding(planted)
       await login(browser, victim)
       const statuses = await Promise.all(
-        [planted, idOf(own)].map(async (id) => (await holding(id).get('/v1/auth/me')).status),
+        [planted, sessionOf(own)].map(async (id) => (await holding(id).get('/v1/auth/me')).status),
       )
       assert.deepEqual(statuses, [401, 401])
       assert.equal(await who(browser), victim.userName)
@@ -79,13 +68,13 @@ describe('attacks on sessions', () => {
     })
   })
 
-  describe('tossed cookies', () => {
+  describe('injected cookies', () => {
     const ask = (method: string, path: string, lines: string[], body = '') =>
       exchange(service.baseUrl, request(method, path, [...lines, 'Content-Type: application/json'], body))
 
     it('two session cookies count as none, even if one is good, in one line or two', async () => {
-      const good = idOf(await signIn(service, victim))
-      const other = idOf(await signIn(service, attacker))
+      const good = sessionOf(await signIn(service, victim))
+      const other = sessionOf(await signIn(service, attacker))
       const one = `${sessionCookie}=${good}`
       assert.equal((await ask('GET', '/v1/auth/me', [`Cookie: ${one}`])).status, 200)
       for (const tossed of [other, good, 'x', '']) {
@@ -101,9 +90,9 @@ describe('attacks on sessions', () => {
       }
     })
 
-    it('a refresh or logout with two of them ends and makes nothing', async () => {
+    it('a refresh or logout with two of them ends nothing and creates nothing', async () => {
       const browser = await signIn(service, victim)
-      const cookie = `Cookie: ${sessionCookie}=${idOf(browser)}; ${sessionCookie}=${'H'.repeat(43)}`
+      const cookie = `Cookie: ${sessionCookie}=${sessionOf(browser)}; ${sessionCookie}=${'H'.repeat(43)}`
       const token = `X-XSRF-TOKEN: ${browser.headers['x-xsrf-token']}`
       for (const path of ['/v1/auth/session/refresh', '/v1/auth/session/logout']) {
         const answer = await ask('POST', path, [cookie, token])
@@ -129,8 +118,8 @@ describe('attacks on sessions', () => {
       assertProblem(forged, 403, 'csrf-token-invalid')
     })
 
-    it('a name that is nearly right is another cookie', async () => {
-      const id = idOf(await signIn(service, victim))
+    it('a name that is almost right is another cookie', async () => {
+      const id = sessionOf(await signIn(service, victim))
       const names = [
         'session',
         'Http-session',
@@ -158,8 +147,8 @@ describe('attacks on sessions', () => {
       }
     })
 
-    it('many other cookies do not push the session out', async () => {
-      const id = idOf(await signIn(service, victim))
+    it('many other cookies do not end the session', async () => {
+      const id = sessionOf(await signIn(service, victim))
       const others = Array.from({ length: 700 }, (_, index) => `toss${index}=${index}`).join('; ')
       const answer = await ask('GET', '/v1/auth/me', [`Cookie: ${others}; ${sessionCookie}=${id}`])
       assert.equal(answer.status, 200)
@@ -171,7 +160,7 @@ describe('attacks on sessions', () => {
     async function recorded(browser: Client): Promise<[name: string, bytes: string][]> {
       const { id } = (await browser.post('/v1/orders', order)).body
       const lines = [
-        `Cookie: ${sessionCookie}=${idOf(browser)}`,
+        `Cookie: ${sessionCookie}=${sessionOf(browser)}`,
         `X-XSRF-TOKEN: ${browser.headers['x-xsrf-token']}`,
         'Content-Type: application/json',
         'Idempotency-Key: recorded',
@@ -214,7 +203,7 @@ describe('attacks on sessions', () => {
       ['eight hours', async () => service.advance(8 * 3_600_000)],
     ]
     for (const [what, end] of ends) {
-      it(`after ${what} every recorded request is 401, even one whose answer is stored under its key`, async () => {
+      it(`after ${what} every recorded request is refused with 401, even one whose answer is stored under its key`, async () => {
         const browser = await signIn(service, victim)
         const requests = await recorded(browser)
         const create = requests.filter(([name]) => name === 'POST /v1/orders')

@@ -56,7 +56,8 @@ describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG i
     for (let turn = 0; turn < tries; turn += 1) {
       // Both kinds of a disabled user count as failures of one account.
       if (turn % (tries / triesOfAccount) === 0) service.advance(25 * 3_600_000)
-      // In turns that each begin with another kind, so that other work of the machine affects all alike.
+      // The kinds take turns, and each round begins with another one, so that other work of the machine
+      // affects all alike.
       for (let index = 0; index < names.length; index += 1) {
         const name = names[(turn + index) % names.length] ?? ''
         const [email, password] = causes[name]?.(turn) ?? ['', '']
@@ -71,7 +72,7 @@ describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG i
     }
   })
 
-  it('would reveal it without the check against a hash of nobody (the test sees a difference)', () => {
+  it('would reveal it without the check against a dummy hash (so the test can see a difference)', () => {
     const slow = Array.from({ length: 100 }, (_, index) => 12 + (index % 7))
     const quick = Array.from({ length: 100 }, (_, index) => 1 + (index % 7))
     assert.equal(chanceOfLonger(slow, quick), 1)

@@ -4,9 +4,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { CompactEncrypt, CompactSign, FlattenedSign, GeneralSign } from 'jose'
-import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newUser, tokenPair } from '../support/accounts.ts'
 import { decode, encode, type Members, signText } from '../support/forge.ts'
-import { testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 /**
  * What test/auth/access-token.test.ts does not try: rarer members of the header, doubled names, other
@@ -14,14 +14,13 @@ import { testService } from '../support/service.ts'
  */
 describe('headers of access tokens', () => {
   const service = testService()
-  let user: TestUser
+  const user = setUp(() => newUser(service, { roles: ['Viewer'] }))
   let header: Members
   let claims: Members
   let trap: Server
   let visits = 0
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 })
   before(async () => {
-    user = await newUser(service, { roles: ['Viewer'] })
     const parts = (await tokenPair(service, user)).accessToken.split('.')
     header = decode(parts[0])
     claims = decode(parts[1])
@@ -84,25 +83,27 @@ describe('headers of access tokens', () => {
       })
     }
 
-    it('a header that is no object, or no JSON', async () => {
+    it('a header that is not an object, or not JSON', async () => {
       const wrong = ['"x"', '[]', 'null', '1', '', '{', `${JSON.stringify(header)} x`, `\ufeff{}`]
       const payload = JSON.stringify(claims)
       const statuses = await Promise.all(wrong.map((text) => statusOf(signText(text, payload, ours()))))
       assert.deepEqual(new Set(statuses), new Set([401]))
     })
 
-    it('a payload that is no object, or no JSON', async () => {
+    it('a payload that is not an object, or not JSON', async () => {
       const wrong = ['"x"', '[]', 'null', '1', '', '{', `${JSON.stringify(claims)} x`, '[{}]']
       const text = JSON.stringify(header)
       const statuses = await Promise.all(wrong.map((payload) => statusOf(signText(text, payload, ours()))))
       assert.deepEqual(new Set(statuses), new Set([401]))
     })
 
-    it('HS256 keyed with any text of our public key that a library could take for a secret', async () => {
+    it('HS256 keyed with any text of our public key that a library could mistake for a secret', async () => {
       const key = createPublicKey(ours())
       const jwk = key.export({ format: 'jwk' })
       const spki = key.export({ format: 'pem', type: 'spki' }).toString()
       const texts = [
+        spki,
+        key.export({ format: 'pem', type: 'pkcs1' }),
         spki.trim(),
         spki.replaceAll('\n', '\r\n'),
         spki.replaceAll(/-----[^-]+-----|\n/g, ''),
@@ -193,7 +194,7 @@ describe('headers of access tokens', () => {
       assert.equal(visits, 0)
     })
 
-    it('a name given twice in header or claims: the last counts, as in JSON.parse, and no first one is trusted', async () => {
+    it('a name given twice in header or claims: only the last one counts, as in JSON.parse', async () => {
       const twice = (text: string, first: string) => text.replace('{', `{${first},`)
       const text = JSON.stringify(header)
       const payload = JSON.stringify(claims)
@@ -209,7 +210,7 @@ describe('headers of access tokens', () => {
       assert.equal((await send(twice(plain, '"typ":"at+jwt"'), payload)).status, 401)
     })
 
-    it('names that reach a prototype grant nothing', async () => {
+    it('names that could reach a prototype grant nothing', async () => {
       const payload = JSON.stringify({ ...claims, roles: undefined }).replace(
         '{',
         '{"__proto__":{"roles":["Admin"]},"constructor":{"prototype":{"roles":["Admin"]}},',
@@ -217,7 +218,7 @@ describe('headers of access tokens', () => {
       assert.equal(await statusOf(signText(JSON.stringify(header), payload, ours())), 401)
     })
 
-    it('roles that no table knows carry no permission, also those named like members of objects', async () => {
+    it('roles that no table has carry no permission, even if named like members of objects', async () => {
       const roles = [
         '__proto__',
         'constructor',

@@ -62,17 +62,32 @@ export interface TestClient {
 }
 
 /** A service client that no other test knows. */
-export async function newClient(service: Service, roles: string[] = ['Operator']): Promise<TestClient> {
+export async function newClient(
+  service: Service,
+  roles: string[] = ['Operator'],
+  ownerId: number | null = null,
+): Promise<TestClient> {
   const clientId = `client-${randomBytes(6).toString('hex')}`
   const clientSecret = newSecret()
   const { id } = await service.db.write('addClient', {
     clientId,
     secretHash: sha256(clientSecret),
     roles,
+    ownerId,
     stamp: machineStamp(service.now() - 1_000),
   })
   const account = { kind: 'client', name: clientId } as const
   return { id, clientId, clientSecret, account, credentials: { clientId, clientSecret } }
+}
+
+/** A new administrator, as input of a write operation that decides. */
+export async function newActor(db: AppDatabase) {
+  const userName = `user-${randomBytes(6).toString('hex')}`
+  const user = { userName, email: `${userName}@example.com`, passwordHash: null, timeZone: null }
+  const made = machineStamp(1)
+  const { id } = await db.write('addUser', { ...user, roles: ['Admin'], stamp: made })
+  const standing = { via: 'bearer', credentialsChangedAt: made.nowMilliseconds } as const
+  return { ...machineStamp(1), by: userName, byId: id, standing, isService: false }
 }
 
 /** A browser in which the user has signed in, with its antiforgery token. */
@@ -117,6 +132,17 @@ export function grantRoles(service: Service, { account }: TestUser | TestClient,
   return service.db.write('grantRoles', { account, roles, stamp: machineStamp(service.now()) })
 }
 
+export function revokeRoles(service: Service, { account }: TestUser | TestClient, roles: string[]) {
+  return service.db.write('revokeRoles', { account, roles, stamp: machineStamp(service.now()) })
+}
+
+/** Does what an operator's password change does. If the password is set to what it was, it still signs in. */
+export async function setPassword(service: Service, user: TestUser, password = user.password) {
+  const passwordHash = await hashOf(password)
+  const stamp = machineStamp(service.now())
+  return service.db.write('setPassword', { account: user.account, passwordHash, stamp })
+}
+
 /** The answer to a revocation (RFC 7009). */
 export function revoke(service: Service, token: string): Promise<Answer> {
   return service.client().postForm('/v1/auth/revoke', { token })
@@ -136,7 +162,7 @@ export async function serviceToken(service: Service, { credentials }: TestClient
   return (await service.client().post('/v1/auth/clients/token', credentials)).body.accessToken
 }
 
-/** The same as a caller. */
+/** A caller with such a token. */
 export async function machineOf(service: Service, client: TestClient): Promise<Client> {
   return service.client().withBearer(await serviceToken(service, client))
 }
@@ -147,22 +173,6 @@ export async function storedCredentials({ db }: Service): Promise<string> {
   const more = ['refresh_families', 'login_failures', 'known_addresses'] as const
   const rows = [...tables, ...more].map((table) => db.read.selectFrom(table).selectAll().execute())
   return JSON.stringify(await Promise.all(rows))
-}
-
-/** The account's events in order, sealed or not. */
-export async function eventsOf({ db }: Service, { id }: { id: number }) {
-  const of = (table: 'events' | 'unsealed_events') =>
-    db.read
-      .selectFrom(table)
-      .select(['id', 'kind', 'by_name', 'by_id', 'data'])
-      .where('subject_kind', '=', 'account')
-      .where('subject_id', '=', String(id))
-      .execute()
-  // An event sealed between the two reads may appear twice.
-  const seen = new Map(
-    [...(await of('unsealed_events')), ...(await of('events'))].map((row) => [row.id, row]),
-  )
-  return [...seen.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** How many sessions and token families the account has. */

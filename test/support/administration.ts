@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { listEvents } from '../../server/audit/audit.ts'
 import { newUser, type TestUser, tokenPair } from './accounts.ts'
 import type { Client } from './client.ts'
+import { storedEvents } from './kept-log.ts'
 import type { Service } from './service.ts'
 
 /** A user with the role Admin who has just signed in, as a caller with a bearer token. */
@@ -10,7 +10,7 @@ export async function newAdministrator(service: Service): Promise<{ user: TestUs
   return { user, caller: service.client().withBearer((await tokenPair(service, user)).accessToken) }
 }
 
-/** From now on only these may manage accounts. */
+/** Leaves only these accounts able to manage accounts. */
 export async function leaveAdministrators(service: Service, kept: readonly TestUser[]): Promise<void> {
   const admins = await service.db.read
     .selectFrom('principal_roles')
@@ -29,9 +29,9 @@ export async function leaveAdministrators(service: Service, kept: readonly TestU
 
 /** The account's events in the order of writing, sealed or not. */
 export async function accountEvents({ db }: Service, id: number) {
-  const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
-  const { events } = await listEvents(db.read, { kind: 'account', id: String(id) }, page)
-  return events.map(({ kind, by_id, data }) => ({ kind, byId: by_id, data: JSON.parse(data) }))
+  const events = await storedEvents(db.read, String(id))
+  const ofAccount = events.filter(({ subject_kind: kind }) => kind === 'account')
+  return ofAccount.map(({ kind, by_id, data }) => ({ kind, byId: by_id, data: JSON.parse(data) }))
 }
 
 /** How many may manage accounts and sign in. */

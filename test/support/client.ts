@@ -11,6 +11,23 @@ export interface Answer {
   body: any
 }
 
+export const sessionCookie = '__Host-Http-session'
+export const csrfCookie = '__Host-Http-csrf'
+
+/** The session id that the browser has. */
+export const sessionOf = (browser: Client) => browser.cookies.get(sessionCookie) ?? ''
+
+/**
+ * Asserts that the answer sets only this cookie: 256 random bits, kept from scripts, other sites and plain
+ * HTTP.
+ */
+export function assertCookieSet({ setCookies }: Answer, name: string): void {
+  assert.equal(setCookies.length, 1)
+  const [pair = '', ...attributes] = (setCookies[0] ?? '').split('; ')
+  assert.match(pair, new RegExp(`^${name}=[A-Za-z0-9_-]{43}$`))
+  assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
+}
+
 /** A caller over real HTTP. It keeps cookies as a browser would, and sends the headers that the test sets. */
 export class Client {
   readonly baseUrl: string
@@ -29,12 +46,19 @@ export class Client {
     return copy
   }
 
+  /** Another caller that shows this session id. */
+  withSession(id: string): Client {
+    const other = this.copy()
+    other.cookies.set(sessionCookie, id)
+    return other
+  }
+
   withBearer(token: string): this {
     this.headers.authorization = `Bearer ${token}`
     return this
   }
 
-  /** From now on every request carries a fresh antiforgery token. */
+  /** Makes every later request carry a fresh antiforgery token. */
   async fetchAntiforgeryToken(): Promise<string> {
     const { body } = await this.get('/v1/auth/csrf')
     this.headers['x-xsrf-token'] = body.token
@@ -90,17 +114,17 @@ export class Client {
     const text = await textOf(response)
     noteAnswer(response.status, response.headers, text)
     const setCookies = response.headers.getSetCookie()
-    for (const line of setCookies) this.#keep(line)
+    for (const line of setCookies) keep(this.cookies, line)
     return { status: response.status, headers: response.headers, setCookies, text, body: parse(text) }
   }
+}
 
-  #keep(line: string): void {
-    const [pair = ''] = line.split(';')
-    const separator = pair.indexOf('=')
-    const name = pair.slice(0, separator)
-    if (/max-age=0/i.test(line)) this.cookies.delete(name)
-    else this.cookies.set(name, pair.slice(separator + 1))
-  }
+function keep(cookies: Map<string, string>, line: string): void {
+  const [pair = ''] = line.split(';')
+  const separator = pair.indexOf('=')
+  const name = pair.slice(0, separator)
+  if (/max-age=0/i.test(line)) cookies.delete(name)
+  else cookies.set(name, pair.slice(separator + 1))
 }
 
 /** The beginning of a stream, which never ends. */
@@ -126,7 +150,10 @@ export function isUnanswered(error: unknown): boolean {
   return error instanceof TypeError && /^(fetch failed|terminated)$/.test(error.message)
 }
 
-/** For `catch`: nothing listens any more, or the system accepted a connection that nobody will read. */
+/**
+ * For `catch`. Passes if nothing listens any more, or the system accepted a connection that nobody will
+ * read.
+ */
 export function assertUnanswered(error: unknown): undefined {
   assert.ok(isUnanswered(error), String(error))
 }

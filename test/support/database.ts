@@ -32,7 +32,7 @@ async function createSqlite(): Promise<TestDatabase> {
   return { databaseUrl: `file:${file}`, file, drop: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** On the given server. */
+/** Creates a database on the given server. */
 export async function createPostgresDatabase(server: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   await administer(server, `create database ${name} strategy file_copy`)
@@ -100,7 +100,7 @@ async function untilUnlocked<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A connection may still be closing when the database is dropped: that is no error. */
+/** A connection may still be closing when the database is dropped: that is not an error. */
 function singleConnection(connectionString: string): pg.Pool {
   const pool = new pg.Pool({ connectionString, max: 1 })
   pool.on('connect', (client) => client.on('error', () => undefined))

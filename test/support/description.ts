@@ -38,7 +38,10 @@ const alwaysSent = ['X-Request-Id', 'WWW-Authenticate', 'Location']
 /** Headers that no answer may carry undescribed. */
 const describedWhereSent = 'Set-Cookie ETag Location Link Preference-Applied Idempotency-Replayed'.split(' ')
 
-/** The value with every answer, header and parameter where it is referred to. References to schemas stay. */
+/**
+ * The value with each reference to an answer, header or parameter replaced by what it refers to. References
+ * to schemas stay.
+ */
 function inPlace<T>(description: Description, value: T): T {
   return JSON.parse(JSON.stringify(value), (_, part) => {
     const [, kind, name] =
@@ -48,11 +51,11 @@ function inPlace<T>(description: Description, value: T): T {
   })
 }
 
-/** The published description, as a judge of requests and answers. */
+/** Judges requests and answers by the published description. */
 export class Judge {
   readonly description: Description
   readonly #ajv: Ajv2020
-  /** By the text of the schema. */
+  /** Keyed by the text of the schema. */
   readonly #validators = new Map<string, ValidateFunction>()
   /** `operationId status` of every answer that was judged. */
   readonly seen = new Set<string>()
@@ -63,8 +66,8 @@ export class Judge {
     // The types of both packages differ in how they are exported, not in what they are.
     ;(formats as unknown as (ajv: Ajv2020) => void)(this.#ajv)
     this.#ajv.addFormat('int32', { type: 'number', validate: () => true })
-    // The description says this in words only: multipleOf divides doubles, so 0.07 would be no multiple of
-    // 0.0001.
+    // The description says this only in words: multipleOf divides doubles, so 0.07 would not count as a
+    // multiple of 0.0001.
     this.#ajv.addFormat('double', { type: 'number', validate: hasFourPlacesAtMost })
     this.#ajv.addKeyword('x-enum-varnames')
     this.#ajv.addKeyword('example')
@@ -132,7 +135,7 @@ export class Judge {
 
   #find(method: string, requestPath: string): { path: string; operation: Operation } {
     const ofMethod = this.operations().filter((candidate) => candidate.method === method.toLowerCase())
-    // A path without parameters comes before those whose parameter it fits.
+    // A path without parameters comes before paths whose parameter would match it.
     const found =
       ofMethod.find(({ path }) => path === requestPath) ??
       ofMethod.find(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(requestPath))
@@ -143,11 +146,11 @@ export class Judge {
 
 /** A caller whose every answer must be as described. */
 export class JudgedClient extends Client {
-  readonly #judge: Judge
+  readonly judge: Judge
 
   constructor(from: Client, judge: Judge) {
     super(from.baseUrl)
-    this.#judge = judge
+    this.judge = judge
     Object.assign(this.headers, from.headers)
     for (const [name, value] of from.cookies) this.cookies.set(name, value)
   }
@@ -159,7 +162,7 @@ export class JudgedClient extends Client {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     const answer = await super.send(method, path, body, headers)
-    this.#judge.assertDocumented(method, path, answer)
+    this.judge.assertDocumented(method, path, answer)
     return answer
   }
 }
@@ -175,7 +178,7 @@ function fromPointerPart(part: string): string {
   return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-/** By the shortest decimal form of the double (section 1 of the contract). */
+/** Uses the shortest decimal form of the double (section 1 of the contract). */
 function hasFourPlacesAtMost(value: number): boolean {
   const text = String(value)
   return !text.includes('e-') && (text.split('.')[1] ?? '').length <= 4

@@ -11,7 +11,7 @@ const tokenPattern = /[A-Za-z0-9_-][A-Za-z0-9_.-]{15,}/g
 const prefixLength = 16
 /** Beginnings of tokens, so that a truncated token in the log is found too. */
 const tokenPrefixes = new Set<string>()
-/** Passwords and other secrets that are no tokens, as a line of JSON would show them. */
+/** Passwords and other secrets that are not tokens, as a line of JSON would show them. */
 const texts = new Set<string>()
 const findings = new Set<string>()
 

@@ -21,7 +21,7 @@ export async function limitFiles(pid: number, bytes: number): Promise<Mend> {
   return async () => void (await set('unlimited'))
 }
 
-/** Makes system calls of the process fail in all its threads, such as `fdatasync` with `EIO`. */
+/** Makes system calls fail in all threads of the process, such as `fdatasync` with `EIO`. */
 export async function failCalls(pid: number, calls: string, error: string): Promise<Mend> {
   const inject = `inject=${calls}:error=${error}`
   const child = spawn('strace', ['-f', '-o', '/dev/null', '-e', inject, '-p', String(pid)], {

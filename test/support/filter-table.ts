@@ -1,13 +1,11 @@
 import { after, before } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { Kysely, type Selectable, SqliteDialect } from '#kysely'
+import { Kysely, SqliteDialect, sql } from '#kysely'
 import type { Database } from '../../server/db/tables.ts'
 import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
 import * as engineSql from '../../server/orders/list/sqlite.ts'
-import { fillBareTable } from './orders.ts'
-
-export type Row = Selectable<Database['orders']>
+import { fillBareTable, type OrderRow } from './orders.ts'
 
 /** Names that a filter could easily get wrong. */
 export const customers = [
@@ -28,7 +26,7 @@ export function byCodePoint(left: string, right: string): number {
 }
 
 /** A table of these rows in memory. Returns a column's values in the rows that a filter finds. */
-export function filterTable(rows: Row[]) {
+export function filterTable(rows: OrderRow[]) {
   const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
   before(() => fillBareTable(db, rows))
   after(() => db.destroy())
@@ -40,7 +38,9 @@ export function filterTable(rows: Row[]) {
       .select(column)
       .distinct()
       .orderBy(column)
-      .where((eb) => compileFilter(filter, eb, { ...engineSql, finds: () => false }))
+      .where((eb) =>
+        compileFilter(filter, eb, { ...engineSql, finds: () => false, findsRanges: true, waits: sql`true` }),
+      )
       .execute()
     return found.map((row) => String(Object.values(row)[0]))
   }

@@ -15,7 +15,7 @@ interface OrderWrite {
   customer: string
   /** Idempotency-Key of the create. */
   key: string | undefined
-  /** From the 201. */
+  /** The id in the 201. */
   id: string | undefined
   fate: Fate
   decision: Progress
@@ -43,7 +43,7 @@ interface TokenChain {
 interface Stored {
   orders: Map<string, OrderRow[]>
   keys: Set<string>
-  /** By order. */
+  /** Keyed by order. */
   notes: Map<string, LoggedEvent[]>
   /** By id. */
   families: Map<string, { generation: number; token_hash: string }>
@@ -60,7 +60,7 @@ export class History {
   readonly chains: TokenChain[] = []
   /** Writes that were answered 2xx. */
   acknowledged = 0
-  /** Writes that were answered 503: done, or not. */
+  /** Writes that were answered 503. They may or may not have been done. */
   unavailable = 0
   readonly #userName: string
   /** The prefix of the customers of this history's orders. */
@@ -146,7 +146,8 @@ export class History {
   }
 
   /**
-   * Everything acknowledged is stored exactly once, nothing is stored by halves, nothing is stored unsent.
+   * Asserts that everything acknowledged is stored exactly once, and that nothing is stored in part or
+   * without having been sent.
    */
   async assertKept(databaseUrl: string): Promise<void> {
     await withRawDatabase(databaseUrl, async (db) => {
@@ -155,10 +156,8 @@ export class History {
       await assertApprovalsKept(db)
       const stored = await this.#stored(db)
       const sent = new Set(this.orders.map(({ customer }) => customer))
-      assert.deepEqual(
-        [...stored.orders.keys()].filter((customer) => !sent.has(customer)),
-        [],
-      )
+      const strays = [...stored.orders.keys()].filter((customer) => !sent.has(customer))
+      assert.deepEqual(strays, [])
       for (const order of this.orders) this.#assertOrder(order, stored)
       for (const chain of this.chains) assertChain(chain, stored)
     })
@@ -187,6 +186,7 @@ export class History {
       modified_by: isDecided ? this.#userName : null,
       version: isDecided ? 2 : 1,
       approvals_given: isApproved ? 1 : 0,
+      approved_by: isApproved ? this.#userName : null,
     })
     assert.equal(updated_at !== null, isDecided)
     const notes = stored.notes.get(id) ?? []
@@ -224,7 +224,7 @@ function assertAnswered(answer: Answer, status: number): void {
   assert.equal(answer.status, status, answer.text)
 }
 
-/** The last token works: an unanswered rotation has replaced it completely or not at all. */
+/** Asserts that the last token works: an unanswered rotation has replaced it completely or not at all. */
 function assertChain({ tokens, openKey }: TokenChain, stored: Stored): void {
   const last = tokens.at(-1) ?? ''
   const family = stored.families.get(new RefreshTokens(Buffer.alloc(32)).read(last)?.familyId ?? '')
@@ -234,7 +234,7 @@ function assertChain({ tokens, openKey }: TokenChain, stored: Stored): void {
   assert.equal(family.generation, tokens.length + (isLast ? 0 : 1))
 }
 
-/** The tally is exact; on SQLite the file and its trigram index are intact. */
+/** Asserts that the tally is exact and, on SQLite, that the file and its trigram index are intact. */
 export async function assertSound(db: Kysely<Database>): Promise<void> {
   assert.deepEqual(await keptTally(db), countedTally(await readOrders(db)))
   if (testEngine !== 'sqlite') return
@@ -266,10 +266,14 @@ async function readOrders(db: Kysely<Database>): Promise<OrderRow[]> {
       'modified_by',
       'version',
       'created_by_id',
+      'created_by_owner_id',
       'approvals_needed',
       'self_approval',
       'service_approval',
+      'role_needed',
       'approvals_given',
+      'role_held',
+      'approved_by',
     ])
     .execute()
   const number = (value: number | null) => (value === null ? null : Number(value))

@@ -7,7 +7,7 @@ import { newOrderedId, newSalt } from '../../server/ids.ts'
 import { withRawDatabase } from './database.ts'
 import type { Service } from './service.ts'
 
-/** What a line of a log says that does not follow from other members. */
+/** The members of a log line that do not follow from others. */
 export type LogContent = Omit<LogLine, 'sequence' | 'textHash' | 'hash'>
 
 export const orderEvent: LogContent = {
@@ -24,7 +24,7 @@ export const orderEvent: LogContent = {
   text: 'Delivered late.\nAgreed by phone.',
 }
 
-/** A log made by the words of the contract, without the service's code: its witness. */
+/** A log made as the contract says, without the service's code, as an independent witness. */
 export function makeLog(contents: LogContent[]): LogLine[] {
   let previous = Buffer.alloc(32)
   return contents.map(({ textSalt, text, ...content }, index) => {
@@ -32,7 +32,7 @@ export function makeLog(contents: LogContent[]): LogLine[] {
       text === null || textSalt === null
         ? null
         : createHash('sha256').update(Buffer.from(textSalt, 'hex')).update(text, 'utf8').digest('hex')
-    const hashed = { ...content, sequence: index + 1, textHash }
+    const hashed = { sequence: index + 1, ...content, textHash }
     previous = createHash('sha256').update(previous).update(sortedJson(hashed), 'utf8').digest()
     return { ...hashed, textSalt, text, hash: previous.toString('hex') }
   })
@@ -60,19 +60,34 @@ export const makeSigningKeys = (algorithm: SigningKeys['algorithm'] = 'RS256'): 
 
 /** Seals every waiting event. */
 export async function seal(db: Pick<AppDatabase, 'write'>): Promise<void> {
-  while ((await db.write('sealEvents', { limit: 1_000 })) > 0);
+  let batches = 0
+  while ((await db.write('sealEvents', { limit: 1_000 })) > 0) {
+    batches += 1
+    if (batches > 1_000) throw new Error('events go on waiting after they were sealed')
+  }
 }
 
-/** Sealed events of orders that no table of orders has, each with a text of some 4 KB. */
+/** Inserts sealed events of orders that do not exist, each with a text of some 4 KB. */
 export async function addEvents(
-  { db, databaseUrl }: Pick<Service, 'db' | 'databaseUrl'>,
+  service: Pick<Service, 'db' | 'databaseUrl'>,
   count: number,
+  emojis = 960,
+): Promise<void> {
+  await addWaitingEvents(service, count, emojis)
+  await seal(service.db)
+}
+
+/** Such events before they are sealed. */
+export async function addWaitingEvents(
+  { databaseUrl }: Pick<Service, 'databaseUrl'>,
+  count: number,
+  emojis = 0,
 ): Promise<void> {
   const now = 1_795_000_000_000
   const { data, by, byId, atTimeZone: timeZone } = orderEvent
   const events = Array.from({ length: count }, (_, index) => {
     const stamp = { eventId: newOrderedId(now), nowMilliseconds: now, timeZone, by, byId }
-    const words = { text: `Note ${index}:\u2028"déjà vu" ${'\u{1f600}'.repeat(960)}`, salt: newSalt() }
+    const words = { text: `Note ${index}:\u2028"déjà vu" ${'\u{1f600}'.repeat(emojis)}`, salt: newSalt() }
     const subject = { kind: 'order', id: newOrderedId(now) } as const
     return eventRow(stamp, { kind: 'noted', subject, version: 1, data: { ...data }, words })
   })
@@ -84,5 +99,4 @@ export async function addEvents(
         .execute()
     }
   })
-  await seal(db)
 }

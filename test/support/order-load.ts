@@ -12,7 +12,9 @@ export interface Acknowledged {
 }
 
 const writerCount = 8
-/** After this many orders a writer pauses after each, so a long load does not grow without end. */
+/**
+ * After this many orders, a writer pauses after each order, so that a long load does not grow without end.
+ */
 const ordersAtOnce = 100
 const pauseMilliseconds = 100
 const comparedAtOnce = 50
@@ -70,7 +72,7 @@ export class OrderLoad {
   }
 }
 
-/** What one instance answers for each of the ids: status, ETag, and the order with its audit fields. */
+/** The answer of an instance for each of the ids: status, ETag, and the order with its audit fields. */
 export async function ordersAt(caller: Client, ids: Iterable<string>): Promise<unknown[]> {
   const orders: unknown[] = []
   const left = [...ids]

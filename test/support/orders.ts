@@ -1,22 +1,24 @@
 import { after, before } from 'node:test'
-import { type Kysely, type Selectable, sql } from '#kysely'
+import { type Kysely, sql } from '#kysely'
 import type { Stamp } from '../../server/audit/audit.ts'
-import type { Database, OrdersTable } from '../../server/db/tables.ts'
+import type { Database } from '../../server/db/tables.ts'
 import { instantOfId, newOrderedId } from '../../server/ids.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
 import { foldText } from '../../server/orders/fold.ts'
 import type { ListRequest } from '../../server/orders/list/plan.ts'
 import type { SortKey } from '../../server/orders/order.ts'
-import { insertRows } from '../../server/orders/store.ts'
+import { firstRules, storedRules } from '../../server/orders/rules.ts'
+import { insertRows, type OrderRow as NewRow } from '../../server/orders/store.ts'
 import type { Client } from './client.ts'
 import { testEngine, withRawDatabase } from './database.ts'
 import { storedEvents } from './kept-log.ts'
 import { exchange, request } from './raw.ts'
 import type { Service } from './service.ts'
 
-export type OrderRow = Selectable<OrdersTable>
+/** Without a number, unless a test gives one: the database assigns it. */
+export type OrderRow = NewRow & { number?: number }
 
-/** The id of the order with this number among those created at that instant. */
+/** The id of the nth order among those created at that instant. */
 export function orderIdAt(milliseconds: number, number: number): string {
   const digits = milliseconds.toString(16).padStart(12, '0') + (0x70000 + number).toString(16)
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 13)}${digits.slice(14)}-8000-000000000000`
@@ -36,10 +38,11 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
     created_at_time_zone: 'UTC',
     created_by: 'operator',
     created_by_id: null,
-    approvals_needed: 1,
-    self_approval: 1,
-    service_approval: 1,
+    created_by_owner_id: null,
+    ...storedRules(firstRules),
     approvals_given: given.status === 1 ? 1 : 0,
+    role_held: 0,
+    approved_by: null,
     updated_at: null,
     updated_at_time_zone: null,
     modified_by: null,
@@ -50,7 +53,7 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
 
 /** A table of orders alone, in memory, without the constraints that keep odd values out. */
 export async function fillBareTable(db: Kysely<Database>, rows: OrderRow[]): Promise<void> {
-  const columns = Object.entries(orderRow()).map(([name, value]) => {
+  const columns = Object.entries({ number: 1, ...orderRow() }).map(([name, value]) => {
     const type = typeof value === 'number' ? 'integer' : 'text'
     return `${name} ${value === null ? 'any' : type}`
   })
@@ -68,7 +71,7 @@ export function listRequest(
   return { filter: parseFilter(filter), sortKey, direction: 'desc', page }
 }
 
-/** The stamp of an operation that no account asked for. */
+/** The stamp of an operation that no account requested. */
 export function stamp(given: Partial<Stamp> = {}): Stamp {
   const nowMilliseconds = given.nowMilliseconds ?? 1
   return {
@@ -90,9 +93,12 @@ export function canBeSeen(name: string): boolean {
 
 const rowsPerInsert = 500
 
-/** Inserts rows without the API: for bulk, and for rows that no request makes. */
-export function insertOrders(service: Service, rows: OrderRow[]): Promise<OrderRow[]> {
-  return withRawDatabase(service.databaseUrl, async (db) => {
+/** Inserts rows without the API, in bulk or as no request would make them. */
+export function insertOrders(
+  { databaseUrl }: Pick<Service, 'databaseUrl'>,
+  rows: OrderRow[],
+): Promise<OrderRow[]> {
+  return withRawDatabase(databaseUrl, async (db) => {
     for (let start = 0; start < rows.length; start += rowsPerInsert) {
       await insertRows(db, rows.slice(start, start + rowsPerInsert))
     }

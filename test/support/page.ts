@@ -3,33 +3,53 @@ import { before } from 'node:test'
 type Service = (path: string, request: Request) => Response | Promise<Response>
 
 /**
- * Provides what the web app's modules need from a page and Node does not have. Import it before them. All
+ * Provides the parts of a page that the web app's modules need and Node lacks. Import it before them. All
  * files of a process share the page, the modules and their state.
  */
 const page = new EventTarget()
+/** Capturing listeners run first, whatever their order. Node's EventTarget does not do that. */
+const capturing = new EventTarget()
+const targetOf = (options?: boolean | AddEventListenerOptions) =>
+  typeof options === 'object' && options.capture ? capturing : page
 /** Messages to the other tabs. */
 export const told: unknown[] = []
 let service: Service = () => answerWith(204)
 
+const channels = new Map<string, EventTarget>()
 class Channel extends EventTarget {
+  constructor(name: string) {
+    super()
+    channels.set(name, this)
+  }
   postMessage = (message: unknown) => told.push(message)
 }
 // A page's requests are relative to its address.
+/** In Node, the signal of a request that nothing holds may never abort. */
+const requests: Request[] = []
 class PageRequest extends Request {
   constructor(input: string | URL | Request, init?: RequestInit) {
     super(typeof input === 'string' ? new URL(input, 'https://orders.example/') : input, init)
+    requests.push(this)
   }
 }
 Object.assign(globalThis, {
-  addEventListener: page.addEventListener.bind(page),
+  addEventListener: (...heard: Parameters<EventTarget['addEventListener']>) =>
+    targetOf(heard[2]).addEventListener(...heard),
   removeEventListener: page.removeEventListener.bind(page),
   location: new URL('https://orders.example/'),
   BroadcastChannel: Channel,
   Request: PageRequest,
-  fetch: async (request: Request) => service(new URL(request.url).pathname, request),
+  fetch: async (input: string | Request, init?: RequestInit) => {
+    const request = new PageRequest(input, init)
+    return service(new URL(request.url).pathname, request)
+  },
+  // Nothing has the focus.
+  document: { activeElement: null, querySelector: () => null },
+  Element: class {},
 })
-// Texts in the reader's language must not depend on the machine's.
+// Texts in the reader's language must not depend on the machine.
 Object.defineProperty(navigator, 'language', { value: 'en-US' })
+Object.defineProperty(navigator, 'onLine', { value: true, configurable: true })
 
 /** Sets the service behind the page for the describe that calls this in its body. */
 export function serviceIs(given: Service): void {
@@ -39,7 +59,22 @@ export function serviceIs(given: Service): void {
 }
 
 export function happen(name: 'pagehide' | 'pageshow', persisted: boolean): void {
-  page.dispatchEvent(Object.assign(new Event(name), { persisted }))
+  for (const target of [capturing, page]) target.dispatchEvent(Object.assign(new Event(name), { persisted }))
+}
+
+/** Whether the browser would ask before the page goes away. */
+export function asksBeforeLeaving(): boolean {
+  return !page.dispatchEvent(new Event('beforeunload', { cancelable: true }))
+}
+
+/** Lets everything happen that waits only for its turn. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+}
+
+/** Another tab of this browser says something. */
+export function hear(channel: string, data: unknown): void {
+  channels.get(channel)?.dispatchEvent(new MessageEvent('message', { data }))
 }
 
 /** An answer as the service gives it. */

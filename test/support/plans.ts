@@ -44,7 +44,7 @@ export function stepsOf(place: Place, statements: readonly CompiledQuery[]): str
 
 /**
  * How the statements reach orders: the index of each access, or how it does without one. A sort is `sort`.
- * `generic` asks PostgreSQL for the plan that serves all parameters, as a frequent statement gets it.
+ * `generic` asks PostgreSQL for the plan for any parameters, which a frequent statement gets.
  */
 export async function accessesOf(
   place: Place,
@@ -60,7 +60,10 @@ export async function accessesOf(
       await client.query('set plan_cache_mode = force_generic_plan')
       await client.query(`prepare statement as ${sql}`)
     }
-    const values = parameters.length === 0 ? '' : `(${parameters.join(', ')})`
+    const values =
+      parameters.length === 0
+        ? ''
+        : `(${parameters.map((value) => pg.escapeLiteral(String(value))).join(', ')})`
     const { rows } = generic
       ? await client.query(`explain (format json) execute statement${values}`)
       : await client.query(`explain (format json) ${sql}`, [...parameters])

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { listEvents } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
+import { Fault } from '../../server/http/fields.ts'
+import { policyRows } from '../../server/orders/policy/schemas.ts'
 import { newUser, type TestUser, tokenPair } from './accounts.ts'
 import type { Answer, Client } from './client.ts'
+import { storedEvents } from './kept-log.ts'
 import type { Service } from './service.ts'
 
 interface Row {
@@ -10,31 +13,33 @@ interface Row {
   approvals: number
   selfApproval: boolean
   services: boolean
+  role?: string | null
 }
 
 /** From 0, one approval, by anyone. */
 export function policyRow(given: Partial<Row> = {}): Row {
-  return { from: 0, approvals: 1, selfApproval: true, services: true, ...given }
+  return { from: 0, approvals: 1, selfApproval: true, services: true, role: null, ...given }
 }
 
 /** The policy of a new database. */
 export const firstPolicy = [policyRow()]
 
-/** Replaces the policy, whatever it is. */
-export async function putPolicy(caller: Client, rows: Row[]): Promise<void> {
-  const answer = await caller.send('PUT', '/v1/approval-policy', { rows }, { 'if-match': '*' })
-  assert.equal(answer.status, 204, answer.text)
+/** Replaces the policy, whatever it is, as a command does: without a recent sign-in. */
+export async function putPolicy(service: Service, given: Row[]): Promise<void> {
+  const rows = policyRows.read(given)
+  if (rows instanceof Fault) return assert.fail(rows.detail)
+  const stamp = machineStamp(service.now())
+  await service.db.write('setApprovalPolicy', { rows, acceptedVersions: null, stamp, idempotency: null })
 }
 
 /** Restores the first policy after the describe that calls this in its body. */
 export function putsPolicyBack(service: Service): void {
-  after(async () => putPolicy(await service.bearer('admin'), firstPolicy))
+  after(() => putPolicy(service, firstPolicy))
 }
 
 /** Events of the policy in the order of writing, sealed or not. */
 export async function policyEvents({ db }: Service) {
-  const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
-  const { events } = await listEvents(db.read, { kind: 'policy', id: 'approval' }, page)
+  const events = await storedEvents(db.read, 'approval')
   return events.map(({ id, kind, version, at, at_time_zone, by_name, by_id, data }) => {
     return { id, kind, version, at, at_time_zone, by_name, by_id, data }
   })
@@ -67,25 +72,24 @@ export function approve(caller: Client, id: string, headers: Record<string, stri
   return caller.patch(`/v1/orders/${id}/approve`, undefined, headers)
 }
 
-/** What is stored about an order's approvals: state, counter, approvers, events. */
+/** What is stored about an order's approvals: state, counter, who took part, events. */
 export async function approvalState({ db }: Service, id: string) {
   const order = await db.read
     .selectFrom('orders')
     .select(['status', 'version', 'approvals_needed', 'approvals_given'])
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
-  const approvers = await db.read
+  const accounts = await db.read
     .selectFrom('order_approvals')
-    .select('approver_id')
+    .select('account_id')
     .where('order_id', '=', id)
-    .orderBy('approver_id')
+    .orderBy('account_id')
     .execute()
-  const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
-  const { events } = await listEvents(db.read, { kind: 'order', id }, page)
+  const events = await storedEvents(db.read, id)
   const approvals = events.filter(({ kind }) => kind === 'approval-given' || kind === 'approved')
   return {
     ...order,
-    approvers: approvers.map(({ approver_id: approver }) => approver),
+    approvers: accounts.map(({ account_id: account }) => account),
     events: approvals.map(({ kind, version, by_id }) => ({ kind, version, by_id })),
   }
 }

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 const startParameters = ['user', 'database', 'application_name', 'client_encoding', 'DateStyle', 'TimeZone']
 
 export interface Pooler {
-  /** The given address, through the pooler. */
+  /** The given address, but leading through the pooler. */
   url: string
   close(): Promise<void>
 }

@@ -127,7 +127,7 @@ class FolderCopy {
     await chown(path, this.#uid, this.#gid)
   }
 
-  /** A file that the server removes meanwhile may be missing: the log replays its removal. */
+  /** A file that the server removes in the meantime may be missing: the log replays its removal. */
   async #takeFile(from: string, to: string): Promise<void> {
     try {
       await copyFile(from, to)

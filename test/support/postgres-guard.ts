@@ -114,7 +114,7 @@ async function install(folder: string): Promise<Installation> {
   return { folder, native, data, port: await freePort() }
 }
 
-/** The first line that fits decides. */
+/** The first line that matches decides. */
 async function askForPasswords(file: string): Promise<void> {
   const trusting = await readFile(file, 'utf8')
   await writeFile(file, 'host all "/^scram_" 127.0.0.1/32 scram-sha-256\n')
@@ -132,7 +132,7 @@ class Server {
     this.#installation = installation
   }
 
-  /** Tries again while the remains of a killed server are in the way. */
+  /** Tries again while the remains of a killed server prevent a start. */
   async start(): Promise<void> {
     if (this.#isRunning()) return
     this.#isExpected = false
@@ -206,7 +206,7 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // It ended by itself.
   }
 }
 

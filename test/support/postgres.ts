@@ -60,7 +60,7 @@ export async function runSql<Row extends pg.QueryResultRow>(
   }
 }
 
-/** A connection without the service. Losing it in a fault is no error. */
+/** A connection that bypasses the service. Losing it in a fault is not an error. */
 export async function connectTo(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)

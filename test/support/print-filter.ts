@@ -28,6 +28,8 @@ export function printFilter(filter: Filter): string {
       return `${filter.field}${filter.operator}${printPattern(filter.pattern)}`
     case 'number':
       return `${filter.field} ${filter.operator} ${printRange(filter)}`
+    case 'waits':
+      return 'waits:me'
   }
 }
 
@@ -53,7 +55,7 @@ function escaped(text: string): string {
 
 function printRange({ field, range }: NumberFilter): string {
   if (field === 'total') return printTotal(range)
-  if (field === 'status') return String(range.low)
+  if (['status', 'approvalsMissing', 'number'].includes(field)) return String(range.low)
   const isDay = range.high - range.low > 1
   const isBetween = range.high === range.low
   const instant = new Date(isBetween ? range.low - 1 : range.low).toISOString()

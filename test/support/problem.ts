@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Answer } from './client.ts'
 
-/** The answer is this problem and nothing else (RFC 9457): status, media type, type, code, request id. */
+/**
+ * Asserts that the answer is this problem and nothing else (RFC 9457): status, media type, type, code,
+ * request id.
+ */
 export function assertProblem(answer: Answer, status: number, code: string): void {
   assert.deepEqual(
     { status: answer.status, code: answer.body?.code },
@@ -21,6 +24,13 @@ export function assertInvalid(answer: Answer, pointers: readonly string[]): void
   assert.deepEqual(named, pointers)
 }
 
+/** The answer names exactly these places of the body as wrong, each with the code of the broken rule. */
+export function assertFaults(answer: Answer, places: Record<string, string>): void {
+  assertProblem(answer, 400, 'validation-failed')
+  const named = answer.body.errors.map(({ pointer, code }: Record<string, string>) => [pointer, code])
+  assert.deepEqual(named.toSorted(), Object.entries(places).toSorted())
+}
+
 /** One answer has the status, and all others are this problem. */
 export function assertOneOf(answers: Answer[], status: number, refused: number, code: string): void {
   const others = answers.filter((answer) => answer.status !== status)
@@ -28,7 +38,7 @@ export function assertOneOf(answers: Answer[], status: number, refused: number, 
   for (const answer of others) assertProblem(answer, refused, code)
 }
 
-/** What two refusals must share so that a caller cannot distinguish their causes. */
+/** The parts that two refusals must share so that a caller cannot tell their causes apart. */
 export function visibleParts({ status, headers, setCookies, body }: Answer): unknown {
   const { requestId: _, ...rest } = body
   const names = [...headers.keys()].sort()

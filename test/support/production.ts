@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './cheap-hash.ts'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { type RunningServer, startServer } from './process.ts'
+import { setUp } from './service.ts'
 import { signingKeyFile } from './signing-key.ts'
 
 const password = 'quiet harbour lanterns at dusk'
@@ -22,12 +24,12 @@ export interface Production {
   env: Record<string, string>
   /** Starts one more process. It ends with the production, unless it has ended before. */
   serve(env?: Record<string, string>): Promise<RunningServer>
-  /** Ends what serves and drops the database, unless it was given. */
+  /** Ends the processes, and drops the database unless it was given. */
   remove(): Promise<void>
 }
 
 interface ProductionOptions {
-  /** A new one unless given. */
+  /** A new database unless one is given. */
   databaseUrl?: string
   /** Whether to migrate the database and add the users `admin` and `operator`; true unless given. */
   accounts?: boolean
@@ -60,6 +62,13 @@ export async function newProduction(options: ProductionOptions = {}): Promise<Pr
       await created?.drop()
     },
   }
+}
+
+/** The production of the describe that calls this in its body. */
+export function testProduction(options?: ProductionOptions): Production {
+  const production = setUp(() => newProduction(options))
+  after(() => production.remove?.())
+  return production
 }
 
 async function addAccounts(databaseUrl: string): Promise<void> {

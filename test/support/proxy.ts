@@ -10,7 +10,7 @@ export type ProxyMode = 'pass' | 'refuse' | 'hang' | 'cut' | { delayMilliseconds
 
 /** A TCP proxy on loopback that produces faults of a network and of the server behind it. */
 export interface FaultProxy {
-  /** The given address with the proxy in the place of its host and port. */
+  /** The given address with the host and port of the proxy. */
   url: string
   /** Resolves once the mode is in force. */
   set(mode: ProxyMode): Promise<void>
@@ -127,7 +127,7 @@ class TcpProxy implements FaultProxy {
       server.destroy()
     })
     server.on('close', () => {
-      // A network that swallows everything also swallows the end.
+      // A network that swallows everything also swallows the end of a connection.
       if (!link.isLost) client.destroy()
     })
   }

@@ -14,8 +14,8 @@ const limitMilliseconds = 10_000
 
 /**
  * Writes bytes to a new connection and reads until the server closes it, so the request should ask for that
- * (`Connection: close`). Resolves with what arrived, even if the connection was then reset; rejects when that
- * is no HTTP answer.
+ * (`Connection: close`). Resolves with what arrived, even if the connection was then reset; rejects if that
+ * is not an HTTP answer.
  */
 export function exchange(baseUrl: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl)
@@ -38,7 +38,7 @@ export function exchange(baseUrl: string, ...parts: (string | Buffer)[]): Promis
   })
 }
 
-/** A request with the headers that HTTP/1.1 asks for; `lines` are further header lines. */
+/** A request with the headers that HTTP/1.1 requires; `lines` are further header lines. */
 export function request(method: string, path: string, lines: string[] = [], body = ''): string {
   const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
   const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...lines, ...length]

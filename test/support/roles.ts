@@ -2,6 +2,22 @@ import type { Permission } from '../../server/permissions.ts'
 import { withRawDatabase } from './database.ts'
 import type { Service } from './service.ts'
 
+/** The roles of a new database, and what each may do. */
+export const firstRoles: Record<'Admin' | 'Operator' | 'Viewer', Permission[]> = {
+  Admin: [
+    'Accounts.Manage',
+    'Log.Read',
+    'Orders.Approve',
+    'Orders.Create',
+    'Orders.Note',
+    'Orders.Read',
+    'Policy.Manage',
+    'Views.Share',
+  ],
+  Operator: ['Orders.Create', 'Orders.Note', 'Orders.Read'],
+  Viewer: ['Orders.Read'],
+}
+
 /** A new role with exactly these permissions. The service sees it within five minutes. */
 export async function addRole(
   service: Service,

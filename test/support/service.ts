@@ -11,8 +11,9 @@ import { makeLog } from '../../server/log.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './cheap-hash.ts'
 import { Client } from './client.ts'
-import { createTestDatabase } from './database.ts'
 import { assertDiscreet, noteSecret, watchServer } from './discretion.ts'
+import { createServedDatabase } from './documented-roles.ts'
+
 import { startServer } from './process.ts'
 import { signingKeyFile, signingKeyPem } from './signing-key.ts'
 import { TestClock } from './test-clock.ts'
@@ -37,7 +38,7 @@ export interface ServiceOptions {
    * speed.
    */
   clockRuns?: boolean
-  /** Runs in this process, where the test can look at the service's parts or replace them. */
+  /** Runs in this process, where the test can inspect or replace parts of the service. */
   inside?: true
   /** Runs as one more instance of this service: same database, clock and, without `keys`, same keys. */
   instanceOf?: Service
@@ -78,14 +79,14 @@ export interface InsideService extends Service {
 type InsideOptions = ServiceOptions & ({ inside: true } | { instanceOf: Service })
 
 /**
- * Starts a service: as it ships where tools/test.ts asks for that and the options allow it, else in this
+ * Starts a service: as it ships if tools/test.ts wants that and the options allow it, otherwise in this
  * process.
  */
 export function startService(options: InsideOptions): Promise<InsideService>
 export function startService(options?: ServiceOptions): Promise<Service>
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { development, keys, clockRuns, inside, instanceOf } = options
-  // Development does not ship, and another process takes keys as files only.
+  // Development mode does not ship, and another process takes keys only as files.
   const mayShip = !development && !keys && !clockRuns && !inside && !instanceOf
   const service = await (isShipped && mayShip ? startShipped(options) : startInside(options))
   options.until?.after(() => service.close())
@@ -104,13 +105,26 @@ after(async () => (await shared)?.close())
 export function testService(options: ServiceOptions): InsideService
 export function testService(): Service
 export function testService(options?: ServiceOptions): Service {
-  const service = {} as Service
-  before(async () => {
-    if (!options) shared ??= startService()
-    Object.assign(service, await (options ? startService({ ...options, inside: true }) : shared))
+  const service = setUp(() => {
+    if (options) return startService({ ...options, inside: true })
+    shared ??= startService()
+    return shared
   })
   if (options) after(() => service.close())
   return service
+}
+
+/**
+ * What the tests of a describe start with: made before the first of them, or for each (`beforeEach`). Until
+ * then it is empty, so it serves for callers, accounts and plain data.
+ */
+export function setUp<T extends object>(make: () => Promise<T>, hook: typeof before = before): T {
+  const copy = {} as T
+  hook(async () => {
+    const made = await make()
+    Object.assign(Object.setPrototypeOf(copy, Object.getPrototypeOf(made)), made)
+  })
+  return copy
 }
 
 export function passwordOf(userName: 'admin' | 'operator' | 'viewer'): { email: string; password: string } {
@@ -155,7 +169,7 @@ async function startInside(options: ServiceOptions): Promise<InsideService> {
   }
 }
 
-/** As it ships, except that the test sets its clock: see test-clock.ts. */
+/** Starts the service as it ships, except that the test sets its clock: see test-clock.ts. */
 async function startShipped(options: ServiceOptions): Promise<Service> {
   const prepared = await prepare(options)
   const server = await startServer([], prepared.env)
@@ -187,15 +201,16 @@ async function startShipped(options: ServiceOptions): Promise<Service> {
 type Base = Pick<Service, 'config' | 'databaseUrl' | 'keys' | 'antiforgeryKey' | 'now' | 'advance'>
 
 async function prepare({ env: given, development = false, clockRuns = false }: ServiceOptions) {
-  const { databaseUrl, drop } = await createTestDatabase()
-  // The accounts exist before the clock of the service starts: a token is never older than its account.
+  const { databaseUrl, appUrl, drop } = await createServedDatabase()
+  // The accounts exist before the clock of the service starts, because a token is never older than its
+  // account.
   await preparedSeed()
   const clock = new TestClock(clockRuns)
   const env = {
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     PUBLIC_URL: publicUrl,
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: appUrl,
     ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
     SIGNING_KEY_FILES: signingKeyFile(),
     RATE_LIMIT_FACTOR: '0',

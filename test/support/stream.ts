@@ -5,7 +5,7 @@ import type { Client } from './client.ts'
 
 const limitMilliseconds = 20_000
 
-/** What a stream reports about an order. */
+/** A change of an order, as a stream reports it. */
 export interface Told {
   sequence: number
   id: string
@@ -19,6 +19,8 @@ export class Stream {
   readonly response: IncomingMessage
   readonly told: Told[] = []
   comments = 0
+  /** How many `reset` events came. */
+  resets = 0
   /** What a browser would send as Last-Event-ID. */
   lastEventId = ''
   /** How it ended. */
@@ -49,7 +51,8 @@ export class Stream {
       if (line.startsWith('id: ')) this.lastEventId = line.slice(4)
       if (line.startsWith('data: ')) data = line.slice(6)
     }
-    if (data !== undefined) this.told.push({ sequence: Number(this.lastEventId), ...JSON.parse(data) })
+    if (block.split('\n').includes('event: reset')) this.resets += 1
+    else if (data !== undefined) this.told.push({ sequence: Number(this.lastEventId), ...JSON.parse(data) })
   }
 
   /** Waits until the stream holds this many; fails when there are more, or after too long. */
@@ -59,7 +62,7 @@ export class Stream {
     return this.told
   }
 
-  /** The same for one order, ignoring others. */
+  /** The same for a single order, ignoring others. */
   async hearsOf(order: string, count: number): Promise<Told[]> {
     const ofOrder = () => this.told.filter(({ id }) => id === order)
     await until(() => ofOrder().length >= count)

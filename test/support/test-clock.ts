@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * The clock of a service under test: it stands still or runs, and moves by `advance`. A service in another
+ * The clock of a service under test. It stands still or runs, and `advance` moves it. A service in another
  * process reads it from a file, through clock-preload.ts.
  */
 export class TestClock {

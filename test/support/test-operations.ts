@@ -39,7 +39,7 @@ export const testOperations = {
     if (term !== null) await add(trx, name)
     return term
   },
-  /** Records who worked in which term, slowly, in a table that the test made (PostgreSQL). */
+  /** Slowly records who worked in which term, in a table that the test made (PostgreSQL). */
   async workHolding(trx: Trx, { pid, lease }: { pid: number; lease: Lease }): Promise<number | null> {
     const term = await holdLease(trx, lease)
     if (term === null) return null

@@ -4,7 +4,7 @@ import type { Answer, Client } from './client.ts'
 import { storedEvents } from './kept-log.ts'
 import type { Service } from './service.ts'
 
-/** Body of a view; the test gives only what it is about. */
+/** Body of a view. A test gives only the members that matter to it. */
 export function viewOf(given: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     name: `View ${randomUUID()}`,

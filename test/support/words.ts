@@ -1,4 +1,4 @@
-/** What a person may write as a reason or a note, and what is kept of it. */
+/** What a person may write as a reason or a note, and what is stored of it. */
 export const goodWords: [what: string, sent: string, kept: string][] = [
   ['one letter', 'x', 'x'],
   ['white space at its ends', ' \t\n Twice. \r\n', 'Twice.'],
@@ -11,7 +11,7 @@ export const goodWords: [what: string, sent: string, kept: string][] = [
   ['line separators', 'a\u2028b\u2029c', 'a\u2028b\u2029c'],
 ]
 
-/** As JSON, because some are not texts, and others not Unicode. */
+/** As JSON, because some are not strings and others are not valid Unicode. */
 export const badWords: [what: string, json: string, code: string][] = [
   ['nothing', '""', 'length'],
   ['white space', '" \\n\\t\\u3000"', 'length'],

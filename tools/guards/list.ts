@@ -1,9 +1,9 @@
 import type { Kind } from './places.ts'
 
 /**
- * What security or integrity depends on, under the test file in which a test must fail: what the broken
- * service does, how it is broken, a part of the source there, and the enclosing function if that is
- * ambiguous.
+ * The guards of security and integrity, under the test file in which a test must fail. Each says what the
+ * broken service does, how it is broken, a part of the source at that place, and the enclosing function if
+ * that part is ambiguous.
  */
 type Guard = [broken: string, kind: Kind, source: string, within?: string]
 
@@ -94,7 +94,7 @@ export const guards: Record<string, Guard[]> = {
   ],
   'auth/passwords': [['sign-ins pile up without end', 'number', 'queueLimit']],
   'contract/routes-access': [
-    ['every caller may do everything', 'throw', 'permission-denied'],
+    ['every caller may do everything', 'throw', 'permissionDenied(access)'],
     ['a route without an access is served', 'never', 'config?.access === undefined'],
   ],
   'http/rate-limit': [['the requests of a caller are not counted', 'call', 'consumeCallerLimit']],

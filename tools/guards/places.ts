@@ -19,7 +19,9 @@ export type Kind =
   | 'number'
   | 'text'
 
-/** `source` is at `start` to `end` of the file, in the functions of those names, and becomes `broken`. */
+/**
+ * `source` is at `start` to `end` of the file, inside the functions with these names, and becomes `broken`.
+ */
 export interface Place {
   file: string
   kind: Kind
@@ -92,7 +94,7 @@ function isFunction({ type }: Node): boolean {
   return /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type)
 }
 
-/** What a node gives a name to, for the functions and numbers below it. */
+/** The name that a node gives to the functions and numbers below it. */
 function nameOf(node: Node): string | undefined {
   const named = 'id' in node ? node.id : 'key' in node ? node.key : null
   return named !== null && typeof named === 'object' && 'name' in named ? String(named.name) : undefined

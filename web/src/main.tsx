@@ -26,7 +26,7 @@ onForget(() => {
 listenToOtherTabs({ changed: () => void queries.invalidateQueries() })
 // As early as possible. The pages about problems need no session.
 if (!location.pathname.startsWith('/problems')) startSession()
-// Together with the session: on a slow connection the first rows come a second earlier.
+// Requested together with the session: on a slow connection the first rows come a second earlier.
 if (location.pathname === '/orders' && isRemembered()) {
   const search = parseListSearch(Object.fromEntries(new URLSearchParams(location.search)))
   void queries.prefetchQuery({ ...listQuery(search), retry: false })

@@ -1,19 +1,16 @@
-import { createPublicKey, randomUUID } from 'node:crypto'
+import { createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import Database from 'better-sqlite3'
 import { desc, eq, like } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/better-sqlite3'
 import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import helmet from 'helmet'
 import { jwtVerify } from 'jose'
 import morgan from 'morgan'
 import { z } from 'zod'
+import { db } from './database.js'
 import { orders } from './schema.js'
 
 const publicKey = createPublicKey(readFileSync(process.env.SIGNING_KEY_FILES))
-const sqlite = new Database(process.env.DATABASE_URL.replace(/^file:/, ''))
-const db = drizzle(sqlite)
 
 const app = express()
 app.get('/health', (_request, response) => response.json({ status: 'ok' }))
@@ -71,18 +68,16 @@ app.get('/v1/orders/:id', async (request, response) => {
 
 app.post('/v1/orders', async (request, response) => {
   const { customer, total } = newOrder.parse(request.body)
-  const id = randomUUID()
-  await db.insert(orders).values({
-    id,
-    customer,
-    customerFolded: customer.toLowerCase(),
-    totalE4: Math.round(total * 10_000),
-    status: 0,
-    createdAt: new Date(),
-    createdAtTimeZone: 'UTC',
-    createdBy: request.user.preferred_username,
-    version: 1,
-  })
+  const [{ id }] = await db
+    .insert(orders)
+    .values({
+      customer,
+      customerFolded: customer.toLowerCase(),
+      totalE4: Math.round(total * 10_000),
+      createdAtTimeZone: 'UTC',
+      createdBy: request.user.preferred_username,
+    })
+    .returning({ id: orders.id })
   response.status(201).location(`/v1/orders/${id}`).json({ id })
 })
 

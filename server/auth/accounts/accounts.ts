@@ -1,10 +1,9 @@
 /**
- * Who there is: users, service clients, and the roles that say what they may do. Every change holds the lock
+ * The accounts: users, service clients, and the roles that set their permissions. Every change holds the lock
  * of administration or of its account, and leaves one event. This file has what users and clients share.
  */
-import type { Kysely, Transaction } from '#kysely'
 import { type EventKind, recordEvent, type Stamp } from '../../audit/audit.ts'
-import type { Database } from '../../db/tables.ts'
+import type { Db, Trx } from '../../db/tables.ts'
 import { versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
 import { keepAdministrator, lockAdministration } from './roles/administrators.ts'
@@ -15,7 +14,7 @@ import {
   type AccountKind,
   type AccountReference,
   findAccount,
-  insertPrincipal,
+  insertPrincipals,
   type ListedAccount,
   lockVersion,
   raiseVersion,
@@ -24,8 +23,6 @@ import {
   updateEnabled,
   voidLink,
 } from './store.ts'
-
-type Trx = Transaction<Database>
 
 const notFound = { user: 'user-not-found', client: 'client-not-found' } as const
 
@@ -36,20 +33,24 @@ export interface AddAccountInput {
   stamp: Stamp
 }
 
-/** Throws `name-taken`, `unknown-role`, and what `insertDetails` throws. */
+/**
+ * `insertDetails` returns what the event says besides the roles. Throws `name-taken`, `unknown-role`, and
+ * what `insertDetails` throws.
+ */
 export async function addAccount(
   trx: Trx,
   kind: AccountKind,
   { name, roles, demo, stamp }: AddAccountInput & { name: string },
-  insertDetails: (id: number) => Promise<void>,
+  insertDetails: (id: number) => Promise<AccountData>,
 ): Promise<{ id: number }> {
   await lockAdministration(trx, stamp)
   await requireRoles(trx, roles)
   const { nowMilliseconds } = stamp
-  const id = await insertPrincipal(trx, { kind, name, demo: demo ?? false, nowMilliseconds })
-  await insertDetails(id)
+  const names = [name]
+  const [id = 0] = await insertPrincipals(trx, { kind, names, demo: demo ?? false, nowMilliseconds })
+  const details = await insertDetails(id)
   await insertRoles(trx, id, roles)
-  await recordAccount(trx, stamp, `${kind}-added`, { id, name }, { roles })
+  await recordAccount(trx, stamp, `${kind}-added`, { id, name }, { roles, ...details })
   return { id }
 }
 
@@ -57,17 +58,17 @@ export interface ChangeAccountInput<Details> {
   id: number
   /** Versions that If-Match accepts; null for any. */
   acceptedVersions: number[] | null
-  /** Null for what stays. */
+  /** Null leaves a value as it was. */
   changes: Details & { roles: string[] | null; enabled: boolean | null }
   stamp: Stamp
 }
 
 /**
- * Changes an account, all of it or nothing, and leaves one event that names what changed; without a change,
- * version and log stay. Roles are replaced. Disabling ends every credential; losing a role takes it from all
- * of them. `changeDetails` returns what it changed, and the name of the account. Throws `user-not-found` or
- * `client-not-found`, `precondition-failed`, `unknown-role`, `last-administrator`, and what `changeDetails`
- * throws.
+ * Changes an account completely or not at all, and records one event that names what changed. If nothing
+ * changes, neither does the version or the log. The given roles replace the old ones. Disabling ends every
+ * credential; losing a role takes it from all of them. `changeDetails` returns what it changed, and the name
+ * of the account. Throws `user-not-found` or `client-not-found`, `precondition-failed`, `unknown-role`,
+ * `last-administrator`, and what `changeDetails` throws.
  */
 export function changeAccount<Listed extends ListedAccount>(
   trx: Trx,
@@ -95,7 +96,7 @@ export function changeAccount<Listed extends ListedAccount>(
   })
 }
 
-/** `changed` is false when the account was in that state already. Throws `last-administrator`. */
+/** `changed` is false if the account was already in that state. Throws `last-administrator`. */
 export function setAccountEnabled(
   trx: Trx,
   { enabled, stamp, ...input }: { account: AccountReference; enabled: boolean; stamp: Stamp },
@@ -108,7 +109,7 @@ export function setAccountEnabled(
   })
 }
 
-/** False when the account was in that state already. Disabling ends every credential. */
+/** Returns false if the account was already in that state. Disabling ends every credential. */
 async function switchAccount(
   trx: Trx,
   id: number,
@@ -158,7 +159,7 @@ function changeRoles(
   })
 }
 
-/** Gives the account these roles and no others; null leaves them. Returns which it got and lost. */
+/** Gives the account exactly these roles; null leaves its roles alone. Returns which it got and lost. */
 async function replaceRoles(
   trx: Trx,
   account: ListedAccount,
@@ -174,7 +175,7 @@ async function replaceRoles(
 }
 
 /**
- * Returns the roles that the account had. Sessions lose them at once and continue with the rest; so do token
+ * Returns those of the roles that the account had. Sessions lose them at once and keep the rest; so do token
  * families, because each refresh reads the roles. Access tokens that hold them end when instances next read
  * the account.
  */
@@ -186,7 +187,8 @@ async function takeRoles(
 ): Promise<string[]> {
   const taken = roles.length === 0 ? [] : await deleteRoles(trx, id, roles)
   if (taken.length === 0) return taken
-  // Locks the account: a refresh that read the old roles is done, and a later one reads what is left of them.
+  // Locks the account. A refresh that read the old roles has finished by now, and a later one reads the
+  // remaining roles.
   await updateCredentialsDate(trx, [id], nowMilliseconds)
   await takeRolesFromSessions(trx, id, taken)
   return taken
@@ -215,7 +217,28 @@ export interface AccountData {
   revoked?: string[]
   enabled?: boolean
   displayName?: string | null
-  endsAt?: string | null
+  endsAtUtc?: string | null
+  owner?: string | null
+  ownerId?: number | null
+  from?: string
+  until?: string
+  deputy?: string
+  deputyId?: number
+  passkeys?: string[]
+  passkey?: PasskeyData
+}
+
+/** A passkey as the log has it: enough to check a signature without the service. */
+export interface PasskeyData {
+  id: string
+  name?: string
+  /** JWK (RFC 7517). */
+  publicKey?: Record<string, string>
+  aaguid?: string
+  synced?: boolean
+  backedUp?: boolean
+  /** What its owner had last given: a passkey, or a password and who set it; null means the owner. */
+  restedOn?: { passkey: string } | { passwordSetBy: string | null }
 }
 
 export function recordAccount(
@@ -233,7 +256,7 @@ export function recordAccount(
 }
 
 /** Throws `user-not-found` or `client-not-found`, with the name or email that was asked for. */
-export async function requireAccount(db: Kysely<Database>, reference: AccountReference): Promise<Account> {
+export async function requireAccount(db: Db, reference: AccountReference): Promise<Account> {
   const account = await findAccount(db, reference)
   if (account !== undefined) return account
   const { kind } = reference

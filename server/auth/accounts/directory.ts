@@ -1,6 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { isPermission, type Permission, permissionsOfPeople } from '../../permissions.ts'
+import type { Principal } from '../../principal.ts'
 import { readRolePermissions } from './roles/store.ts'
 import { findPrincipalState, type PrincipalState } from './store.ts'
 
@@ -39,14 +40,25 @@ class Memory<T> {
     })
     return value
   }
+
+  forget(key: string): void {
+    this.#known.delete(key)
+  }
+
+  forgetAll(): void {
+    this.#known.clear()
+  }
 }
 
 /** Accounts and the permissions of roles, at most `ttlSeconds` old (section 6 of the contract: 5 minutes). */
 export class Directory {
+  readonly #db: AppDatabase
   readonly #principals: Memory<PrincipalState | undefined>
   readonly #permissions: Memory<ReadonlySet<Permission>>
 
-  constructor({ read }: AppDatabase, clock: Clock, ttlSeconds: number) {
+  constructor(db: AppDatabase, clock: Clock, ttlSeconds: number) {
+    const { read } = db
+    this.#db = db
     const ttlMilliseconds = ttlSeconds * 1000
     this.#principals = new Memory((subject) => findPrincipalState(read, subject), clock, ttlMilliseconds)
     this.#permissions = new Memory((key) => readPermissions(read, JSON.parse(key)), clock, ttlMilliseconds)
@@ -60,7 +72,14 @@ export class Directory {
     return this.#permissions.get(JSON.stringify({ roles, kind }))
   }
 
-  /** `subject` as in a token. May be out of date: good enough to admit a caller, not to refuse one. */
+  /** `db.write` for a change of accounts or roles: this instance then remembers nothing from before. */
+  readonly change: AppDatabase['write'] = (name, input) =>
+    this.#db.write(name, input).finally(() => {
+      this.#principals.forgetAll()
+      this.#permissions.forgetAll()
+    })
+
+  /** `subject` as in a token. May be out of date: good enough to admit a caller, but not to refuse one. */
   principal(subject: string): Promise<PrincipalState | undefined> {
     return this.#principals.get(subject)
   }
@@ -68,6 +87,10 @@ export class Directory {
   /** Reads now, and remembers the result. */
   currentPrincipal(subject: string): Promise<PrincipalState | undefined> {
     return this.#principals.renew(subject)
+  }
+
+  forget({ kind, id, userName }: Principal): void {
+    this.#principals.forget(kind === 'user' ? String(id) : userName)
   }
 }
 

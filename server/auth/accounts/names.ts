@@ -1,8 +1,4 @@
-/**
- * The form of user names, clientIds and names of roles. User names and clientIds share one name space
- * (section 6 of the contract). No name looks like a number.
- */
-export const namePattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
+import { namePattern } from '../../http/text.ts'
 
 export function isAccountName(text: string): boolean {
   return namePattern.test(text)

@@ -1,6 +1,6 @@
-import { type Kysely, sql, type Transaction } from '#kysely'
+import { sql } from '#kysely'
 import { prepared } from '../../db/prepared.ts'
-import type { Database } from '../../db/tables.ts'
+import type { Db, Trx } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { rolesByPrincipal } from './roles/store.ts'
 
@@ -15,10 +15,7 @@ export interface PrincipalState {
 }
 
 /** `subject` as in a token: the numeric id of a user, the clientId of a service. */
-export async function findPrincipalState(
-  db: Kysely<Database>,
-  subject: string,
-): Promise<PrincipalState | undefined> {
+export async function findPrincipalState(db: Db, subject: string): Promise<PrincipalState | undefined> {
   const query = db
     .selectFrom('principals')
     .leftJoin('users', 'users.principal_id', 'principals.id')
@@ -39,8 +36,11 @@ export async function findPrincipalState(
   return row && { ...row, enabled: row.enabled === 1 }
 }
 
-/** Whether there is any account; with `demo`, any that the development seed made, or did not make. */
-export async function hasAccounts(db: Kysely<Database>, demo?: boolean): Promise<boolean> {
+/**
+ * Whether any account exists. `demo` limits this to accounts that the development seed made (true) or did not
+ * make (false).
+ */
+export async function hasAccounts(db: Db, demo?: boolean): Promise<boolean> {
   const row = await db
     .selectFrom('principals')
     .select('id')
@@ -61,42 +61,27 @@ export interface ListedAccount {
   version: number
 }
 
-/** Which accounts of a kind to list, in the order of their ids: one, a page, or all. */
-export type Which = { id: number } | { offset: number; limit: number } | 'all'
-
-/** A kind joins its details to it, and `withRoles` completes the rows. */
-export function selectAccounts(db: Kysely<Database>, which: Which) {
-  const all = db
+/** Users and clients each join their details to this query, and `withRoles` completes the rows. */
+export function selectAccounts(db: Db, ids: readonly number[]) {
+  return db
     .selectFrom('principals')
     .select(['principals.id', 'enabled', 'demo', 'created_at as createdAt', 'version'])
+    .where('principals.id', 'in', [0, ...ids])
     .orderBy('principals.id')
-  if (which === 'all') return all
-  return 'id' in which
-    ? all.where('principals.id', '=', which.id)
-    : all.limit(which.limit).offset(which.offset)
 }
 
 export async function withRoles<Row extends { id: number; enabled: number; demo: number }>(
-  db: Kysely<Database>,
+  db: Db,
   rows: Row[],
-  which: Which,
 ): Promise<(Omit<Row, 'enabled' | 'demo'> & { roles: string[]; enabled: boolean; demo: boolean })[]> {
-  const roles = await rolesByPrincipal(db, which === 'all' ? undefined : rows.map(({ id }) => id))
+  const ids = rows.map(({ id }) => id)
+  const roles = await rolesByPrincipal(db, ids)
   return rows.map((row) => ({
     ...row,
     roles: roles.get(row.id) ?? [],
     enabled: row.enabled === 1,
     demo: row.demo === 1,
   }))
-}
-
-export async function countAccounts(db: Kysely<Database>, kind: AccountKind): Promise<number> {
-  const { count } = await db
-    .selectFrom('principals')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('kind', '=', kind)
-    .executeTakeFirstOrThrow()
-  return Number(count)
 }
 
 export type AccountKind = 'user' | 'client'
@@ -116,10 +101,7 @@ export interface Account {
 }
 
 /** Undefined if there is no such account. Accounts are never deleted. */
-export async function findAccount(
-  db: Kysely<Database>,
-  reference: AccountReference,
-): Promise<Account | undefined> {
+export async function findAccount(db: Db, reference: AccountReference): Promise<Account | undefined> {
   const query = db
     .selectFrom('principals')
     .leftJoin('users', 'users.principal_id', 'principals.id')
@@ -136,33 +118,50 @@ export function foldName(name: string): string {
   return name.toLowerCase()
 }
 
-/** Throws `name-taken` if a user or a client has the name, ignoring case. */
-export async function insertPrincipal(
-  trx: Transaction<Database>,
-  principal: { kind: AccountKind; name: string; demo: boolean; nowMilliseconds: number },
-): Promise<number> {
-  const { kind, name, demo, nowMilliseconds } = principal
-  const row = await trx
+interface NewPrincipals {
+  kind: AccountKind
+  names: readonly string[]
+  demo: boolean
+  nowMilliseconds: number
+}
+
+/**
+ * Returns the ids, in the order of the names. Throws `name-taken` if a user or a client has one of them,
+ * ignoring case.
+ */
+export async function insertPrincipals(
+  trx: Trx,
+  { kind, names, demo, nowMilliseconds }: NewPrincipals,
+): Promise<number[]> {
+  const rows = await trx
     .insertInto('principals')
-    .values({
-      kind,
-      name,
-      name_folded: foldName(name),
-      enabled: 1,
-      credentials_changed_at: nowMilliseconds,
-      credentials_epoch: 0,
-      demo: demo ? 1 : 0,
-      created_at: nowMilliseconds,
-    })
+    .values(
+      names.map((name) => ({
+        kind,
+        name,
+        name_folded: foldName(name),
+        enabled: 1,
+        credentials_changed_at: nowMilliseconds,
+        credentials_epoch: 0,
+        demo: demo ? 1 : 0,
+        created_at: nowMilliseconds,
+      })),
+    )
     .onConflict((conflict) => conflict.column('name_folded').doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  if (row === undefined) throw new Problem('name-taken')
-  return row.id
+    .returning(['id', 'name_folded'])
+    .execute()
+  if (rows.length !== names.length) throw new Problem('name-taken')
+  const count = `${kind}s` as const
+  await trx
+    .updateTable('administration')
+    .set((eb) => ({ [count]: eb(count, '+', names.length) }))
+    .execute()
+  const idOf = new Map(rows.map(({ id, name_folded }) => [name_folded, id]))
+  return names.map((name) => idOf.get(foldName(name)) ?? 0)
 }
 
 /** Returns the next version of the account. */
-export async function raiseVersion(trx: Transaction<Database>, principalId: number): Promise<number> {
+export async function raiseVersion(trx: Trx, principalId: number): Promise<number> {
   const { version } = await trx
     .updateTable('principals')
     .set((eb) => ({ version: eb('version', '+', 1) }))
@@ -172,12 +171,8 @@ export async function raiseVersion(trx: Transaction<Database>, principalId: numb
   return version
 }
 
-/** False when the account was in that state already. */
-export async function updateEnabled(
-  trx: Transaction<Database>,
-  principalId: number,
-  enabled: boolean,
-): Promise<boolean> {
+/** Returns false if the account was already in that state. */
+export async function updateEnabled(trx: Trx, principalId: number, enabled: boolean): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('principals')
     .set('enabled', enabled ? 1 : 0)
@@ -187,8 +182,8 @@ export async function updateEnabled(
   return numUpdatedRows === 1n
 }
 
-/** Clears the mark of a demo account; true if it was there. */
-export async function clearDemoMark(trx: Transaction<Database>, principalId: number): Promise<boolean> {
+/** Clears the demo mark of an account. Returns whether there was one. */
+export async function clearDemoMark(trx: Trx, principalId: number): Promise<boolean> {
   const marked = await trx
     .updateTable('principals')
     .set('demo', 0)
@@ -199,11 +194,11 @@ export async function clearDemoMark(trx: Transaction<Database>, principalId: num
 }
 
 /**
- * Locks the account. False if there is none of this kind and id, or if its version is not accepted. A write
- * that changes nothing decides: every other change of the account waits for this one or came first.
+ * Locks the account by a write that changes nothing: every other change of the account waits for this one or
+ * came first. Returns false if no account has this kind and id, or if its version is not accepted.
  */
 export async function lockVersion(
-  trx: Transaction<Database>,
+  trx: Trx,
   kind: AccountKind,
   id: number,
   acceptedVersions: readonly number[] | null,
@@ -219,11 +214,12 @@ export async function lockVersion(
   return numUpdatedRows === 1n
 }
 
-/** The credentials of a user as they were when the password was checked. */
+/** The credentials of a user as they were when the password or a passkey was checked. */
 export interface CheckedCredentials {
   principalId: number
   credentialsChangedAt: number
-  passwordHash: string
+  /** Null if the account has no password. */
+  passwordHash: string | null
 }
 
 /**
@@ -231,7 +227,7 @@ export interface CheckedCredentials {
  * either before this transaction, and is seen, or after it.
  */
 export async function lockAccount(
-  trx: Transaction<Database>,
+  trx: Trx,
   principalId: number,
 ): Promise<{ id: number; name: string; epoch: number } | undefined> {
   return trx
@@ -245,11 +241,11 @@ export async function lockAccount(
 
 /**
  * Gives the credentials of the accounts a new date. A token carries the date at its issue, so all access
- * tokens end when instances next read the account. A sign-in that has read the old date makes nothing
+ * tokens end when instances next read the account. A sign-in that has read the old date creates nothing
  * (`confirmCredentials`).
  */
 export async function updateCredentialsDate(
-  trx: Transaction<Database>,
+  trx: Trx,
   principalIds: readonly number[],
   nowMilliseconds: number,
 ): Promise<void> {
@@ -271,11 +267,9 @@ function laterInstant(nowMilliseconds: number) {
  * credentials that were checked. A write that changes nothing locks the account: disabling or a new password
  * comes either first, and is seen, or after this transaction, and ends what it made.
  */
-export async function confirmCredentials(
-  trx: Transaction<Database>,
-  expected: CheckedCredentials,
-): Promise<number> {
-  const [locked] = (await lockCredentials(trx, expected)).rows
+export async function confirmCredentials(trx: Trx, expected: CheckedCredentials): Promise<number> {
+  const passwordHash = expected.passwordHash ?? ''
+  const [locked] = (await lockCredentials(trx, { ...expected, passwordHash })).rows
   if (locked === undefined) throw new Problem('invalid-credentials')
   return locked.credentials_epoch
 }
@@ -293,19 +287,19 @@ const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
           .selectFrom('users')
           .select('principal_id')
           .where('principal_id', '=', expected.principalId)
-          .where('password_hash', '=', expected.passwordHash),
+          .where(sql`coalesce(password_hash, '')`, '=', expected.passwordHash),
       ),
     )
     .returning('credentials_epoch'),
 )
 
 /**
- * As `updateCredentialsDate`, and ends every session and token family at once, however many there are, by
- * ending the epoch that they belong to. The lock of the account keeps this apart from sign-ins under way
+ * Like `updateCredentialsDate`. Also ends every session and token family at once, however many there are, by
+ * ending the epoch that they belong to. The lock on the account keeps this apart from sign-ins in progress
  * (`confirmCredentials`).
  */
 export async function revokeCredentials(
-  trx: Transaction<Database>,
+  trx: Trx,
   principalIds: readonly number[],
   nowMilliseconds: number,
 ): Promise<void> {
@@ -319,7 +313,7 @@ export async function revokeCredentials(
     .execute()
 }
 
-/** Any one-time link of the user stops working. */
-export async function voidLink(trx: Transaction<Database>, principalId: number): Promise<void> {
+/** Voids the user's one-time link, if there is one. */
+export async function voidLink(trx: Trx, principalId: number): Promise<void> {
   await trx.deleteFrom('one_time_links').where('principal_id', '=', principalId).execute()
 }

@@ -1,11 +1,11 @@
 /**
- * What shows who an account is: sessions, tokens, passwords. A session or token family works while it has the
- * epoch of its account, so one UPDATE of the account ends them all.
+ * What proves who a caller is: sessions, tokens and passwords. A session or token family works while it has
+ * the epoch of its account, so one UPDATE of the account ends them all.
  */
-import type { Transaction } from '#kysely'
 import type { Stamp } from '../../audit/audit.ts'
-import type { Database } from '../../db/tables.ts'
+import type { Trx } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
+import { requireStanding } from '../../standing.ts'
 import { recordAccount } from '../accounts/accounts.ts'
 import { lockAdministration } from '../accounts/roles/administrators.ts'
 import {
@@ -16,10 +16,10 @@ import {
   updateCredentialsDate,
 } from '../accounts/store.ts'
 import { givePassword } from '../accounts/users/users.ts'
+import { requireCredential } from './passkeys/passkeys.ts'
+import { basisOf, hasPassword, type PresentedSignIn } from './passkeys/store.ts'
 import { replaceIds } from './sessions/store.ts'
-import { deleteSignIn, keepSignIn } from './store.ts'
-
-type Trx = Transaction<Database>
+import { deleteSignIn, hasOtherSignIns, keepSignIn } from './store.ts'
 
 export interface EndSignInInput {
   principalId: number
@@ -35,7 +35,7 @@ export interface EndSignInInput {
 export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInInput): Promise<void> {
   if (stamp.byId !== principalId) await lockAdministration(trx, stamp)
   const account = await lockAccount(trx, principalId)
-  const kind = await deleteSignIn(trx, { principalId, id })
+  const kind = account && (await deleteSignIn(trx, { principalId, id, epoch: account.epoch }))
   if (account === undefined || kind === undefined) throw new Problem('sign-in-not-found')
   if (kind === 'tokens') await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
   await recordAccount(trx, stamp, 'sign-in-ended', account)
@@ -47,6 +47,8 @@ export interface KeptSignIn {
   /** Hash of the only id of the session from then on; null for a token family. */
   newIdHash: string | null
   authenticatedAt: number
+  /** The passkey that was given then; null for the password. */
+  passkeyId: string | null
 }
 
 export interface EndOtherSignInsInput {
@@ -55,22 +57,28 @@ export interface EndOtherSignInsInput {
   stamp: Stamp
 }
 
-/** Ends all sign-ins of the user except one. Throws `authentication-required` if that one has ended. */
+/**
+ * Ends all sign-ins of the user except one. If there is no other, only the ids of that one change. Throws
+ * `authentication-required` if that one has ended.
+ */
 export async function endOtherSignIns(
   trx: Trx,
   { principalId, kept, stamp }: EndOtherSignInsInput,
 ): Promise<void> {
   const account = await lockAccount(trx, principalId)
   if (account === undefined) throw new Problem('authentication-required')
-  await revokeCredentials(trx, [principalId], stamp.nowMilliseconds)
-  await keep(trx, principalId, account.epoch, kept)
-  await recordAccount(trx, stamp, 'others-signed-out', account)
+  const { epoch } = account
+  if (await hasOtherSignIns(trx, { principalId, id: kept.id, epoch })) {
+    await revokeCredentials(trx, [principalId], stamp.nowMilliseconds)
+    await keep(trx, { principalId, from: epoch, to: epoch + 1 }, kept)
+    await recordAccount(trx, stamp, 'others-signed-out', account)
+  } else await keep(trx, { principalId, from: epoch, to: epoch }, kept)
 }
 
 export interface ChangePasswordInput extends CheckedCredentials {
   newPasswordHash: string
   kept: KeptSignIn
-  /** By the user. */
+  /** The stamp names the user. */
   stamp: Stamp
 }
 
@@ -80,15 +88,41 @@ export interface ChangePasswordInput extends CheckedCredentials {
  */
 export async function changePassword(trx: Trx, input: ChangePasswordInput): Promise<void> {
   const { principalId, newPasswordHash, kept, stamp } = input
-  const epoch = await confirmCredentials(trx, input)
-  await givePassword(trx, principalId, newPasswordHash, stamp.nowMilliseconds)
-  await keep(trx, principalId, epoch, kept)
+  const from = await confirmCredentials(trx, input)
+  await givePassword(trx, principalId, { passwordHash: newPasswordHash, setBy: null }, stamp)
+  await keep(trx, { principalId, from, to: from + 1 }, kept)
   await recordAccount(trx, stamp, 'password-changed', { id: principalId, name: stamp.by })
 }
 
-/** An id may have been copied, so the session continues with a new one only (ASVS 5.0 7.2.4). */
-async function keep(trx: Trx, principalId: number, endedEpoch: number, kept: KeptSignIn): Promise<void> {
-  const { id, newIdHash, authenticatedAt } = kept
-  if (!(await keepSignIn(trx, { principalId, id, endedEpoch }))) throw new Problem('authentication-required')
-  if (newIdHash !== null) await replaceIds(trx, { sessionId: id, idHash: newIdHash, authenticatedAt })
+/**
+ * Takes the password away from a user who signs in by passkey from then on, and ends all other sign-ins.
+ * Throws `recent-sign-in-needed` if the caller did not last give a passkey, `last-credential` without one.
+ */
+export async function removePassword(
+  trx: Trx,
+  { signIn, kept, stamp }: { signIn: PresentedSignIn; kept: KeptSignIn; stamp: Stamp & { byId: number } },
+): Promise<void> {
+  const { byId: principalId } = stamp
+  const account = await lockAccount(trx, principalId)
+  await requireStanding(trx, stamp)
+  const basis = await basisOf(trx, principalId, signIn)
+  if (account === undefined) throw new Problem('authentication-required')
+  if (!(await hasPassword(trx, principalId))) {
+    return keep(trx, { principalId, from: account.epoch, to: account.epoch }, kept)
+  }
+  await givePassword(trx, principalId, { passwordHash: null, setBy: null }, stamp)
+  await requireCredential(trx, principalId)
+  if (basis === undefined || !('passkey' in basis)) throw new Problem('recent-sign-in-needed')
+  await keep(trx, { principalId, from: account.epoch, to: account.epoch + 1 }, kept)
+  await recordAccount(trx, stamp, 'password-removed', account)
+}
+
+/** The old id may have been copied, so the session continues under a new id only (ASVS 5.0 7.2.4). */
+async function keep(
+  trx: Trx,
+  epochs: { principalId: number; from: number; to: number },
+  { id, newIdHash, ...authenticated }: KeptSignIn,
+): Promise<void> {
+  if (!(await keepSignIn(trx, { ...epochs, id }))) throw new Problem('authentication-required')
+  if (newIdHash !== null) await replaceIds(trx, { sessionId: id, idHash: newIdHash, ...authenticated })
 }

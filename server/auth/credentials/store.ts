@@ -1,8 +1,10 @@
-import { type Kysely, sql, type Transaction } from '#kysely'
-import type { Database } from '../../db/tables.ts'
+import { sql } from '#kysely'
+import type { Db, Trx } from '../../db/tables.ts'
 import { opaqueIdPattern } from '../../ids.ts'
 
-export type SignInKind = 'session' | 'tokens'
+const tables = { session: 'sessions', tokens: 'refresh_families' } as const
+const kinds = ['session', 'tokens'] as const
+export type SignInKind = (typeof kinds)[number]
 
 /** A session or a token family that works. Instants in milliseconds. */
 export interface StoredSignIn {
@@ -21,7 +23,7 @@ export interface SignInsOf {
 
 /** A page of sign-ins, the most recently used first, and the total count. */
 export async function findSignIns(
-  db: Kysely<Database>,
+  db: Db,
   whose: SignInsOf,
   { offset, limit }: { offset: number; limit: number },
 ): Promise<{ signIns: StoredSignIn[]; totalCount: number }> {
@@ -41,7 +43,7 @@ export async function findSignIns(
   return { signIns, totalCount: Number(count) }
 }
 
-function sessionsOf(db: Kysely<Database>, { principalId, nowMilliseconds: now, ...whose }: SignInsOf) {
+function sessionsOf(db: Db, { principalId, nowMilliseconds: now, ...whose }: SignInsOf) {
   return db
     .selectFrom('sessions')
     .innerJoin('principals', 'principals.id', 'principal_id')
@@ -53,7 +55,7 @@ function sessionsOf(db: Kysely<Database>, { principalId, nowMilliseconds: now, .
     .where('absolute_expires_at', '>', now)
 }
 
-function familiesOf(db: Kysely<Database>, { principalId, nowMilliseconds: now }: SignInsOf) {
+function familiesOf(db: Db, { principalId, nowMilliseconds: now }: SignInsOf) {
   return db
     .selectFrom('refresh_families')
     .innerJoin('principals', 'principals.id', 'principal_id')
@@ -64,39 +66,56 @@ function familiesOf(db: Kysely<Database>, { principalId, nowMilliseconds: now }:
     .where('token_expires_at', '>', now)
 }
 
-/** Returns what it was; undefined if the user has no sign-in with this id. */
+/** Returns the kind that it was; undefined if the user has no sign-in with this id in this epoch. */
 export async function deleteSignIn(
-  trx: Transaction<Database>,
-  { principalId, id }: { principalId: number; id: string },
+  trx: Trx,
+  { principalId, id, epoch }: { principalId: number; id: string; epoch: number },
 ): Promise<SignInKind | undefined> {
   // PostgreSQL accepts no text with a NUL.
   if (!opaqueIdPattern.test(id)) return undefined
-  for (const [table, kind] of [
-    ['sessions', 'session'],
-    ['refresh_families', 'tokens'],
-  ] as const) {
+  for (const kind of kinds) {
     const { numDeletedRows } = await trx
-      .deleteFrom(table)
+      .deleteFrom(tables[kind])
       .where('id', '=', id)
       .where('principal_id', '=', principalId)
+      .where('credentials_epoch', '=', epoch)
       .executeTakeFirst()
     if (numDeletedRows === 1n) return kind
   }
   return undefined
 }
 
-/** Moves the session or family from an epoch that has ended to the next one; false if it is not there. */
-export async function keepSignIn(
-  trx: Transaction<Database>,
-  { principalId, id, endedEpoch }: { principalId: number; id: string; endedEpoch: number },
+/** Whether the user has any sign-in of this epoch besides this one. */
+export async function hasOtherSignIns(
+  trx: Trx,
+  { principalId, id, epoch }: { principalId: number; id: string; epoch: number },
 ): Promise<boolean> {
-  for (const table of ['sessions', 'refresh_families'] as const) {
+  for (const kind of kinds) {
+    const other = await trx
+      .selectFrom(tables[kind])
+      .select('id')
+      .where('principal_id', '=', principalId)
+      .where('credentials_epoch', '=', epoch)
+      .where('id', '!=', id)
+      .limit(1)
+      .executeTakeFirst()
+    if (other !== undefined) return true
+  }
+  return false
+}
+
+/** Moves the session or family from one epoch to another. Returns false if it is not in the first. */
+export async function keepSignIn(
+  trx: Trx,
+  { principalId, id, from, to }: { principalId: number; id: string; from: number; to: number },
+): Promise<boolean> {
+  for (const kind of kinds) {
     const { numUpdatedRows } = await trx
-      .updateTable(table)
-      .set('credentials_epoch', endedEpoch + 1)
+      .updateTable(tables[kind])
+      .set('credentials_epoch', to)
       .where('id', '=', id)
       .where('principal_id', '=', principalId)
-      .where('credentials_epoch', '=', endedEpoch)
+      .where('credentials_epoch', '=', from)
       .executeTakeFirst()
     if (numUpdatedRows === 1n) return true
   }

@@ -1,33 +1,25 @@
 import { stampOf } from '../../audit/audit.ts'
 import { noContent } from '../../http/fields.ts'
 import { Problem } from '../../http/problems.ts'
-import type { App } from '../../http/route.ts'
+import { type Routes, route } from '../../http/route.ts'
 import { sha256 } from '../../ids.ts'
 import { findLinkHolder } from '../accounts/users/store.ts'
 import { hashNewPassword } from '../credentials/passwords/judge.ts'
 import { type AuthParts, logEvent } from '../login.ts'
 import { UseLinkCommand } from './schemas.ts'
 
-/** The one-time link by which a user sets a first password, or a new one after forgetting it. */
-export function registerLinks(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/links/use',
-    config: {
-      access: 'public',
-      limit: 'exchange',
-      problems: ['link-not-found'],
-    },
-    schema: {
-      operationId: 'useLink',
-      summary: 'Set the password by a one-time link',
-      description:
-        'Works once, for 24 hours or until a newer link is made. A link that was used, has expired or was replaced gets the same answer as an unknown one. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
-      tags: ['Authentication'],
-      body: UseLinkCommand,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
+export const linkRoutes: Routes<AuthParts> = {
+  /** The one-time link by which a user sets a first password, or a new one after forgetting it. */
+  useLink: route('POST /v1/auth/links/use', {
+    summary: 'Set the password by a one-time link',
+    description:
+      'Works once, for 24 hours or until a newer link is made. A link that was used, has expired or was replaced gets the same answer as an unknown one. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
+    access: 'public',
+    limit: 'exchange',
+    problems: ['link-not-found'],
+    body: UseLinkCommand,
+    response: { 204: noContent },
+    handler: async (parts, request, reply) => {
       const now = parts.clock()
       const { token, newPassword } = request.body
       const tokenHash = sha256(token)
@@ -39,7 +31,7 @@ export function registerLinks(app: App, parts: AuthParts): void {
       }
       const { principalId: id, userName, email } = holder
       const passwordHash = await hashNewPassword(parts, newPassword, [userName, email])
-      await parts.db.write('useLink', {
+      await parts.change('useLink', {
         tokenHash,
         passwordHash,
         stamp: stampOf({ id, userName }, now, null),
@@ -47,5 +39,5 @@ export function registerLinks(app: App, parts: AuthParts): void {
       logEvent(request, 'link-used', { principalId: id })
       return reply.code(204).send(undefined)
     },
-  })
+  }),
 }

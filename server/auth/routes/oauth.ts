@@ -1,14 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { comesAsForm } from '../../http/body.ts'
+import { catalogue, type ProblemCode } from '../../http/catalogue.ts'
 import { toProblem } from '../../http/errors.ts'
 import type { Parsed } from '../../http/fields.ts'
-import { catalogue, Problem, type ProblemCode } from '../../http/problems.ts'
+import { Problem } from '../../http/problems.ts'
 import { basicCredentials } from '../authenticate.ts'
-import type { ClientTokenCommand } from './schemas.ts'
+import type { ClientTokenCommand, RefreshTokenCommand } from './schemas.ts'
 
 type ValueOf<S> = S extends Parsed<infer T> ? T : never
 type TokenRequest = ValueOf<typeof ClientTokenCommand>
 type TokenForm = Extract<TokenRequest, { grant_type: string }>
+type RefreshRequest = ValueOf<typeof RefreshTokenCommand>
 
 export interface ClientSecret {
   clientId: string
@@ -23,11 +25,17 @@ export function clientOf(request: FastifyRequest & { body: TokenRequest }): Clie
   if (!('grant_type' in request.body)) return request.body
   const form = request.body
   if (form.grant_type !== 'client_credentials') throw new Problem('unsupported-grant-type')
-  if (form.scope !== null) throw new Problem('invalid-scope')
   const basic = basicCredentials(request)
   if (basic === undefined) return { clientId: form.client_id ?? '', clientSecret: form.client_secret ?? '' }
   assertOnce(form, basic)
   return basic
+}
+
+/** The refresh token of a JSON body or of a form (RFC 6749 §6). A form without one has an empty one. */
+export function refreshTokenOf(body: RefreshRequest): string {
+  if (!('grant_type' in body)) return body.refreshToken
+  if (body.grant_type !== 'refresh_token') throw new Problem('unsupported-grant-type')
+  return body.refresh_token ?? ''
 }
 
 /** A form with Basic may repeat the client's name, and nothing else. */
@@ -39,13 +47,27 @@ function assertOnce(form: TokenForm, basic: ClientSecret): void {
   throw new Problem('validation-failed', { errors: [{ pointer: `#/${member}`, code: 'repeated', detail }] })
 }
 
-/** Answers a form with a token (RFC 6749 §5.1). */
+/**
+ * Answers a form with a token (RFC 6749 §5.1). There are no scopes: a requested one is ignored, and the
+ * answer says that the token has none (§3.3).
+ */
 export function sendStandardToken(
+  { body }: FastifyRequest,
   reply: FastifyReply,
-  accessToken: string,
-  ttlSeconds: number,
+  {
+    accessToken,
+    ttlSeconds,
+    refreshToken,
+  }: { accessToken: string; ttlSeconds: number; refreshToken?: string },
 ): FastifyReply {
-  const answer = { access_token: accessToken, token_type: 'Bearer', expires_in: ttlSeconds }
+  const { scope } = body as { scope: string | null }
+  const answer = {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: ttlSeconds,
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    ...(scope === null ? {} : { scope: '' }),
+  }
   return reply
     .header('pragma', 'no-cache')
     .header('content-type', 'application/json; charset=utf-8')
@@ -55,9 +77,8 @@ export function sendStandardToken(
 
 const errorCodes: Partial<Record<ProblemCode, string>> = {
   'invalid-client': 'invalid_client',
-  'invalid-scope': 'invalid_scope',
+  'invalid-grant': 'invalid_grant',
   'unsupported-grant-type': 'unsupported_grant_type',
-  'unsupported-token-type': 'unsupported_token_type',
   'internal-error': 'server_error',
 }
 
@@ -66,8 +87,9 @@ const errorCodes: Partial<Record<ProblemCode, string>> = {
  * §5.2 added, and a refused client is asked for Basic.
  */
 export function refuseForm(error: Error, request: FastifyRequest): never {
-  const problem = toProblem(error)
-  if (!comesAsForm(request)) throw problem
+  if (!comesAsForm(request)) throw error
+  const thrown = toProblem(error)
+  const problem = thrown.code === 'invalid-refresh-token' ? new Problem('invalid-grant') : thrown
   const { code, status, errors } = problem
   const detail = problem.detail ?? errors?.map((each) => each.detail).join(' ') ?? catalogue[code].remedy
   throw new Problem(code, {

@@ -1,20 +1,30 @@
 /** All HTTP of the slice (sections 4 and 17 of the contract). Every handler runs behind the guard. */
-import type { App } from '../../http/route.ts'
+import { type App, register } from '../../http/route.ts'
 import type { AuthParts } from '../login.ts'
-import { registerClients } from './administration/clients.ts'
-import { registerRoles } from './administration/roles.ts'
-import { registerUsers } from './administration/users.ts'
-import { registerLinks } from './links.ts'
-import { registerSessions } from './sessions.ts'
-import { registerSignIns } from './sign-ins.ts'
-import { registerTokens } from './tokens.ts'
+import { absenceRoutes, userAbsenceRoutes } from './absence.ts'
+import { clientRoutes } from './administration/clients.ts'
+import { roleRoutes } from './administration/roles.ts'
+import { userRoutes } from './administration/users.ts'
+import { linkRoutes } from './links.ts'
+import { passkeyRoutes, userPasskeyRoutes } from './passkeys/routes.ts'
+import { sessionRoutes } from './sessions.ts'
+import { ownRoutes, signInRoutes } from './sign-ins.ts'
+import { tokenRoutes } from './tokens.ts'
 
 export function registerAuth(app: App, parts: AuthParts): void {
-  registerSessions(app, parts)
-  registerTokens(app, parts)
-  registerLinks(app, parts)
-  registerSignIns(app, parts)
-  registerUsers(app, parts)
-  registerClients(app, parts)
-  registerRoles(app, parts)
+  register(app, 'Authentication', { ...sessionRoutes, ...tokenRoutes, ...linkRoutes }, parts)
+  register(app, 'Own account', { ...ownRoutes, ...passkeyRoutes, ...absenceRoutes }, parts)
+  register(
+    app,
+    'Administration',
+    {
+      ...signInRoutes,
+      ...userRoutes,
+      ...userPasskeyRoutes,
+      ...userAbsenceRoutes,
+      ...clientRoutes,
+      ...roleRoutes,
+    },
+    parts,
+  )
 }

@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noContent } from '../../http/fields.ts'
 import { Problem } from '../../http/problems.ts'
-import { type App, backgroundHeader, callerOf, header, sessionExpiry } from '../../http/route.ts'
+import { backgroundHeader, callerOf, header, type Routes, route, sessionExpiry } from '../../http/route.ts'
 import type { Static } from '../../http/schema.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
 import type { SessionState } from '../../principal.ts'
-import type { CheckedCredentials } from '../accounts/store.ts'
 import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import {
   announceExpiry,
@@ -17,17 +16,26 @@ import {
   setCookie,
 } from '../credentials/sessions/cookies.ts'
 import type { CreateSessionInput, RefreshSessionInput } from '../credentials/sessions/store.ts'
-import { type AuthParts, confirmPassword, logSignIn, signIn, userAgentOf } from '../login.ts'
+import {
+  type AuthParts,
+  confirmCaller,
+  type Given,
+  logSignIn,
+  type ProvenUser,
+  signIn,
+  userAgentOf,
+} from '../login.ts'
+import { PasskeySignInCommand } from './passkeys/schemas.ts'
 import {
   AuthenticatedUser,
   ConfirmSessionCommand,
   CsrfTokenResponse,
   CurrentUserPermissions,
   CurrentUserResponse,
+  givenAgain,
   LoginSessionCommand,
 } from './schemas.ts'
 
-const tags = ['Authentication']
 const setCookieHeader = header('Set-Cookie', 'The session cookie: HttpOnly, Secure, SameSite=Strict.')
 const preferHeader = header('Prefer', '`return=minimal` asks for 204 without a body (RFC 7240).', {
   example: 'return=minimal',
@@ -49,57 +57,143 @@ const cookieAnswer = {
 const userResponse = { 200: AuthenticatedUser, 204: noContent }
 
 /** The cookie session of the browser app (section 4 of the contract). */
-export function registerSessions(app: App, parts: AuthParts): void {
-  registerLogin(app, parts)
-  registerRefresh(app, parts)
-  registerConfirm(app, parts)
-  registerLogout(app, parts)
-  registerCurrentUser(app)
-  registerCurrentUserPermissions(app)
-  registerCsrf(app, parts)
+export const sessionRoutes: Routes<AuthParts> = {
+  loginSession: route('POST /v1/auth/session', {
+    summary: 'Sign in with a session cookie',
+    description:
+      'Makes a new session and ends the one that the request came with. An antiforgery token fetched before the sign-in stays valid.',
+    access: 'public',
+    limit: 'exchange',
+    sameSiteOnly: true,
+    problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request'],
+    ...cookieAnswer,
+    body: LoginSessionCommand,
+    response: userResponse,
+    handler: (parts, request, reply) => beginSession(parts, request, reply, request.body),
+  }),
+  loginSessionByPasskey: route('POST /v1/auth/session/passkey', {
+    summary: 'Sign in with a session cookie by passkey',
+    description: 'Answers the options of `beginPasskeySignIn`. Returns what `loginSession` returns.',
+    access: 'public',
+    limit: 'exchange',
+    sameSiteOnly: true,
+    problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request', 'passkeys-unavailable'],
+    ...cookieAnswer,
+    body: PasskeySignInCommand,
+    response: userResponse,
+    handler: (parts, request, reply) => beginSession(parts, request, reply, request.body),
+  }),
+  refreshSession: route('POST /v1/auth/session/refresh', {
+    summary: 'Re-issue the session cookie',
+    description:
+      'Reads the roles again and issues a new session id. The previous id works for 30 more seconds, for parallel tabs. The absolute end does not change.',
+    access: 'session',
+    limit: 'sessionRefresh',
+    ...cookieAnswer,
+    response: userResponse,
+    handler: async (parts, request, reply) => {
+      const sessionId = newSecret()
+      const refresh = refreshOf(request, sessionId, parts.clock())
+      const refreshed = await parts.db.write('refreshSession', refresh)
+      announceExpiry(reply, refreshed, parts.config)
+      reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+      const { id, userName } = callerOf(request)
+      const { email, roles } = refreshed
+      return answerUser(request, reply, { id, userName, email, roles })
+    },
+  }),
+  confirmSession: route('POST /v1/auth/session/confirm', {
+    summary: 'Give the password or a passkey again',
+    description:
+      'Takes either. For five minutes, the session may do everything that needs a recent sign-in. Issues a new session id, as a refresh does; only the new id counts as recent.',
+    access: 'session',
+    problems: ['wrong-password', 'too-many-attempts', 'passkeys-unavailable'],
+    responseHeaders: { 204: [setCookieHeader] },
+    body: ConfirmSessionCommand,
+    response: { 204: noContent },
+    handler: async (parts, request, reply) => {
+      const sessionId = newSecret()
+      const refreshed = await confirmCaller(parts, request, givenAgain(request.body), (checked) => {
+        const now = parts.clock()
+        const refresh = { ...checked, ...refreshOf(request, sessionId, now), authenticatedAt: now }
+        return parts.db.write('confirmSession', refresh)
+      })
+      logSignIn(request, callerOf(request).id, 'confirmation')
+      announceExpiry(reply, refreshed, parts.config)
+      return reply.code(204).header('set-cookie', setCookie(sessionCookieName, sessionId)).send(undefined)
+    },
+  }),
+  logoutSession: route('POST /v1/auth/session/logout', {
+    summary: 'End the session',
+    description: 'Ends every id of the session at once and clears the cookie.',
+    access: 'session',
+    clearsStaleCookie: true,
+    responseHeaders: {
+      204: [{ ...setCookieHeader, description: 'Clears the session cookie.' }],
+      401: [{ ...setCookieHeader, description: 'Clears a session cookie that no longer works.' }],
+    },
+    response: { 204: noContent },
+    handler: async (parts, request, reply) => {
+      await parts.db.write('endSession', { sessionId: sessionOf(request).id })
+      return clearSession(reply).code(204).send(undefined)
+    },
+  }),
+  getCurrentUser: route('GET /v1/auth/me', {
+    summary: 'The current user',
+    description:
+      'The same for a session cookie and a bearer token. A service is a user named by its clientId.',
+    access: 'authenticated',
+    response: { 200: CurrentUserResponse },
+    handler: async (_parts, request) => {
+      const { id, userName, roles } = callerOf(request)
+      return { id, userName, roles: [...roles] }
+    },
+  }),
+  getCurrentUserPermissions: route('GET /v1/auth/me/permissions', {
+    summary: 'What the current user may do',
+    description:
+      'The permissions that the roles of the credential hold now. A change of a role takes effect within five minutes. The same for a session cookie and a bearer token.',
+    access: 'authenticated',
+    response: { 200: CurrentUserPermissions },
+    handler: async (_parts, request) => ({ permissions: [...callerOf(request).permissions].sort() }),
+  }),
+  getCsrfToken: route('GET /v1/auth/csrf', {
+    summary: 'An antiforgery token',
+    description:
+      'Works before the sign-in: without a valid session, a cookie holds the binding of the token, and the sign-in takes it over.',
+    access: 'public',
+    limit: 'own',
+    problems: ['database-unavailable'],
+    requestHeaders: [backgroundHeader],
+    responseHeaders: {
+      200: [{ ...setCookieHeader, description: 'The binding, if there was none.' }, ...sessionExpiry],
+    },
+    response: { 200: CsrfTokenResponse },
+    handler: async (parts, request, reply) => ({
+      token: parts.antiforgery.issue(await antiforgeryBinding(request, reply, parts)),
+    }),
+  }),
 }
 
-function registerLogin(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/session',
-    config: {
-      access: 'public',
-      limit: 'exchange',
-      sameSiteOnly: true,
-      problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request'],
-      ...cookieAnswer,
-    },
-    schema: {
-      operationId: 'loginSession',
-      summary: 'Sign in with a session cookie',
-      description:
-        'Makes a new session and ends the one that the request came with. An antiforgery token fetched before the sign-in stays valid.',
-      tags,
-      body: LoginSessionCommand,
-      response: userResponse,
-    },
-    handler: async (request, reply) => {
-      const sessionId = newSecret()
-      const user = await signIn(parts, request, 'session', request.body, async (checked, now) => {
-        const session = newSession(parts, request, checked, sessionId, now)
-        const { roles } = await parts.db.write('createSession', session)
-        announceExpiry(reply, { ...session, lastSeenAt: now }, parts.config)
-        return { id: checked.principalId, userName: checked.userName, email: checked.email, roles }
-      })
-      reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
-      if (presentedAntiforgeryCookie(request) !== undefined) {
-        reply.header('set-cookie', clearCookie(antiforgeryCookieName))
-      }
-      return answerUser(request, reply, user)
-    },
+async function beginSession(parts: AuthParts, request: FastifyRequest, reply: FastifyReply, given: Given) {
+  const sessionId = newSecret()
+  const user = await signIn(parts, request, 'session', given, async (checked, now) => {
+    const session = newSession(parts, request, checked, sessionId, now)
+    const { roles } = await parts.db.write('createSession', session)
+    announceExpiry(reply, { ...session, lastSeenAt: now }, parts.config)
+    return { id: checked.principalId, userName: checked.userName, email: checked.email, roles }
   })
+  reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+  if (presentedAntiforgeryCookie(request) !== undefined) {
+    reply.header('set-cookie', clearCookie(antiforgeryCookieName))
+  }
+  return answerUser(request, reply, user)
 }
 
 function newSession(
   { config }: AuthParts,
   request: FastifyRequest,
-  { principalId, passwordHash, credentialsChangedAt }: CheckedCredentials,
+  { principalId, passwordHash, credentialsChangedAt, touch }: ProvenUser,
   sessionId: string,
   now: number,
 ): CreateSessionInput {
@@ -110,6 +204,7 @@ function newSession(
     principalId,
     passwordHash,
     credentialsChangedAt,
+    touch,
     offeredBinding: antiforgeryCookie === undefined ? null : sha256(antiforgeryCookie),
     freshBinding: newSecret(),
     replacedIdHash: presentedSessionIdHash(request) ?? null,
@@ -119,168 +214,25 @@ function newSession(
   }
 }
 
-function registerRefresh(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/session/refresh',
-    config: { access: 'session', limit: 'sessionRefresh', ...cookieAnswer },
-    schema: {
-      operationId: 'refreshSession',
-      summary: 'Re-issue the session cookie',
-      description:
-        'Reads the roles again and issues a new session id. The previous id works for 30 more seconds, for parallel tabs. The absolute end stays.',
-      tags,
-      response: userResponse,
-    },
-    handler: async (request, reply) => {
-      const sessionId = newSecret()
-      const refresh = refreshOf(request, sessionId, parts.clock())
-      const refreshed = await parts.db.write('refreshSession', refresh)
-      announceExpiry(reply, refreshed, parts.config)
-      reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
-      const { id, userName } = callerOf(request)
-      const { email, roles } = refreshed
-      return answerUser(request, reply, { id, userName, email, roles })
-    },
-  })
-}
-
-function registerConfirm(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/session/confirm',
-    config: {
-      access: 'session',
-      problems: ['wrong-password', 'too-many-attempts'],
-      responseHeaders: { 204: [setCookieHeader] },
-    },
-    schema: {
-      operationId: 'confirmSession',
-      summary: 'Give the password again',
-      description:
-        'For five minutes, the session may do what needs a recent sign-in. Issues a new session id, as a refresh does; only the new id counts as recent.',
-      tags,
-      body: ConfirmSessionCommand,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
-      const checked = await confirmPassword(parts, request, request.body.password)
-      const sessionId = newSecret()
-      const now = parts.clock()
-      const refresh = { ...checked, ...refreshOf(request, sessionId, now), authenticatedAt: now }
-      const refreshed = await parts.db.write('confirmSession', refresh)
-      logSignIn(request, checked.principalId, 'confirmation')
-      announceExpiry(reply, refreshed, parts.config)
-      return reply.code(204).header('set-cookie', setCookie(sessionCookieName, sessionId)).send(undefined)
-    },
-  })
-}
-
 function refreshOf(request: FastifyRequest, newId: string, now: number): RefreshSessionInput {
-  const { id, presentedIdHash, authenticatedAt } = sessionOf(request)
+  const { id, presentedIdHash, authenticatedAt, passkeyId } = sessionOf(request)
   return {
     sessionId: id,
     principalId: callerOf(request).id,
     presentedIdHash,
     newIdHash: sha256(newId),
     authenticatedAt,
+    passkeyId,
     nowMilliseconds: now,
     isUse: !isBackground(request),
     retireAt: now + retiredIdGraceMilliseconds,
   }
 }
 
-function registerLogout(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/session/logout',
-    config: {
-      access: 'session',
-      clearsStaleCookie: true,
-      responseHeaders: {
-        204: [{ ...setCookieHeader, description: 'Clears the session cookie.' }],
-        401: [{ ...setCookieHeader, description: 'Clears a session cookie that no longer works.' }],
-      },
-    },
-    schema: {
-      operationId: 'logoutSession',
-      summary: 'End the session',
-      description: 'Ends every id of the session at once and clears the cookie.',
-      tags,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
-      await parts.db.write('endSession', { sessionId: sessionOf(request).id })
-      return clearSession(reply).code(204).send(undefined)
-    },
-  })
-}
-
-function registerCurrentUser(app: App): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/auth/me',
-    config: { access: 'authenticated' },
-    schema: {
-      operationId: 'getCurrentUser',
-      summary: 'The current user',
-      description:
-        'The same for a session cookie and a bearer token. A service is a user named by its clientId.',
-      tags,
-      response: { 200: CurrentUserResponse },
-    },
-    handler: async (request) => {
-      const { id, userName, roles } = callerOf(request)
-      return { id, userName, roles: [...roles] }
-    },
-  })
-}
-
-function registerCurrentUserPermissions(app: App): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/auth/me/permissions',
-    config: { access: 'authenticated' },
-    schema: {
-      operationId: 'getCurrentUserPermissions',
-      summary: 'What the current user may do',
-      description:
-        'The permissions that the roles of the credential hold now. A change of a role takes effect within five minutes. The same for a session cookie and a bearer token.',
-      tags,
-      response: { 200: CurrentUserPermissions },
-    },
-    handler: async (request) => ({ permissions: [...callerOf(request).permissions].sort() }),
-  })
-}
-
-function registerCsrf(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/auth/csrf',
-    config: {
-      access: 'public',
-      limit: 'own',
-      problems: ['database-unavailable'],
-      requestHeaders: [backgroundHeader],
-      responseHeaders: {
-        200: [{ ...setCookieHeader, description: 'The binding, if there was none.' }, ...sessionExpiry],
-      },
-    },
-    schema: {
-      operationId: 'getCsrfToken',
-      summary: 'An antiforgery token',
-      description:
-        'Works before the sign-in: without a valid session, a cookie holds the binding of the token, and the sign-in takes it over.',
-      tags,
-      response: { 200: CsrfTokenResponse },
-    },
-    handler: async (request, reply) => ({
-      token: parts.antiforgery.issue(await antiforgeryBinding(request, reply, parts)),
-    }),
-  })
-}
-
-/** The binding of the session, or else of the antiforgery cookie, which is made if missing or malformed. */
+/**
+ * The binding of the session, or else of the antiforgery cookie, which is created if it is missing or
+ * malformed.
+ */
 async function antiforgeryBinding(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -4,7 +4,7 @@ import { comesAsForm } from '../../http/body.ts'
 import { noContent } from '../../http/fields.ts'
 import { idempotencyKeyHeader, readIdempotencyKey } from '../../http/idempotency.ts'
 import { Problem } from '../../http/problems.ts'
-import type { App } from '../../http/route.ts'
+import { type Routes, route } from '../../http/route.ts'
 import { newOpaqueId, sha256 } from '../../ids.ts'
 import type { ClientCredentials } from '../accounts/clients/store.ts'
 import { rolesOf } from '../accounts/roles/store.ts'
@@ -15,8 +15,17 @@ import {
   type TokenGrant,
 } from '../credentials/tokens/store.ts'
 import type { IssuedToken } from '../credentials/tokens/tokens.ts'
-import { type AuthParts, checkClientSecret, logEvent, logSignIn, signIn, userAgentOf } from '../login.ts'
-import { type ClientSecret, clientOf, refuseForm, sendStandardToken } from './oauth.ts'
+import {
+  type AuthParts,
+  checkClientSecret,
+  type Given,
+  logEvent,
+  logSignIn,
+  signIn,
+  userAgentOf,
+} from '../login.ts'
+import { type ClientSecret, clientOf, refreshTokenOf, refuseForm, sendStandardToken } from './oauth.ts'
+import { PasskeySignInCommand } from './passkeys/schemas.ts'
 import {
   ClientTokenCommand,
   OAuthFailure,
@@ -27,75 +36,51 @@ import {
   TokenPair,
 } from './schemas.ts'
 
-const tags = ['Authentication']
+/** 22 characters of base64url hold 128 bits: nobody who has a used token can guess the key. */
+const repetitionKeyLength = 22
+
+const repetitionHeader = {
+  ...idempotencyKeyHeader,
+  description: `At least ${repetitionKeyLength} random characters; a shorter key is ignored. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new refresh token is used.`,
+}
 
 /** The bearer pair of apps and the client credentials of services (section 4 of the contract). */
-export function registerTokens(app: App, parts: AuthParts): void {
-  registerTokenLogin(app, parts)
-  registerTokenRefresh(app, parts)
-  registerClientToken(app, parts)
-  registerRevocation(app, parts)
-}
-
-function registerTokenLogin(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/token',
-    config: {
-      access: 'public',
-      limit: 'exchange',
-      problems: ['invalid-credentials', 'too-many-attempts'],
-    },
-    schema: {
-      operationId: 'issueToken',
-      summary: 'Sign in with a token pair',
-      description: 'Answers with a short-lived access token and the first refresh token of a new family.',
-      tags,
-      body: TokenLoginCommand,
-      response: { 200: TokenPair },
-    },
-    handler: (request) =>
-      signIn(parts, request, 'token', request.body, async (user, now) => {
-        const familyId = newOpaqueId()
-        const refreshToken = parts.refreshTokens.first(familyId)
-        const { roles } = await parts.db.write('createRefreshFamily', {
-          familyId,
-          tokenHash: sha256(refreshToken),
-          principalId: user.principalId,
-          passwordHash: user.passwordHash,
-          credentialsChangedAt: user.credentialsChangedAt,
-          nowMilliseconds: now,
-          tokenExpiresAt: now + parts.config.refreshTokenIdleTtlSeconds * 1000,
-          familyExpiresAt: now + parts.config.refreshTokenFamilyTtlSeconds * 1000,
-          userAgent: userAgentOf(request),
-        })
-        return signPair(parts, { ...user, roles, authenticatedAt: now }, familyId, refreshToken, now)
-      }),
-  })
-}
-
-function registerTokenRefresh(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/token/refresh',
-    config: {
-      access: 'public',
-      limit: 'refreshAddress',
-      problems: ['invalid-refresh-token', 'invalid-idempotency-key'],
-      requestHeaders: [repetitionHeader],
-    },
-    schema: {
-      operationId: 'refreshToken',
-      summary: 'Rotate a token pair',
-      description:
-        'Returns a new pair and invalidates the refresh token. Using a token again ends its family, so send one refresh at a time. With an `Idempotency-Key`, a refresh whose answer was lost can be sent again.',
-      tags,
-      body: RefreshTokenCommand,
-      response: { 200: TokenPair },
-    },
-    handler: async (request, reply) => {
+export const tokenRoutes: Routes<AuthParts> = {
+  issueToken: route('POST /v1/auth/token', {
+    summary: 'Sign in with a token pair',
+    description: 'Answers with a short-lived access token and the first refresh token of a new family.',
+    access: 'public',
+    limit: 'exchange',
+    problems: ['invalid-credentials', 'too-many-attempts'],
+    body: TokenLoginCommand,
+    response: { 200: TokenPair },
+    handler: (parts, request) => issuePair(parts, request, request.body),
+  }),
+  issueTokenByPasskey: route('POST /v1/auth/token/passkey', {
+    summary: 'Sign in with a token pair by passkey',
+    description: 'Answers the options of `beginPasskeySignIn`. Returns what `issueToken` returns.',
+    access: 'public',
+    limit: 'exchange',
+    problems: ['invalid-credentials', 'too-many-attempts', 'passkeys-unavailable'],
+    body: PasskeySignInCommand,
+    response: { 200: TokenPair },
+    handler: (parts, request) => issuePair(parts, request, request.body),
+  }),
+  refreshToken: route('POST /v1/auth/token/refresh', {
+    summary: 'Rotate a token pair',
+    description:
+      'Returns a new pair and invalidates the refresh token. Using a token again ends its family, so send one refresh at a time. With an `Idempotency-Key`, a refresh whose answer was lost can be sent again. A form gets the answer of OAuth (RFC 6749 §5.1): `access_token`, `token_type`, `expires_in` and `refresh_token`.',
+    access: 'public',
+    limit: 'refreshAddress',
+    problems: ['invalid-refresh-token', 'invalid-idempotency-key', 'invalid-grant', 'unsupported-grant-type'],
+    formFailure: OAuthFailure,
+    requestHeaders: [repetitionHeader],
+    body: RefreshTokenCommand,
+    response: { 200: TokenPair },
+    errorHandler: refuseForm,
+    handler: async (parts, request, reply) => {
       const key = repetitionKey(request)
-      const token = await countedToken(parts, request, reply, request.body.refreshToken)
+      const token = await countedToken(parts, request, reply, refreshTokenOf(request.body))
       if (token === undefined) throw new Problem('invalid-refresh-token')
       const next = parts.refreshTokens.successor(token, key)
       const now = parts.clock()
@@ -109,17 +94,70 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
       })
       if ('refused' in grant) throw refusedRotation(parts, request, reply, grant)
       logEvent(request, 'token-refreshed', { principalId: grant.principalId, familyId: token.familyId })
-      return signPair(parts, grant, token.familyId, next, now)
+      const pair = await signPair(parts, grant, token.familyId, next, now)
+      if (!comesAsForm(request)) return pair
+      return sendStandardToken(request, reply, { ...pair, ttlSeconds: parts.config.accessTokenTtlSeconds })
     },
-  })
+  }),
+  issueServiceToken: route('POST /v1/auth/clients/token', {
+    summary: 'Access token of a service',
+    description:
+      'There is no refresh token: fetch a new access token when it has expired. A form, with Basic or with the credentials inside, gets the answer of OAuth (RFC 6749 §5.1): `access_token`, `token_type` and `expires_in`.',
+    access: 'public',
+    limit: 'exchange',
+    problems: ['invalid-client', 'unsupported-grant-type'],
+    formFailure: OAuthFailure,
+    body: ClientTokenCommand,
+    response: { 200: ServiceAccessToken },
+    errorHandler: refuseForm,
+    handler: async (parts, request, reply) => {
+      const { token, expiresAt, ttlSeconds } = await issueServiceToken(parts, request, clientOf(request))
+      if (!comesAsForm(request)) return { accessToken: token, expiresAt: formatInstant(expiresAt) }
+      return sendStandardToken(request, reply, { accessToken: token, ttlSeconds })
+    },
+  }),
+  /**
+   * Ends the family of a refresh token (RFC 7009). The apps that have families have no secret, so any caller
+   * that has a token of the family may end it. Access tokens expire by themselves.
+   */
+  revokeToken: route('POST /v1/auth/revoke', {
+    summary: 'End the tokens of a sign-in',
+    description:
+      'As in RFC 7009: any refresh token of a family ends the whole family. An unknown token, one that has ended and an access token get the same answer; access tokens expire by themselves.',
+    access: 'public',
+    limit: 'refreshAddress',
+    formFailure: OAuthFailure,
+    body: RevocationForm,
+    response: { 200: noContent },
+    errorHandler: refuseForm,
+    handler: async (parts, request, reply) => {
+      const token = await countedToken(parts, request, reply, request.body.token)
+      const ended = token && (await parts.db.write('endFamily', { familyId: token.familyId }))
+      if (ended) logEvent(request, 'tokens-revoked', ended)
+      return reply.code(200).send(undefined)
+    },
+  }),
 }
 
-/** 22 characters of base64url hold 128 bits: nobody who has a used token can guess the key. */
-const repetitionKeyLength = 22
-
-const repetitionHeader = {
-  ...idempotencyKeyHeader,
-  description: `At least ${repetitionKeyLength} random characters; a shorter key is ignored. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new refresh token is used.`,
+function issuePair(parts: AuthParts, request: FastifyRequest, given: Given) {
+  const { config, db, refreshTokens } = parts
+  return signIn(parts, request, 'token', given, async (user, now) => {
+    const familyId = newOpaqueId()
+    const refreshToken = refreshTokens.first(familyId)
+    const { roles } = await db.write('createRefreshFamily', {
+      familyId,
+      tokenHash: sha256(refreshToken),
+      principalId: user.principalId,
+      passwordHash: user.passwordHash,
+      credentialsChangedAt: user.credentialsChangedAt,
+      touch: user.touch,
+      nowMilliseconds: now,
+      tokenExpiresAt: now + config.refreshTokenIdleTtlSeconds * 1000,
+      familyExpiresAt: now + config.refreshTokenFamilyTtlSeconds * 1000,
+      userAgent: userAgentOf(request),
+    })
+    return signPair(parts, { ...user, roles, authenticatedAt: now }, familyId, refreshToken, now)
+  })
 }
 
 function repetitionKey(request: FastifyRequest): string | null {
@@ -127,7 +165,10 @@ function repetitionKey(request: FastifyRequest): string | null {
   return key !== null && key.length >= repetitionKeyLength ? key : null
 }
 
-/** The token if it is ours, which counts by its family; otherwise undefined, which counts by address. */
+/**
+ * The token, if this service issued it: its requests are then counted by family. Otherwise undefined: they
+ * are counted by address.
+ */
 async function countedToken(
   { db, limits, refreshTokens }: AuthParts,
   request: FastifyRequest,
@@ -135,7 +176,7 @@ async function countedToken(
   text: string,
 ): Promise<RefreshToken | undefined> {
   const token = refreshTokens.read(text)
-  // A token outlives the key of its tag; only its reuse is no longer noticed then.
+  // A token still works after the key of its tag is gone, but its reuse is no longer noticed.
   const isOurs = token !== undefined && (token.isGenuine || (await isServingToken(db.read, token)))
   if (isOurs) limits.consume('refresh', token.familyId, reply)
   else limits.consume('anonymous', request.clientAddress, reply)
@@ -158,34 +199,6 @@ function refusedRotation(
   }
   limits.consume('anonymous', address, reply)
   return new Problem(refused)
-}
-
-function registerClientToken(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/clients/token',
-    config: {
-      access: 'public',
-      limit: 'exchange',
-      problems: ['invalid-client', 'unsupported-grant-type', 'invalid-scope'],
-      formFailure: OAuthFailure,
-    },
-    schema: {
-      operationId: 'issueServiceToken',
-      summary: 'Access token of a service',
-      description:
-        'There is no refresh token: fetch a new access token when it has expired. A form, with Basic or with the credentials inside, gets the answer of OAuth (RFC 6749 §5.1): `access_token`, `token_type` and `expires_in`.',
-      tags,
-      body: ClientTokenCommand,
-      response: { 200: ServiceAccessToken },
-    },
-    errorHandler: refuseForm,
-    handler: async (request, reply) => {
-      const { token, expiresAt, ttlSeconds } = await issueServiceToken(parts, request, clientOf(request))
-      if (!comesAsForm(request)) return { accessToken: token, expiresAt: formatInstant(expiresAt) }
-      return sendStandardToken(reply, token, ttlSeconds)
-    },
-  })
 }
 
 async function issueServiceToken(
@@ -222,43 +235,6 @@ function noteUse(
   if (lastUsedAt !== null && nowMilliseconds - lastUsedAt < useIntervalMilliseconds) return
   db.write('noteClientUse', { principalId, nowMilliseconds }).catch((error: unknown) => {
     request.log.warn({ err: error }, 'noteClientUse')
-  })
-}
-
-/**
- * Ends the family of a refresh token (RFC 7009). The apps that have families have no secret, so any caller
- * that has a token of the family may end it. Access tokens expire by themselves.
- */
-function registerRevocation(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/auth/revoke',
-    config: {
-      access: 'public',
-      limit: 'refreshAddress',
-      problems: ['unsupported-token-type'],
-      formFailure: OAuthFailure,
-    },
-    schema: {
-      operationId: 'revokeToken',
-      summary: 'End the tokens of a sign-in',
-      description:
-        'As in RFC 7009: any refresh token of a family ends the whole family. An unknown token, or one that has ended, gets the same answer. Access tokens cannot be revoked: they expire by themselves.',
-      tags,
-      body: RevocationForm,
-      response: { 200: noContent },
-    },
-    errorHandler: refuseForm,
-    handler: async (request, reply) => {
-      const { token: text } = request.body
-      const token = await countedToken(parts, request, reply, text)
-      if (token === undefined && (await parts.tokens.verify(text)) !== undefined) {
-        throw new Problem('unsupported-token-type')
-      }
-      const ended = token && (await parts.db.write('endFamily', { familyId: token.familyId }))
-      if (ended) logEvent(request, 'tokens-revoked', ended)
-      return reply.code(200).send(undefined)
-    },
   })
 }
 

@@ -29,11 +29,11 @@ export interface TableContent {
 }
 
 /**
- * Carries a SQLite database over to an empty PostgreSQL database, all or nothing. Nobody can write to the
- * source meanwhile (`CopySource`). One transaction migrates and fills the target (`CopyTarget`); it commits
- * only when every table, read back from it, has the count and content of the source's. The target makes its
- * own tally, which is compared with its orders. Ids are kept, and the target never gives one again that the
- * source gave. Memory does not grow with the number of rows.
+ * Copies a SQLite database to an empty PostgreSQL database, all or nothing. Nobody can write to the source in
+ * the meantime (`CopySource`). One transaction migrates and fills the target (`CopyTarget`); it commits only
+ * when every table, read back from it, has the count and content of the source's. The target makes its own
+ * tally, which is compared with its orders. Ids are kept, and the target never reuses an id that the source
+ * assigned. Memory does not grow with the number of rows.
  *
  * Throws `DatabaseRefused`; its message names `--from` or `--to` and repeats no address.
  */
@@ -71,9 +71,10 @@ async function copyTables(
     const of = source.count(table)
     const told = (phase: CopyProgress['phase']) => (rows: number) =>
       onProgress({ phase, table: table.name, rows, of })
-    const copied = await copyRows(source, target, table, told('copying'))
+    const insert = (batch: TextRow[]) => target.insert(table, batch)
+    const copied = await contentOf(source.batches(table), told('copying'), insert)
     await target.analyze(table)
-    const arrived = await readBack(target, table, told('verifying'))
+    const arrived = await contentOf(target.batches(table), told('verifying'))
     if (of !== copied.rows || of !== arrived.rows || copied.sha256 !== arrived.sha256) {
       throw new DatabaseRefused(
         `DATABASE_URL: the table ${table.name} did not arrive as it was sent (${of} rows in the source, ` +
@@ -92,30 +93,17 @@ async function copyTables(
   return report
 }
 
-async function copyRows(
-  source: CopySource,
-  target: CopyTarget,
-  table: CopiedTable,
+/** The content of the batches, each of which is passed on to `take`. */
+async function contentOf(
+  batches: Iterable<TextRow[]> | AsyncIterable<TextRow[]>,
   onRows: (rows: number) => void,
+  take?: (batch: TextRow[]) => Promise<void>,
 ): Promise<TableContent> {
   const content = new ContentHash()
-  for (const batch of source.batches(table)) {
+  for await (const batch of batches) {
     onRows(content.rows)
-    await target.insert(table, batch)
+    await take?.(batch)
     content.add(batch)
-  }
-  return content.end()
-}
-
-async function readBack(
-  target: CopyTarget,
-  table: CopiedTable,
-  onRows: (rows: number) => void,
-): Promise<TableContent> {
-  const content = new ContentHash()
-  for await (const batch of target.batches(table)) {
-    content.add(batch)
-    onRows(content.rows)
   }
   return content.end()
 }
@@ -135,7 +123,7 @@ class ContentHash {
   }
 }
 
-/** Names the option in errors: the rest of db/ speaks of DATABASE_URL, and here there are two addresses. */
+/** Names the option in errors, because a copy has two addresses while the rest of db/ says DATABASE_URL. */
 async function about<T>(option: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()

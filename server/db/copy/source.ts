@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { Kysely } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
-import { migrate, pendingMigrations } from '../migrate.ts'
+import { migrate, requireMigrated } from '../migrate.ts'
 import { sqliteDialect, translateErrors } from '../sqlite/driver.ts'
-import { openWritable, prepareFile } from '../sqlite/files.ts'
+import { openWritable, requireFile } from '../sqlite/files.ts'
 import { schema } from '../sqlite/schema.ts'
-import { type Database, sqliteOwnTables, sqliteRowNumber, uncopiedTables } from '../tables.ts'
+import { type Database, type Db, sqliteOwnTables, uncopiedTables } from '../tables.ts'
 import { batchRows, type CopiedTable, quoted, selectInKeyOrder, type TextRow } from './table.ts'
 
 /** Every copied table, parents before children. Read from the migrations, so none is forgotten. */
@@ -26,22 +25,21 @@ export async function describeTables(): Promise<CopiedTable[]> {
 }
 
 /**
- * A SQLite file that nobody else can write until `close`, so `lock` saw everything ever acknowledged. Readers
- * continue; a service that runs on the file answers writes with 503.
+ * Locks a SQLite file until `close`. Nobody else can write to it, so the copy has everything ever
+ * acknowledged. Readers continue; a service that runs on the file answers writes with 503.
  */
 export class CopySource {
   readonly #connection: Sqlite.Database
 
   /** Throws `DatabaseRefused` if there is no such file, it is locked, or it belongs to another version. */
   static async lock(file: string): Promise<CopySource> {
-    if (!existsSync(file)) throw new DatabaseRefused(`DATABASE_URL: there is no database at ${file}`)
-    prepareFile(file)
+    requireFile(file)
     let connection: Sqlite.Database | undefined
     try {
       const opened = translateErrors(() => openWritable(file))
       connection = opened
       translateErrors(() => opened.exec('begin immediate'))
-      await refuseOlder(opened)
+      await requireMigrated(kysely(opened), schema)
       return new CopySource(opened)
     } catch (error) {
       connection?.close()
@@ -64,7 +62,7 @@ export class CopySource {
     return readBatches(this.#connection, table)
   }
 
-  /** The greatest id ever given, as text, even if its row is gone: ids are never given twice. */
+  /** The greatest id ever assigned, as text, even if its row is gone: ids are never reused. */
   greatestId(table: CopiedTable, column: string): string {
     const statement = this.#connection.prepare(
       `select cast(max(coalesce((select max(${quoted(column)}) from ${quoted(table.name)}), 0),
@@ -90,16 +88,8 @@ export class CopySource {
   }
 }
 
-function kysely(connection: Sqlite.Database): Kysely<Database> {
+function kysely(connection: Sqlite.Database): Db {
   return new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
-}
-
-async function refuseOlder(connection: Sqlite.Database): Promise<void> {
-  const pending = await pendingMigrations(kysely(connection), schema)
-  if (pending.length === 0) return
-  throw new DatabaseRefused(
-    `DATABASE_URL: the database is older than this version (it lacks ${pending.join(', ')}): run \`migrate\` on it first`,
-  )
 }
 
 /** All tables except those that are never copied. */
@@ -117,13 +107,12 @@ function describeTable(connection: Sqlite.Database, name: string): CopiedTable {
   const columns = connection.prepare<[string], { name: string; pk: number }>(
     'select name, pk from pragma_table_info(?) order by cid',
   )
-  const rows = translateErrors(() => columns.all(name)).filter((column) => column.name !== sqliteRowNumber)
+  const rows = translateErrors(() => columns.all(name))
   const key = rows.filter((column) => column.pk > 0).sort((a, b) => a.pk - b.pk)
   return {
     name,
     columns: rows.map((column) => column.name),
-    // Orders are known by their id, because their number is not copied.
-    key: key.length > 0 ? key.map((column) => column.name) : ['id'],
+    key: key.map((column) => column.name),
     initialRows: [],
   }
 }

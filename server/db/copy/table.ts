@@ -12,7 +12,7 @@ export interface CopiedTable {
   initialRows: TextRow[]
 }
 
-/** Rows in a batch, which bounds the memory. */
+/** Rows in a batch. This bounds the use of memory. */
 export const batchRows = 2_000
 
 /** Quotes a name of the schema for SQL of either engine. */

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
-import { Kysely, sql, type Transaction } from '#kysely'
+import { Kysely, sql } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable, isConnectionLoss } from '../errors.ts'
 import { onlySource } from '../postgres/connections.ts'
 import { postgresDialect, translatePostgresError } from '../postgres/driver.ts'
 import { connect, migrateUnderLock } from '../postgres/migrate.ts'
-import type { Database } from '../tables.ts'
+import { type Database, type Trx, tallySpanRows, tallySpans } from '../tables.ts'
 import { batchRows, type CopiedTable, quoted, selectInKeyOrder, type TextRow } from './table.ts'
 
-/** Long, because nobody retries a command as a service would. */
+/** Long, because a command, unlike a service, is not tried again. */
 const connectTimeoutMilliseconds = 10_000
 const lockTimeoutMilliseconds = 5_000
 
 /**
  * Does the work in one transaction of a PostgreSQL database: nobody sees any of it before the commit, and
- * without a commit nothing stays. Every failure is a `DatabaseRefused` whose message has neither the address
- * nor a value of a row.
+ * without a commit nothing remains. Every failure is a `DatabaseRefused` whose message has neither the
+ * address nor a value of a row.
  */
 export async function inTarget<Output>(
   url: string,
@@ -47,13 +47,16 @@ export async function inTarget<Output>(
 
 /** After `takeOver` nobody else can write to its tables. */
 export class CopyTarget {
-  readonly #trx: Transaction<Database>
+  readonly #trx: Trx
 
-  constructor(trx: Transaction<Database>) {
+  constructor(trx: Trx) {
     this.#trx = trx
   }
 
-  /** Migrates, shuts other writers out, deletes what the migrations inserted. Refuses other rows. */
+  /**
+   * Migrates, shuts out other writers, and deletes what the migrations inserted. Refuses a target with other
+   * rows.
+   */
   async takeOver(tables: CopiedTable[]): Promise<void> {
     await migrateUnderLock(this.#trx)
     await this.#run(`set local lock_timeout = ${lockTimeoutMilliseconds}`)
@@ -68,7 +71,7 @@ export class CopyTarget {
     }
   }
 
-  /** Inserts them in one statement, with the types of the table. */
+  /** Inserts the rows in one statement, with the types of the table. */
   async insert(table: CopiedTable, rows: TextRow[]): Promise<void> {
     const columns = sql.raw(table.columns.map(quoted).join(', '))
     const name = sql.raw(quoted(table.name))
@@ -88,7 +91,7 @@ export class CopyTarget {
     )
   }
 
-  /** The columns whose ids the server gives. */
+  /** The columns whose ids the server assigns. */
   async identityColumns(table: CopiedTable): Promise<string[]> {
     const { rows } = await sql<{ attname: string }>`select attname from pg_attribute
       where attrelid = ${quoted(table.name)}::regclass and attidentity <> '' and not attisdropped`.execute(
@@ -103,7 +106,7 @@ export class CopyTarget {
     await this.#run(`alter table ${quoted(table.name)} alter column ${quoted(column)} restart with ${next}`)
   }
 
-  /** Lets the service's first queries be planned for the rows there are. */
+  /** Collects statistics, so that the service's first queries are planned for the rows there are. */
   async analyze(table: CopiedTable): Promise<void> {
     await this.#run(`analyze ${quoted(table.name)}`)
   }
@@ -122,25 +125,25 @@ export class CopyTarget {
 }
 
 /**
- * A row for each day and status where the tally, with the changes not merged yet, differs from the orders.
+ * A row for each part of time and status where the tally, with the changes not merged yet, differs from the
+ * orders.
  */
 const tallyDifferences = `
   with kept as (
-    select day, status, sum(orders), sum(total_units), sum(total_parts_e4)
+    select span, part, status, sum(orders), sum(total_units), sum(total_parts_e4)
     from (
-      select day, status, orders, total_units, total_parts_e4 from order_tally
+      select span, part, status, orders, total_units, total_parts_e4 from order_tally
       union all
-      select -1, status, orders, total_units, total_parts_e4 from order_tally_changes
-      union all
-      select day, status, orders, total_units, total_parts_e4 from order_tally_changes
+      select span, quarter * ${tallySpans.quarter} / span, status, orders, total_units, total_parts_e4
+      from order_tally_changes, (${tallySpanRows}) as spans
     ) as tally
-    group by day, status
+    group by span, part, status
     having sum(orders) <> 0 or sum(total_units) <> 0 or sum(total_parts_e4) <> 0
   ),
   counted as (
-    select day, status, count(*), sum(total_e4 / 10000), sum(total_e4 % 10000)
-    from orders, lateral (values (-1), (created_at / 86400000)) as days (day)
-    group by day, status
+    select span, created_at / span as part, status, count(*), sum(total_e4 / 10000), sum(total_e4 % 10000)
+    from orders, (${tallySpanRows}) as spans
+    group by span, part, status
   )
   (table kept except table counted) union all (table counted except table kept) limit 1`
 

@@ -34,9 +34,9 @@ export function onlySource(client: pg.Client): ConnectionSource {
   return { acquire: async () => client, release: () => undefined }
 }
 
-/** How long a goodbye may take. A silent server does not hear it. */
+/** How long saying goodbye to the server may take. A silent server does not react. */
 const goodbyeMilliseconds = 1_000
-/** Longer than any answer is waited for. */
+/** Longer than the service waits for any answer. */
 const retirementMilliseconds = 6_000
 
 /** A connection whose socket can be closed by force. */
@@ -51,7 +51,7 @@ export class Connection extends pg.Client {
     super({ ...config, stream: () => socket })
     this.socket = socket
     // The pool listens only to idle connections, and an error event without a listener ends the process. The
-    // query under way reports the loss.
+    // running query reports the loss.
     this.on('error', () => undefined)
   }
 
@@ -64,8 +64,9 @@ export class Connection extends pg.Client {
 }
 
 /**
- * Shared by all connections to one server: after a loss, those that are as old are not trusted either. A
- * network that forgot one connection forgot the idle ones too, and each would cost its user the whole wait.
+ * Shared by all connections to one server. After one is lost, those that are as old are not trusted either: a
+ * network that dropped one connection has dropped the idle ones too, and each would cost its user the whole
+ * wait.
  */
 export class ConnectionLosses {
   #last = Number.NEGATIVE_INFINITY
@@ -80,7 +81,7 @@ export class ConnectionLosses {
   }
 }
 
-/** Connections for transactions, each for one at a time. */
+/** Connections for transactions. Each serves one transaction at a time. */
 export class PooledConnections implements ConnectionSource {
   readonly #pool: pg.Pool
   readonly #losses: ConnectionLosses
@@ -122,7 +123,7 @@ export class PooledConnections implements ConnectionSource {
     return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
   }
 
-  /** Waits for the transactions under way. */
+  /** Waits for running transactions. */
   close(): Promise<void> {
     this.#end ??= this.#endAll()
     return this.#end
@@ -185,7 +186,7 @@ export class PipelinedConnection implements ConnectionSource {
 
   /** If the setup fails, the connection is closed. */
   async #connected(connection: Connection, forget: () => void): Promise<Connection> {
-    // The driver rejects queries under way; the event only says that the connection is gone.
+    // The driver rejects running queries; the event only says that the connection is gone.
     connection.on('end', forget)
     try {
       await connection.connect()

@@ -19,7 +19,7 @@ export interface DialectOptions {
   names: StatementNames | undefined
   /**
    * Limit for all statements of a transaction together, by this side's clock. Past it, no commit is sent and
-   * the connection is given up.
+   * the connection is dropped.
    */
   transactionLimitMilliseconds?: number
   /** Limit for all statements of a transaction together. The server cancels the one that exceeds it. */
@@ -41,13 +41,13 @@ export function postgresDialect(source: ConnectionSource, options: DialectOption
 /** How long each side waits for a silent one: this side for the server, and the server for this side. */
 export const silenceTimeoutMilliseconds = 5_000
 
-/** For an answer that a live server gives at once. Throws `DatabaseUnavailable` without one. */
+/** For an answer that a working server gives at once. Throws `DatabaseUnavailable` if none comes. */
 export async function within<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
   const timer = new AbortController()
   const silence = delay(milliseconds, undefined, { signal: timer.signal }).then(() => {
     throw new DatabaseUnavailable(`no answer within ${milliseconds} ms`)
   })
-  // Nobody hears whichever of the two comes second.
+  // The one that settles second must not count as unhandled.
   silence.catch(() => undefined)
   answer.catch(() => undefined)
   try {
@@ -57,7 +57,7 @@ export async function within<T>(milliseconds: number, answer: Promise<T>): Promi
   }
 }
 
-/** The server learns of the time left once earlier statements have used this much of it. */
+/** Once earlier statements have used this much of the time, the server gets what is left as its limit. */
 const noticeableMilliseconds = 20
 
 /** Filters make any number of statements, and a named one costs memory on every connection of the server. */
@@ -125,7 +125,7 @@ class PostgresDriver implements Driver {
 
 class PostgresConnection implements DatabaseConnection {
   readonly client: pg.Client
-  /** The connection failed, and not only a statement. */
+  /** Whether the connection failed, and not only a statement. */
   hasFailed = false
 
   /** When the transaction, and its statements, must end, by the clock of `performance`. */
@@ -197,7 +197,7 @@ class PostgresConnection implements DatabaseConnection {
       throw new DatabaseUnavailable('the transaction took too long')
     }
     try {
-      // The driver's limit on a silent server holds unless less time than that is left.
+      // The driver's limit for a silent server applies, unless less time than that is left.
       return await send(left < silenceTimeoutMilliseconds ? { query_timeout: Math.ceil(left) } : {})
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) this.hasFailed = true
@@ -213,6 +213,7 @@ class PostgresConnection implements DatabaseConnection {
 const unavailableClasses = /^(08|53|57P|58|F0|XX)/
 /** Read-only (a standby), and invalid transaction states after a lost connection. */
 const unavailableCodes = new Set(['25006', '25P02', '25P03'])
+const refusals: Record<string, 'full' | 'read-only'> = { '53100': 'full', '25006': 'read-only' }
 /** A named statement is missing or exists already: the connection is not the one it was. */
 const poolerCodes = new Set(['26000', '42P05'])
 const poolerHint =
@@ -248,14 +249,18 @@ function translateServerError(error: pg.DatabaseError): unknown {
   const isOfPooler = poolerCodes.has(code)
   if (isOfPooler || unavailableClasses.test(code) || unavailableCodes.has(code)) {
     const hint = isOfPooler ? poolerHint : ''
-    return new DatabaseUnavailable(`PostgreSQL answered ${code}: ${error.message}${hint}`, { cause: error })
+    const refusesWrites = refusals[code]
+    return new DatabaseUnavailable(`PostgreSQL answered ${code}: ${error.message}${hint}`, {
+      cause: error,
+      refusesWrites,
+    })
   }
   return error
 }
 
 /**
- * Serialization failure, deadlock, or a foreign key whose other row came or went. Nothing was written, and a
- * second run sees the change.
+ * Serialization failure, deadlock, or a foreign key whose other row appeared or disappeared. Nothing was
+ * written, and a second run sees the change.
  */
 export function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && ['40001', '40P01', '23503'].includes(error.code ?? '')

@@ -2,17 +2,17 @@ import { isConnectionLoss, TooManyWaiting } from '../errors.ts'
 import { connectTimeoutMilliseconds } from './connections.ts'
 
 /**
- * Groups under way at once: while one waits for a lock, the next works. With only one, 32 callers next to a
- * locked key took 2.3 times as long (p99).
+ * How many groups may run at once: while one waits for a lock, the next works. With only one, 32 callers next
+ * to a locked key took 2.3 times as long (p99).
  */
 const lanes = 2
 /**
- * Members of a group. If it fails, they run alone, all on the same few connections: with 256 callers next to
- * a locked key p99 was 0.3 s, and without a limit once 1.7 s. (Without it, a create of 256 takes 0.65 of the
- * processor time.)
+ * Members of a group. If the group fails, they run alone, all on the same few connections. With 256 callers
+ * next to a locked key, p99 was 0.3 s with this limit, and up to 1.7 s without it. (Without it, creates of
+ * 256 callers take 0.65 of the processor time.)
  */
 const sizeLimit = 64
-/** A member that has waited this long when the server is lost is not asked to wait for a second try. */
+/** If the connection is lost, a member that has already waited this long does not get a second try. */
 export const patienceMilliseconds = 1_000
 
 interface Member {
@@ -31,8 +31,8 @@ export interface GroupRuns {
 /**
  * Puts writes of one kind that wait at the same time into one transaction, so that they share the cost of a
  * statement, a commit and its wait for the disk. A member that the group could not do runs alone, as do all
- * members of a failed group, so that none fails because of another. If the connection was lost, all learn
- * so: their outcome may be unknown.
+ * members of a failed group, so that none fails because of another. If the connection is lost, all of them
+ * fail, because their outcome may be unknown.
  */
 export class WriteGroup {
   readonly #runs: GroupRuns
@@ -51,7 +51,10 @@ export class WriteGroup {
     })
   }
 
-  /** Starts at the end of this turn of the event loop, to include the requests that it still brings. */
+  /**
+   * Starts at the end of this turn of the event loop, so that requests which arrive in this turn are
+   * included.
+   */
   #startSoon(): void {
     if (this.#isStarting || this.#running >= lanes || this.#waiting.length === 0) return
     this.#isStarting = true
@@ -62,7 +65,9 @@ export class WriteGroup {
     })
   }
 
-  /** Refuses members that have waited as long as one waits for a connection, and takes the next. */
+  /**
+   * Refuses members that have waited longer than callers wait for a connection, and takes the next ones.
+   */
   #takeNext(): Member[] {
     const isLate = ({ waitingSince }: Member) => performance.now() - waitingSince > connectTimeoutMilliseconds
     while (this.#waiting[0] !== undefined && isLate(this.#waiting[0])) {

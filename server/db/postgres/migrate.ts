@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { Kysely, sql, type Transaction } from '#kysely'
+import { Kysely, sql } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
-import { migrate, pendingMigrations } from '../migrate.ts'
-import type { Database } from '../tables.ts'
+import { migrate, pendingMigrations, requireMigrated } from '../migrate.ts'
+import type { Database, Db, Trx } from '../tables.ts'
 import {
   Connection,
   connectTimeoutMilliseconds,
@@ -25,7 +25,10 @@ const oldestServerMajor = 15
 
 const applicationName = 'countersign migration'
 
-type MigrationAddress = Pick<PostgresOptions, 'url' | 'transactionPooler'>
+interface MigrationAddress extends Pick<PostgresOptions, 'url' | 'transactionPooler'> {
+  /** Only requires that no migration is pending. */
+  readOnly: boolean
+}
 
 /** 'countersign' in ASCII, cut to eight bytes: the lock for instances that start together and migrate. */
 const migrationLock = '7165916604736402019'
@@ -55,7 +58,7 @@ export async function migratePostgres(
 }
 
 async function migrateOnce(
-  { url, transactionPooler }: MigrationAddress,
+  { url, transactionPooler, readOnly }: MigrationAddress,
   onNotice: (message: string) => void,
 ): Promise<string[]> {
   const client = await connect(url, applicationName)
@@ -64,6 +67,7 @@ async function migrateOnce(
     const db = new Kysely<Database>({
       dialect: postgresDialect(onlySource(client), { names: undefined }),
     })
+    if (readOnly) await within(silenceTimeoutMilliseconds, requireMigrated(db, schema))
     const pending = await within(silenceTimeoutMilliseconds, pendingMigrations(db, schema))
     if (pending.length === 0) {
       await noticeMissingIndex(db, onNotice)
@@ -101,8 +105,8 @@ async function serverProcess(client: Connection): Promise<number | undefined> {
   return (await within(silenceTimeoutMilliseconds, answer)).rows[0]?.pid
 }
 
-/** Waits for the lock as long as it takes. From then on the transaction has no limits. */
-export async function migrateUnderLock(trx: Transaction<Database>): Promise<string[]> {
+/** Waits for the lock as long as it takes. After that, the transaction has no limits. */
+export async function migrateUnderLock(trx: Trx): Promise<string[]> {
   await liftLimits.execute(trx)
   await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
   return migrate(trx, schema)
@@ -113,7 +117,7 @@ const liftLimits = sql`select set_config(name, '0', true) from pg_settings where
   ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
 
 /** Reports a migration that could not make the index without the extension pg_trgm (docs/operations.md). */
-async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: string) => void): Promise<void> {
+async function noticeMissingIndex(db: Db, onNotice: (message: string) => void): Promise<void> {
   const { rows } = await within(
     silenceTimeoutMilliseconds,
     sql`select 1 where to_regclass('orders_by_trigram') is not null`.execute(db),

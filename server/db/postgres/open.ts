@@ -44,7 +44,7 @@ const limits = {
 const readSetup = `set statement_timeout = ${readTimeoutMilliseconds};
   set lock_timeout = ${lockTimeoutMilliseconds};
   set plan_cache_mode = force_generic_plan`
-/** A server that takes longer for nothing should get no callers. */
+/** An instance whose database takes longer for a trivial query should get no callers. */
 const pingLimitMilliseconds = 1_500
 
 interface Registry<Operations, NamedReads> {

@@ -1,19 +1,19 @@
 import { Kysely } from '#kysely'
 import { QueryTooSlow, StatementTimeout } from '../errors.ts'
-import { Turns } from '../fair-queue.ts'
+import { HalvedTurns } from '../fair-queue.ts'
 import { type QueryOptions, type ReadOperations, waitingLists } from '../port.ts'
-import type { Database } from '../tables.ts'
+import type { Database, Db } from '../tables.ts'
 import { type ConnectionSource, connectTimeoutMilliseconds } from './connections.ts'
 import { type DialectOptions, postgresDialect } from './driver.ts'
 
 /** The named reads, each in one read-only transaction, in the order of the callers' turns. */
 export class Reads {
   readonly #operations: ReadOperations
-  readonly #turns: Turns
+  readonly #turns: HalvedTurns
   readonly #source: ConnectionSource
   readonly #options: DialectOptions
-  /** By limit, which belongs to the transactions and is the same for all lists. */
-  readonly #byLimit = new Map<number, Kysely<Database>>()
+  /** Keyed by the time limit, which is set for each transaction and is the same for all lists. */
+  readonly #byLimit = new Map<number, Db>()
 
   constructor(
     operations: ReadOperations,
@@ -23,10 +23,10 @@ export class Reads {
     this.#operations = operations
     this.#source = source
     this.#options = options
-    // Lists leave connections to writes, and those of one caller leave some to the lists of others.
+    // Lists leave some connections to writes, and the lists of one caller leave some to other callers.
     const atOnce = Math.max(1, Math.floor(poolSize * 0.7))
     const atOnceOfCaller = Math.ceil(atOnce / 2)
-    this.#turns = new Turns({
+    this.#turns = new HalvedTurns({
       atOnce,
       atOnceOfCaller,
       ...waitingLists,
@@ -38,8 +38,12 @@ export class Reads {
     return this.#turns.load
   }
 
-  query(name: string, input: unknown, { limitMilliseconds, caller }: QueryOptions): Promise<unknown> {
-    return this.#turns.run(caller, () => this.#run(name, input, limitMilliseconds))
+  query(
+    name: string,
+    input: unknown,
+    { limitMilliseconds, caller, isLong = false }: QueryOptions,
+  ): Promise<unknown> {
+    return this.#turns.run(caller, isLong, () => this.#run(name, input, limitMilliseconds))
   }
 
   close(): void {
@@ -61,14 +65,14 @@ export class Reads {
     }
   }
 
-  #snapshotsWithin(statementsLimitMilliseconds: number): Kysely<Database> {
+  #snapshotsWithin(statementsLimitMilliseconds: number): Db {
     const made = this.#byLimit.get(statementsLimitMilliseconds)
     if (made !== undefined) return made
     const { transactionLimitMilliseconds = 0 } = this.#options
     if (statementsLimitMilliseconds >= transactionLimitMilliseconds) {
       throw new Error('the connection would be given up as lost before the server has stopped the query')
     }
-    // A lock in the way is the database's affair and must not look like a query that is too expensive.
+    // Waiting for a lock is the database's affair and must not look like an expensive query.
     const limits = {
       ...this.#options.limits,
       statement_timeout: statementsLimitMilliseconds,

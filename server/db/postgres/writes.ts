@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Kysely } from '#kysely'
 import { DatabaseUnavailable, isConnectionLoss, TooManyWaiting } from '../errors.ts'
 import {
   type GroupedOperation,
@@ -8,7 +7,7 @@ import {
   type WriteOperations,
   waitingWritesLimit,
 } from '../port.ts'
-import type { Database } from '../tables.ts'
+import type { Db } from '../tables.ts'
 import { isConflict } from './driver.ts'
 import { patienceMilliseconds, WriteGroup } from './group.ts'
 
@@ -17,9 +16,9 @@ const conflictTries = 5
 export interface WritesParts {
   operations: WriteOperations
   groupedOperations: GroupedOperations
-  transactions: Kysely<Database>
-  /** With the limits of a group. */
-  groupTransactions: Kysely<Database>
+  transactions: Db
+  /** Transactions with the limits of a group. */
+  groupTransactions: Db
 }
 
 /**
@@ -28,7 +27,7 @@ export interface WritesParts {
  */
 export class Writes {
   readonly #operations: WriteOperations
-  readonly #transactions: Kysely<Database>
+  readonly #transactions: Db
   readonly #groups: Map<string, WriteGroup>
   readonly #underWay = new Set<Promise<unknown>>()
   #isClosed = false
@@ -61,7 +60,7 @@ export class Writes {
     return this.#underWay.size
   }
 
-  /** Refuses new writes, and waits for those under way. */
+  /** Refuses new writes, and waits for running ones. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.allSettled(this.#underWay)
@@ -79,7 +78,7 @@ export class Writes {
    * unknown.
    */
   async #run(
-    transactions: Kysely<Database>,
+    transactions: Db,
     run: WriteOperation | GroupedOperation,
     // biome-ignore lint/suspicious/noExplicitAny: of the operation
     input: any,

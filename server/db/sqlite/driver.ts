@@ -11,7 +11,10 @@ import {
 } from '#kysely'
 import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
 
-/** Statements kept for each connection. Filters make any number of texts, so the oldest goes first. */
+/**
+ * Statements kept for each connection. Filters can produce any number of texts, so the oldest is dropped
+ * first.
+ */
 const keptStatements = 256
 
 /**
@@ -102,6 +105,8 @@ class SqliteDriver implements Driver, DatabaseConnection {
 const unavailable =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB|PROTOCOL|NOMEM|PERM|AUTH|NOLFS)/
 
+const refusals: Record<string, 'full' | 'read-only'> = { FULL: 'full', READONLY: 'read-only' }
+
 /** Runs `work`, and turns the engine's errors into the port's. */
 export function translateErrors<T>(work: () => T): T {
   try {
@@ -109,7 +114,11 @@ export function translateErrors<T>(work: () => T): T {
   } catch (error) {
     if (error instanceof QueryTooSlow) throw error
     if (error instanceof Sqlite.SqliteError && unavailable.test(error.code)) {
-      throw new DatabaseUnavailable(`SQLite answered ${error.code}: ${error.message}`, { cause: error })
+      const refusesWrites = refusals[error.code.split('_')[1] ?? '']
+      throw new DatabaseUnavailable(`SQLite answered ${error.code}: ${error.message}`, {
+        cause: error,
+        refusesWrites,
+      })
     }
     if (error instanceof TypeError && error.message === 'The database connection is not open') {
       throw new DatabaseUnavailable('the database connection is closed', { cause: error })

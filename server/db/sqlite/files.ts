@@ -1,5 +1,19 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 
@@ -7,7 +21,8 @@ import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 const busyTimeoutMilliseconds = 5_000
 /**
  * The page cache of a connection: a quarter of the driver's default. With twice as much, lists and creates
- * cost the same and a row just read 5.5 µs instead of 6, because the system caches the file's pages as well.
+ * cost the same, and reading a row again takes 5.5 µs instead of 6, because the system caches the file's
+ * pages as well.
  */
 const cacheKibibytes = 4_000
 
@@ -43,9 +58,9 @@ export function openReadOnly(file: string): Sqlite.Database {
 }
 
 /**
- * Returns a check that throws `DatabaseUnavailable` once the path leads to no file, or to another file than
- * now. SQLite itself would go on writing to a file that was removed or replaced, and lose those commits with
- * its last connection.
+ * Returns a check that throws `DatabaseUnavailable` once the path leads to no file, or to a different file.
+ * SQLite itself would keep writing to a file that was removed or replaced, and lose those commits when its
+ * last connection closes.
  */
 export function watchPlace(file: string): () => void {
   const opened = statSync(file)
@@ -73,7 +88,8 @@ export function prepareFile(file: string): void {
       if (!statSync(file).isFile()) throw new DatabaseRefused(`DATABASE_URL: ${file} is not a file`)
     } else {
       mkdirSync(dirname(file), { recursive: true })
-      // It will hold password hashes: for its owner only. SQLite gives its other files this mode.
+      // The file will hold password hashes, so only its owner may read it. SQLite gives its other files the
+      // same mode.
       closeSync(openSync(file, 'a', 0o600))
     }
   } catch (error) {
@@ -82,6 +98,47 @@ export function prepareFile(file: string): void {
     throw new DatabaseRefused(`DATABASE_URL: ${file} cannot be used: ${reason}${owners(file)}`, {
       cause: error,
     })
+  }
+}
+
+/** Like `prepareFile`, but refuses a file that does not exist. */
+export function requireFile(file: string): void {
+  if (!existsSync(file)) throw new DatabaseRefused(`DATABASE_URL: there is no database at ${file}`)
+  prepareFile(file)
+}
+
+/**
+ * The path where the database can be read without writing to its folder, and how to clean up. SQLite needs
+ * `-wal` and `-shm`, and creates them if they are missing. If it may not, nobody has the database open, so a
+ * copy in the temporary folder is as good.
+ */
+export function placeToRead(file: string): { place: string; leave: () => void } {
+  const isOpen = existsSync(`${file}-wal`) && existsSync(`${file}-shm`)
+  if (isOpen || isWritable(file)) return { place: file, leave: () => undefined }
+  let folder: string | undefined
+  const leave = () => folder && rmSync(folder, { recursive: true })
+  try {
+    folder = mkdtempSync(join(tmpdir(), 'countersign-'))
+    const place = join(folder, 'copy.db')
+    copyFileSync(file, place, constants.COPYFILE_FICLONE)
+    if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${place}-wal`)
+    return { place, leave }
+  } catch (error) {
+    leave()
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new DatabaseRefused(`DATABASE_URL: ${file} cannot be copied for reading: ${reason}`, {
+      cause: error,
+    })
+  }
+}
+
+/** Whether this process may write the file and its folder. */
+export function isWritable(file: string): boolean {
+  try {
+    for (const path of [file, dirname(file)]) accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -104,7 +161,7 @@ function accountName(uid: number): string {
 }
 
 function open(file: string, options: { readonly: boolean }): Sqlite.Database {
-  // A thread that starts again must not make an empty database if the file is gone.
+  // A thread that restarts must not create an empty database if the file is gone.
   const connection = new Sqlite(file, { ...options, fileMustExist: true, timeout: busyTimeoutMilliseconds })
   connection.pragma(`cache_size = -${cacheKibibytes}`)
   return connection

@@ -2,11 +2,20 @@ import { existsSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable, type RefusalCodec } from '../errors.ts'
-import { migrate } from '../migrate.ts'
+import { migrate, requireMigrated } from '../migrate.ts'
 import { type DatabasePort, type ReadOperations, type WriteOperations, waitingWritesLimit } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
-import { openReadOnly, openWritable, owners, prepareFile, watchPlace } from './files.ts'
+import {
+  isWritable,
+  openReadOnly,
+  openWritable,
+  owners,
+  placeToRead,
+  prepareFile,
+  requireFile,
+  watchPlace,
+} from './files.ts'
 import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
 import { DatabaseThread } from './thread.ts'
@@ -51,20 +60,28 @@ export async function migrateSqlite(file: string): Promise<string[]> {
     const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin immediate') })
     return await db.transaction().execute((trx) => migrate(trx, schema))
   } catch (error) {
-    if (!(error instanceof DatabaseUnavailable)) throw error
-    throw new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error)}${owners(file)}`, { cause: error })
+    throw explain(error, file)
   } finally {
     connection?.close()
   }
 }
 
+/** One line for the operator. */
+function explain(error: unknown, file: string): unknown {
+  if (!(error instanceof DatabaseUnavailable)) return error
+  return new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error, file)}${owners(file)}`, {
+    cause: error,
+  })
+}
+
 /** Continues a sentence that begins with the name of the file. */
-function whatIsWrong({ message, cause }: DatabaseUnavailable): string {
+function whatIsWrong({ message, cause }: DatabaseUnavailable, file: string): string {
   const code = cause instanceof Sqlite.SqliteError ? cause.code : ''
   if (code.startsWith('SQLITE_BUSY')) {
     return 'is being written by another process, by a migration perhaps: start again once that has ended'
   }
-  if (code.startsWith('SQLITE_READONLY')) return 'may not be written'
+  const mayNotWrite = code === 'SQLITE_CANTOPEN' && !isWritable(file)
+  if (code.startsWith('SQLITE_READONLY') || mayNotWrite) return 'may not be written'
   return `cannot be used: ${message}`
 }
 
@@ -75,6 +92,28 @@ export interface SqliteParts {
   /** Entry module of a reader: registers the reads and calls `runSqliteReader`. */
   readerEntry: URL
   refusals: RefusalCodec
+}
+
+/**
+ * Opens a file that must be of this version, for reading only: what `write` changes may be lost. Works where
+ * nothing can be written.
+ */
+export async function openSqliteToRead<Operations extends WriteOperations, NamedReads extends ReadOperations>(
+  parts: SqliteParts,
+): Promise<DatabasePort<Operations, NamedReads>> {
+  const { file } = parts
+  requireFile(file)
+  const { place, leave } = placeToRead(file)
+  let close = async () => leave()
+  try {
+    const db = openSqlite<Operations, NamedReads>({ ...parts, file: place })
+    close = () => db.close().finally(leave)
+    await requireMigrated(db.read, schema)
+    return { ...db, close }
+  } catch (error) {
+    await close()
+    throw explain(error, file)
+  }
 }
 
 /**

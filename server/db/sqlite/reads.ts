@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { Kysely } from '#kysely'
 import { QueryTooSlow, type RefusalCodec } from '../errors.ts'
-import { Turns } from '../fair-queue.ts'
+import { HalvedTurns } from '../fair-queue.ts'
 import { type QueryOptions, type ReadOperations, waitingLists } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
@@ -29,7 +29,7 @@ const turnLimits = {
  * The main thread's end of the readers: equal threads that start on first use, shared by callers in turns.
  */
 export class Reads {
-  readonly #turns = new Turns(turnLimits)
+  readonly #turns = new HalvedTurns(turnLimits)
   readonly #threads: readonly DatabaseThread[]
   readonly #free: DatabaseThread[]
 
@@ -45,8 +45,12 @@ export class Reads {
     return this.#turns.load
   }
 
-  query(name: string, input: unknown, { limitMilliseconds, caller }: QueryOptions): Promise<unknown> {
-    return this.#turns.run(caller, async () => {
+  query(
+    name: string,
+    input: unknown,
+    { limitMilliseconds, caller, isLong = false }: QueryOptions,
+  ): Promise<unknown> {
+    return this.#turns.run(caller, isLong, async () => {
       const thread = this.#takeFree()
       try {
         return await thread.run(name, input, limitMilliseconds)
@@ -56,13 +60,13 @@ export class Reads {
     })
   }
 
-  /** Lets reads under way finish. */
+  /** Lets running reads finish. */
   async close(): Promise<void> {
     this.#turns.close()
     await Promise.all(this.#threads.map((thread) => thread.close()))
   }
 
-  /** There are as many turns as threads. A thread that has started comes first. */
+  /** There are as many turns as threads, so one is free. A thread that has started comes first. */
   #takeFree(): DatabaseThread {
     const begun = this.#free.findIndex(({ hasBegun }) => hasBegun)
     const [thread] = this.#free.splice(Math.max(begun, 0), 1)
@@ -72,7 +76,7 @@ export class Reads {
 }
 
 /**
- * The loop of a reader thread: reads, one after the other, each on one snapshot of the thread's read-only
+ * The loop of a reader thread: reads, one after another, each on one snapshot of the thread's read-only
  * connection. `within_time()` ends the calling query once the read has run longer than its limit.
  */
 export function runSqliteReader(

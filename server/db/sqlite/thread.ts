@@ -12,7 +12,12 @@ export interface ThreadRequest {
 export type ThreadResult =
   | { id: number; outcome: 'done'; value: unknown }
   | { id: number; outcome: 'refused'; refusal: unknown }
-  | { id: number; outcome: 'unavailable'; message: string }
+  | {
+      id: number
+      outcome: 'unavailable'
+      message: string
+      refusesWrites: DatabaseUnavailable['refusesWrites']
+    }
   | { id: number; outcome: 'tooSlow'; message: string }
   | { id: number; outcome: 'failed'; message: string; stack: string | undefined }
 
@@ -37,7 +42,7 @@ interface BegunThread {
 }
 
 export interface ThreadOptions {
-  /** In errors: `the writer`. */
+  /** The name of the thread in errors, such as `the writer`. */
   name: string
   /** Module that runs in the thread. */
   entry: URL
@@ -45,13 +50,13 @@ export interface ThreadOptions {
   refusals: RefusalCodec
   /** Requests that may wait for the thread; one more is refused at once. */
   waitingLimit: number
-  /** Called when results have come, before any caller sees them. */
+  /** Called when results have arrived, before any caller sees them. */
   beforeResults?: () => void
 }
 
 /**
- * The main thread's end of a thread with a connection. It starts on first use. When it ends, it fails the
- * requests it has not answered, and the next request starts it again.
+ * The main thread's handle on a thread that has a connection. The thread starts on first use. If it ends, the
+ * requests that it has not answered fail, and the next request starts it again.
  */
 export class DatabaseThread {
   readonly #options: ThreadOptions
@@ -95,7 +100,7 @@ export class DatabaseThread {
     })
   }
 
-  /** Refuses new requests, and ends once those under way are answered and `others` resolves. */
+  /** Refuses new requests. Ends the thread once running requests are answered and `others` has resolved. */
   close(others?: Promise<void>): Promise<void> {
     this.#end ??= this.#endThread(others)
     return this.#end
@@ -107,7 +112,7 @@ export class DatabaseThread {
     await others
     const worker = this.#begun?.worker
     if (worker === undefined) return
-    // However it ends: `once` of node:events rejects if an error comes first.
+    // Resolves however the thread ends; `once` of node:events rejects if an error comes first.
     const exit = new Promise((resolve) => worker.once('exit', resolve))
     worker.postMessage('close' satisfies ToThread)
     await exit
@@ -140,7 +145,7 @@ export class DatabaseThread {
         this.#ended(cause)
       })
     })
-    // Nobody may be waiting for it.
+    // A rejection is not an error if nobody is waiting.
     ready.catch(() => undefined)
     return { worker, ready }
   }
@@ -161,7 +166,7 @@ export class DatabaseThread {
     this.#waiting.delete(result.id)
     if (result.outcome === 'done') waiting.resolve(result.value)
     else if (result.outcome === 'refused') waiting.reject(this.#options.refusals.fromPlain(result.refusal))
-    else if (result.outcome === 'unavailable') waiting.reject(new DatabaseUnavailable(result.message))
+    else if (result.outcome === 'unavailable') waiting.reject(new DatabaseUnavailable(result.message, result))
     else if (result.outcome === 'tooSlow') waiting.reject(new QueryTooSlow(result.message))
     else waiting.reject(Object.assign(new Error(result.message), { stack: result.stack }))
   }
@@ -180,7 +185,13 @@ export function toThreadResult(id: number, error: unknown, refusals: RefusalCode
   const refusal = refusals.toPlain(error)
   if (refusal !== undefined) return { id, outcome: 'refused', refusal }
   const { message, stack } = error instanceof Error ? error : new Error(String(error))
-  if (error instanceof DatabaseUnavailable) return { id, outcome: 'unavailable', message }
+  if (error instanceof DatabaseUnavailable) return unavailable(id, error)
   if (error instanceof QueryTooSlow) return { id, outcome: 'tooSlow', message }
   return { id, outcome: 'failed', message, stack }
+}
+
+export function unavailable(id: number, error: unknown): ThreadResult {
+  const message = error instanceof Error ? error.message : String(error)
+  const { refusesWrites } = error instanceof DatabaseUnavailable ? error : {}
+  return { id, outcome: 'unavailable', message, refusesWrites }
 }

@@ -1,9 +1,9 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
-import { Kysely, sql, type Transaction } from '#kysely'
+import { Kysely, sql } from '#kysely'
 import { DatabaseUnavailable, type RefusalCodec } from '../errors.ts'
 import type { WriteOperations } from '../port.ts'
-import type { Database } from '../tables.ts'
+import type { Database, Db, Trx } from '../tables.ts'
 import { sqliteDialect } from './driver.ts'
 import { openWritable, watchPlace } from './files.ts'
 import {
@@ -12,9 +12,10 @@ import {
   type ThreadResult,
   type ToThread,
   toThreadResult,
+  unavailable,
 } from './thread.ts'
 
-/** Operations in one commit, which bounds how long the first of them waits for its acknowledgement. */
+/** Operations in one commit. This bounds how long the first of them waits for its acknowledgement. */
 const groupLimit = 256
 
 /**
@@ -90,10 +91,10 @@ class WroteBeforeFailing extends Error {
  * lie in one transaction, so nobody else sees it put off.
  */
 const putOffSearch = sql`
-  update orders_search_deferral set indexed_to = (select coalesce(max(seq), 0) from orders)`
+  update orders_search_deferral set indexed_to = (select coalesce(max(number), 0) from orders)`
 const searchAdded = sql`
   insert into orders_search (rowid, customer_folded)
-    select seq, customer_folded from orders where seq > (select indexed_to from orders_search_deferral)`
+    select number, customer_folded from orders where number > (select indexed_to from orders_search_deferral)`
 const resumeSearch = sql`update orders_search_deferral set indexed_to = 9223372036854775807`
 
 class Groups {
@@ -101,7 +102,7 @@ class Groups {
   readonly #operations: WriteOperations
   readonly #refusals: RefusalCodec
   readonly #assertInPlace: () => void
-  readonly #db: Kysely<Database>
+  readonly #db: Db
   readonly #totalChanges: Sqlite.Statement<[], number>
 
   constructor(
@@ -128,8 +129,7 @@ class Groups {
       return await this.#commit(group)
     } catch (error) {
       if (!(error instanceof WroteBeforeFailing)) {
-        const message = error instanceof Error ? error.message : String(error)
-        return group.map(({ id }) => ({ id, outcome: 'unavailable', message }))
+        return group.map(({ id }) => unavailable(id, error))
       }
       if (group.length === 1) return [error.result]
       const results: ThreadResult[] = []
@@ -164,7 +164,7 @@ class Groups {
   }
 
   /** Throws only an error that ends the whole transaction. */
-  async #runOne(trx: Transaction<Database>, request: ThreadRequest): Promise<ThreadResult> {
+  async #runOne(trx: Trx, request: ThreadRequest): Promise<ThreadResult> {
     const { id, operation, input } = request
     try {
       const run = this.#operations[operation]

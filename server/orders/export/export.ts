@@ -1,14 +1,14 @@
 /** Every order that matches, as a stream: each batch is read when the one before it has been sent. */
-import type { AppDatabase } from '../../db/port.ts'
+import type { ReadableDatabase } from '../../db/port.ts'
 import type { ExportBatch, ExportRequest, Place } from './find.ts'
 import { formOf } from './forms.ts'
 
-/** A filter that matches little looks at every order. */
+/** Long, because a filter with few matches looks at every order. */
 const batchLimitMilliseconds = 3_000
 
 /** Every match as text, in batches. Throws `QueryTooSlow`, `TooManyWaiting`. */
 export async function* exportOrders(
-  db: AppDatabase,
+  db: ReadableDatabase,
   request: ExportRequest,
   caller: string,
 ): AsyncGenerator<string> {
@@ -17,7 +17,7 @@ export async function* exportOrders(
     const batch: ExportBatch = await db.query(
       'findExportBatch',
       { request, place },
-      { limitMilliseconds: batchLimitMilliseconds, caller },
+      { limitMilliseconds: batchLimitMilliseconds, caller, isLong: true },
     )
     yield begin + batch.text
     begin = ''

@@ -1,6 +1,6 @@
-import { type Kysely, type RawBuilder, sql } from '#kysely'
+import { type RawBuilder, sql } from '#kysely'
 import { ofEngine } from '../../db/engine.ts'
-import type { Database } from '../../db/tables.ts'
+import type { Db } from '../../db/tables.ts'
 import type { ExportType } from '../../http/route.ts'
 import type { ListRequest } from '../list/plan.ts'
 import * as postgres from '../list/postgres.ts'
@@ -23,7 +23,7 @@ export interface ExportBatch {
   next: Place | null
 }
 
-/** Where the next batch begins: behind an order, or at the start of a part. */
+/** Where the next batch begins: after an order, or at the start of a part. */
 export interface Place {
   part: number
   last: { key: SortValue; id: string } | null
@@ -41,22 +41,22 @@ type ListedOrder = Record<ColumnName, unknown> & { id: string; sort_key: SortVal
 const batchOrders = 100
 
 /**
- * The orders of the list behind the place, as text, and where the next begin; null behind the last. Every
- * batch costs the same, however far into the list: it is found by the key of the order before it, along the
- * index of the sort. The text is made here because the event loop then only sends it.
+ * The orders of the list after the place, as text, and where the next batch begins (null after the last).
+ * Every batch costs the same, however far into the list: it is found by the key of the order before it, along
+ * the index of the sort. The text is made here, so that the event loop only has to send it.
  */
 export async function findExportBatch(
-  snapshot: Kysely<Database>,
+  snapshot: Db,
   { request: list, place: { part, last } }: { request: ExportRequest; place: Place },
 ): Promise<ExportBatch> {
   const parts = partsOf(list)
   const { sort } = orderFields[list.sortKey]
   const engine = ofEngine(snapshot, { sqlite, postgres })
   const { rows } = await sql<ListedOrder>`
-    select ${columnsOf(list.columns ?? summaryNames)}, ${sortColumn(list)} as sort_key
+    select ${columnsOf(list.columns ?? summaryNames, list.askings)}, ${sortColumn(list)} as sort_key
     from orders as ${engine.along(sort.index)}
     where ${parts[part] ?? sql`true`} and ${last === null ? sql`true` : behind(list, last)}
-      and ${conditionOf(snapshot, list.filter, 'looking')}
+      and ${conditionOf(snapshot, list, 'looking')}
     order by ${orderOf(list, { isReversed: false })} limit ${batchOrders}`.execute(snapshot)
   const text = rows.map(formOf(list.type, list).row).join('')
   const end = rows.at(-1)
@@ -66,7 +66,9 @@ export async function findExportBatch(
   return { text, next: part + 1 < parts.length ? { part: part + 1, last: null } : null }
 }
 
-/** Orders without a value to sort by come before the others, and no key compares with theirs. */
+/**
+ * Orders without a value to sort by come before all others, as a separate part: null compares with no key.
+ */
 function partsOf(list: ListOfAll): RawBuilder<unknown>[] {
   if (!orderFields[list.sortKey].nullable) return [sql`true`]
   const column = sortColumn(list)

@@ -12,25 +12,28 @@ import {
 import { toResponse } from '../responses.ts'
 
 export interface Form {
-  /** Before the first order. */
+  /** Written before the first order. */
   begin: string
   row(order: Record<ColumnName, unknown>): string
 }
 
-/** The cells of a spreadsheet: a status is its name, a total an exact decimal. */
+/** How spreadsheet cells are written: a status as its name, a total as an exact decimal. */
 const cellOf: Record<ColumnKind, (value: never) => string> = {
   id: (id: string) => id,
   text: textCell,
   total: decimalOf,
   status: (status: OrderStatus) => nameOfStatus(status),
+  number: String,
   count: String,
+  names: textCell,
+  flag: (flag) => String(Boolean(flag)),
   instant: formatInstant,
 }
 
-/** A sign of UTF-8 for programs that would guess another encoding. */
+/** Marks the file as UTF-8 for programs that would guess another encoding. */
 const byteOrderMark = '\ufeff'
 
-/** CSV as in RFC 4180, with CR LF behind each line, or JSON Lines. */
+/** CSV as in RFC 4180, with CR LF after each line, or JSON Lines. */
 export function formOf(
   type: ExportType,
   { bom, columns = summaryNames }: { bom: boolean; columns?: readonly ColumnName[] },
@@ -49,8 +52,14 @@ function cell(name: ColumnName, value: unknown): string {
   return value === null ? '' : cellOf[columnOf(name).kind](value as never)
 }
 
-/** An apostrophe keeps a spreadsheet from taking a text for a formula (OWASP, CSV injection). */
+/**
+ * Where a program would begin a formula, even one that also splits cells at `;` or a tab. Some programs treat
+ * full-width signs like plain ones (OWASP, CSV injection).
+ */
+const formulaBegins = /(?<=^|[;\t][\s"]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/g
+
+/** An apostrophe keeps a spreadsheet from reading a text as a formula. */
 function textCell(text: string): string {
-  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const plain = text.replaceAll(formulaBegins, "'")
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }

@@ -1,8 +1,8 @@
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from '#kysely'
+import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool, sql } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
-import { type FieldName, orderFields } from '../order.ts'
-import type { NumberFieldName, NumberRange, Operator } from './fields.ts'
+import { type ColumnName, columnOf } from '../order.ts'
+import type { Comparison, NumberFieldName, Operator } from './fields.ts'
 import { firstIdFrom, type IdRange, idsBySearch, idsByText } from './id.ts'
 import type { Filter, TextPattern } from './parser.ts'
 
@@ -17,7 +17,12 @@ interface Place {
   containing(text: string): Condition
   /** Whether to use `containing`. Not for a negated part, which would find nearly everything. */
   finds(text: string): boolean
-  /** Under a NOT a comparison with a null must be false; elsewhere null keeps an order out as well. */
+  /** Whether a range may use an index of its column; else `unindexed` hides it. */
+  findsRanges: boolean
+  unindexed(column: RawBuilder<unknown>): RawBuilder<unknown>
+  /** Whether the reader may approve the order; never null. */
+  waits: Condition
+  /** Under a NOT, a comparison with null must be false. Elsewhere null excludes an order just as well. */
   isNegated?: boolean
 }
 
@@ -39,28 +44,29 @@ export function compileFilter(filter: Filter, eb: Builder, place: Place): Condit
     case 'search':
       return compileSearch(filter.text, eb, place)
     case 'hasValue':
-      return eb(columnOf(filter.field), 'is not', null)
+      return hasValue(filter.field)
     case 'text':
-      return falseWhenNull(filter.field, compileText(filter, eb, place), eb, place)
+      return falseWhenNull(filter.field, compileText(filter, eb, place), place)
     case 'id':
       return compileId(filter.operator, filter.pattern, eb, place)
     case 'number':
-      return falseWhenNull(
-        filter.field,
-        compileNumber(filter.field, filter.operator, filter.range),
-        eb,
-        place,
-      )
+      return falseWhenNull(filter.field, compileNumber(filter.field, filter, place), place)
+    case 'waits':
+      return place.waits
   }
 }
 
-function columnOf(field: FieldName) {
-  return `orders.${orderFields[field].column}` as const
+function storedValue(field: ColumnName) {
+  return sql.raw<string>(columnOf(field).expression)
 }
 
-function falseWhenNull(field: FieldName, condition: Condition, eb: Builder, { isNegated }: Place): Condition {
-  return isNegated && orderFields[field].nullable
-    ? eb.and([eb(columnOf(field), 'is not', null), condition])
+function hasValue(field: ColumnName): Condition {
+  return sql<SqlBool>`${storedValue(field)} is not null`
+}
+
+function falseWhenNull(field: ColumnName, condition: Condition, { isNegated }: Place): Condition {
+  return isNegated && columnOf(field).nullable
+    ? sql<SqlBool>`(${hasValue(field)} and ${condition})`
     : condition
 }
 
@@ -77,13 +83,29 @@ type TextRestriction = Filter & { kind: 'text' }
 
 function compileText({ field, operator, pattern }: TextRestriction, eb: Builder, place: Place): Condition {
   const folded = { ...pattern, text: foldText(pattern.text) }
+  if (columnOf(field).kind === 'names') return compileNames(field, operator, folded, place)
   // User names and zones are ASCII, where lower() is the fold on both engines.
   const column =
-    field === 'customer' ? eb.ref('orders.customer_folded') : eb.fn<string>('lower', [columnOf(field)])
+    field === 'customer' ? eb.ref('orders.customer_folded') : sql<string>`lower(${storedValue(field)})`
   if (operator !== ':' && !pattern.anyBefore && !pattern.anyAfter) return eb(column, operator, folded.text)
   const wanted = operator === ':' ? { ...folded, ...anywhere } : folded
   if (operator === '!=') return eb.not(matching(column, wanted, place))
   return field === 'customer' ? inFoldedCustomer(wanted, eb, place) : matching(column, wanted, place)
+}
+
+/** Any of the names in `ann, bo for cy` may match. No name has a comma or a space in it. */
+function compileNames(
+  field: ColumnName,
+  operator: Operator,
+  { text, ...wildcards }: TextPattern,
+  { contains }: Place,
+): Condition {
+  const lower = sql<string>`lower(${storedValue(field)})`
+  const names = sql<string>`',' || replace(replace(${lower}, ', ', ','), ' for ', ',') || ','`
+  const { anyBefore, anyAfter } = operator === ':' ? anywhere : wildcards
+  const name = text.replaceAll(',', ' ')
+  const found = contains(names, `${anyBefore ? '' : ','}${name}${anyAfter ? '' : ','}`)
+  return operator === '!=' ? sql<SqlBool>`not (${found})` : found
 }
 
 function inFoldedCustomer(pattern: TextPattern, eb: Builder, place: Place): Condition {
@@ -118,7 +140,7 @@ export function afterAllBeginningWith(text: string): string | undefined {
   while (points.at(-1) === lastCodePoint) points.pop()
   const last = points.pop()
   if (last === undefined) return undefined
-  // Between the two lie halves of surrogate pairs, which are no characters.
+  // Halves of surrogate pairs lie between the two. They are not characters.
   const next = last === 0xd7ff ? 0xe000 : last + 1
   return String.fromCodePoint(...points, next)
 }
@@ -129,14 +151,15 @@ export function afterAllBeginningWith(text: string): string | undefined {
  */
 function compileNumber(
   field: NumberFieldName,
-  operator: Exclude<Operator, ':'>,
-  { low, high }: NumberRange,
+  { operator, range: { low, high } }: Comparison,
+  { findsRanges, unindexed }: Place,
 ): Condition {
   const isCreation = field === 'createdAtUtc'
-  const column = sql.ref(isCreation ? 'orders.id' : columnOf(field))
+  const column = isCreation ? sql.ref('orders.id') : storedValue(field)
   const from = (value: number) => (isCreation ? firstIdFrom(value) : value)
-  const below = (value: number) => sql<SqlBool>`${column} < ${from(value)}`
-  const atLeast = (value: number) => sql<SqlBool>`${column} >= ${from(value)}`
+  const ranged = findsRanges || isCreation ? column : unindexed(column)
+  const below = (value: number) => sql<SqlBool>`${ranged} < ${from(value)}`
+  const atLeast = (value: number) => sql<SqlBool>`${ranged} >= ${from(value)}`
   switch (operator) {
     case '=':
       return high === low + 1 && !isCreation

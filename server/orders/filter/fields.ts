@@ -1,39 +1,75 @@
-import { type FieldName, fieldNames, orderFields, orderStatus, orderStatusNames } from '../order.ts'
+import { nearestOf } from '../../nearest.ts'
+import {
+  type ColumnKind,
+  columnOf,
+  fieldNames,
+  type furtherColumns,
+  type orderFields,
+  orderStatus,
+  orderStatusNames,
+} from '../order.ts'
 
 /**
- * The fields of Order in the filter language: which operators each takes, and what its values mean. The
- * parser knows positions and faults; here a value that breaks the rule of its field is `null`.
+ * The fields of the filter language: which operators each takes, and what its values mean. The parser knows
+ * positions and faults; here a value that breaks the rule of its field is `null`.
  */
 
-type NamesOf<Kind> = {
-  [Name in FieldName]: (typeof orderFields)[Name]['kind'] extends Kind ? Name : never
-}[FieldName]
-export type TextFieldName = NamesOf<'text'>
-export type NumberFieldName = NamesOf<'total' | 'status' | 'instant'>
+const columnNames = [...fieldNames, 'number', 'approvedBy', 'approvalsMissing'] as const
+export type FilterColumn = (typeof columnNames)[number]
+type Columns = typeof orderFields & typeof furtherColumns
+type NamesOf<Kind extends ColumnKind> = {
+  [Name in FilterColumn]: Columns[Name]['kind'] extends Kind ? Name : never
+}[FilterColumn]
+export type TextFieldName = NamesOf<'text' | 'names'>
+export type NumberFieldName = NamesOf<'total' | 'status' | 'instant' | 'number' | 'count'>
+/** `waits` is no column: it asks whether the reader may approve the order. */
+export const filterNames = [...columnNames, 'waits'] as const
+type FilterName = (typeof filterNames)[number]
 
 export type Operator = '=' | '!=' | '<' | '<=' | '>' | '>=' | ':'
 
 /**
- * The whole numbers from `low` up to, not including, `high`: what a value of a number field covers, in the
- * unit of its column. One number is a range of one; a value between two neighbours (total 0.00005) is empty,
- * with both ends at the upper one; a day is all its milliseconds. Every comparison follows from the two ends
- * without rounding.
+ * The whole numbers from `low` up to, but not including, `high`. A value of a number field covers such a
+ * range, in the unit of its column. One number is a range of one; a value between two neighbours (total
+ * 0.00005) is empty, with both ends at the upper one; a day is all its milliseconds. Every comparison follows
+ * from the two ends without rounding.
  */
 export type NumberRange = { low: number; high: number }
+export type Comparison = { operator: Exclude<Operator, ':'>; range: NumberRange }
 
-export type Field =
-  | { kind: 'id'; name: 'id'; operators: readonly Operator[]; rule: string }
-  | { kind: 'text'; name: TextFieldName; operators: readonly Operator[]; rule: string }
-  | {
-      kind: 'number'
-      name: NumberFieldName
-      operators: readonly Operator[]
-      /** What values it takes, as the end of a sentence. */
-      rule: string
-      /** The same in a few words, for lists of what is expected. */
-      expected: readonly string[]
-      read: (text: string) => NumberRange | null
-    }
+/** Whether a whole number meets the comparison. */
+export function isAllowed(value: number, { operator, range: { low, high } }: Comparison): boolean {
+  switch (operator) {
+    case '=':
+      return value >= low && value < high
+    case '!=':
+      return value < low || value >= high
+    case '<':
+      return value < low
+    case '<=':
+      return value < high
+    case '>':
+      return value >= high
+    case '>=':
+      return value >= low
+  }
+}
+
+interface ValueRule {
+  operators: readonly Operator[]
+  /** Which values the field accepts, as the end of a sentence. */
+  rule: string
+  /** The same in a few words, for lists of what is expected. */
+  expected: readonly string[]
+}
+
+export type Field = ValueRule &
+  (
+    | { kind: 'id'; name: 'id' }
+    | { kind: 'text'; name: TextFieldName }
+    | { kind: 'number'; name: NumberFieldName; read: (text: string) => NumberRange | null }
+    | { kind: 'waits'; name: 'waits' }
+  )
 
 const matching: readonly Operator[] = ['=', '!=', ':']
 const ordering: readonly Operator[] = ['=', '!=', '<', '<=', '>', '>=', ':']
@@ -44,8 +80,8 @@ const statusesInWords = orderStatusNames.map((name) => `${name} (${orderStatus[n
 const numberRules = {
   total: {
     operators: ordering,
-    rule: 'needs a decimal number, such as 100 or 12.50.',
-    expected: ['a decimal number'],
+    rule: 'needs a number, such as 100 or 12.50.',
+    expected: ['a number'],
     read: readTotal,
   },
   status: {
@@ -60,26 +96,54 @@ const numberRules = {
     expected: ['an RFC 3339 time', 'YYYY-MM-DD'],
     read: readInstant,
   },
+  number: {
+    operators: ordering,
+    rule: 'needs a whole number, such as 1042.',
+    expected: ['a whole number'],
+    read: readNumber,
+  },
+  count: {
+    operators: ordering,
+    rule: 'needs a whole number, such as 2.',
+    expected: ['a whole number'],
+    read: readCount,
+  },
 }
 
-const fields = new Map(fieldNames.map((name) => [name.toLowerCase(), fieldOf(name)]))
+const fields = new Map(filterNames.map((name) => [name.toLowerCase(), fieldOf(name)]))
 
 /** The field of that name, ignoring case. */
 export function findField(name: string): Field | undefined {
   return fields.get(name.toLowerCase())
 }
 
-function fieldOf(name: FieldName): Field {
-  const { kind } = orderFields[name]
-  if (kind === 'id') {
-    return { kind, name: 'id', operators: matching, rule: '`id` needs a text, with = != or :.' }
+/** A shorter word begins too many names. */
+const shortestBeginning = 3
+
+/** The field that an unknown name probably means: one that begins with it, or else the most similar one. */
+export function suggestField(name: string): FilterName | undefined {
+  const given = name.toLowerCase()
+  const begun = filterNames.find((known) => known.toLowerCase().startsWith(given))
+  return given.length < shortestBeginning ? undefined : (begun ?? nearestOf(given, filterNames))
+}
+
+function fieldOf(name: FilterName): Field {
+  if (name === 'waits') {
+    return { kind: name, name, operators: [':'], rule: '`waits` takes only `waits:me`.', expected: ['me'] }
   }
-  if (kind === 'text') {
+  const { kind } = columnOf(name)
+  const expected = ['a value']
+  if (kind === 'id') {
+    return { kind, name: 'id', operators: matching, rule: '`id` needs a text, with = != or :.', expected }
+  }
+  if (kind === 'text' || kind === 'names') {
+    const operators = kind === 'text' ? ordering : matching
     return {
-      kind,
+      kind: 'text',
       name: name as TextFieldName,
-      operators: ordering,
+      operators,
       rule: `\`${name}\` needs a text.`,
+      expected,
     }
   }
   const { rule, ...rest } = numberRules[kind]
@@ -96,6 +160,17 @@ const statusesByText = new Map(
 function readStatus(text: string): NumberRange | null {
   const status = statusesByText.get(text.toLowerCase())
   return status === undefined ? null : { low: status, high: status + 1 }
+}
+
+/** The number of an order, as people write it: `#1042`, or only its digits. */
+export function readNumber(text: string): NumberRange | null {
+  const digits = /^#?(\d+)$/.exec(text)?.[1]
+  return digits === undefined ? null : rangeFrom(BigInt(digits), true)
+}
+
+/** At most nine digits: every database takes it for an integer. */
+function readCount(text: string): NumberRange | null {
+  return /^\d{1,9}$/.test(text) ? { low: Number(text), high: Number(text) + 1 } : null
 }
 
 const totalDecimalPlaces = 4
@@ -171,7 +246,7 @@ const daysPerCycle = 146_097
 function readDay(text: string): number | null {
   const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)
   if (parts === null) return null
-  // One whole Gregorian cycle later, as Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  // Shifted by one whole Gregorian cycle, because Date.UTC takes the years 0 to 99 for 1900 to 1999.
   const year = Number(parts[1]) + yearsPerCycle
   const month = Number(parts[2])
   const day = Number(parts[3])

@@ -16,6 +16,8 @@ export interface FilterFault {
   detail: string
   /** What could be there; empty if nothing would help. */
   expected: readonly string[]
+  /** What was probably meant: in place of the faulty part, it corrects the fault. */
+  suggestion?: string
 }
 
 export type Token = {
@@ -25,17 +27,19 @@ export type Token = {
   length: number
   /** What a word or a string means, with escapes resolved; the characters themselves for other tokens. */
   text: string
-  /** An unescaped `*` is the first, or the last, character of `text`; of the text `*` both are true. */
+  /**
+   * Whether an unescaped `*` is the first, or the last, character of `text`. For the text `*` both are true.
+   */
   starFirst: boolean
   starLast: boolean
   spaceBefore: boolean
-  /** What a string lacks at the end of the text; empty for a string that is closed. */
+  /** What is missing to close a string at the end of the text; empty for a closed string. */
   closing: string
   fault: FilterFault | undefined
 }
 
 export const maximumLengthCodePoints = 1000
-/** Words that are not values; only in upper case. */
+/** Words that are not values. They count only in upper case. */
 export const keywords: readonly string[] = ['AND', 'OR', 'NOT']
 
 /** The operators in the order in which they are tried: longest first. */
@@ -123,7 +127,7 @@ export function readToken(text: string, from: number, afterOperator: boolean): T
     return at(
       'junk',
       1,
-      faultAt(position, '`;` has no meaning in a filter; put a text that contains one in quotes.'),
+      faultAt(position, '`;` has no meaning here. To search for it, put the text in quotes.'),
     )
   }
   return { ...at('word', 0), ...readWord(text, position, afterOperator) }
@@ -162,14 +166,14 @@ function readString(text: string, position: number): Content & Pick<Token, 'clos
   parts.push(text.slice(partStart, text.length))
   const missing = String.fromCharCode(quote)
   const length = text.length - position
-  const detail = `The text in quotes that begins here has no closing ${missing}.`
+  const detail = `Add a closing ${missing} to the text in quotes.`
   fault ??= { position, length, detail, expected: [missing] }
-  // A last backslash escapes nothing yet, and would escape the quote.
+  // A trailing backslash escapes nothing yet, but would escape the quote.
   const closing = endsInBackslash ? `\\${missing}` : missing
   return { length, text: parts.join(''), starFirst, starLast, closing, fault }
 }
 
-/** A word has one escape, `\*` for a star that is no wildcard. Any other backslash is itself. */
+/** A word has one escape, `\*` for a star that is not a wildcard. Any other backslash is itself. */
 function readWord(text: string, position: number, colonAllowed: boolean): Content {
   const parts: string[] = []
   let partStart = position

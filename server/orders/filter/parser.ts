@@ -1,12 +1,17 @@
 /** The filter language: a text becomes a typed filter, which means the same as SQL on both engines. */
-import { type FieldName, fieldNames } from '../order.ts'
+import { awaitingApproval } from '../order.ts'
 import { excerpt, FilterError } from './fault.ts'
 import {
+  type Comparison,
   type Field,
+  type FilterColumn,
+  filterNames,
   findField,
+  isAllowed,
   type NumberFieldName,
-  type NumberRange,
   type Operator,
+  readNumber,
+  suggestField,
   type TextFieldName,
 } from './fields.ts'
 import { type FilterFault, faultOfCharacters, keywords, readToken, type Token } from './lexer.ts'
@@ -21,13 +26,30 @@ export type Filter =
   | { kind: 'not'; operand: Filter }
   /** A bare value: the customer contains it, or the id starts with it. Stars in it are literal. */
   | { kind: 'search'; text: string }
-  | { kind: 'hasValue'; field: FieldName }
+  | { kind: 'hasValue'; field: FilterColumn }
   | { kind: 'text'; field: TextFieldName; operator: Operator; pattern: TextPattern }
   | { kind: 'id'; operator: '=' | '!=' | ':'; pattern: TextPattern }
-  | { kind: 'number'; field: NumberFieldName; operator: Exclude<Operator, ':'>; range: NumberRange }
+  | NumberFilter
+  /** The reader may approve it. */
+  | { kind: 'waits' }
+
+type NumberFilter = { kind: 'number'; field: NumberFieldName } & Comparison
 
 /** A text as it was written, not folded. Only = and != have wildcards. */
 export type TextPattern = { text: string; anyBefore: boolean; anyAfter: boolean }
+
+/** Whether the filter means something else for each reader. */
+export function asksForReader(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.operands.some(asksForReader)
+    case 'not':
+      return asksForReader(filter.operand)
+    default:
+      return filter.kind === 'waits'
+  }
+}
 
 export const maximumRestrictions = 25
 export const maximumNesting = 6
@@ -37,6 +59,7 @@ type Cursor = { text: string; token: Token; depth: number; restrictions: number 
 
 const termStarts = ['a value', 'a field name', 'NOT', '-', '(']
 const afterFactor = ['white space', 'AND', 'OR']
+const inQuotes = 'To search for it, put it in quotes.'
 
 /**
  * Reads the filter language of the orders list (a profile of Google AIP-160; the grammar is in the contract,
@@ -50,7 +73,7 @@ export function parseFilter(text: string): Filter | null {
   const cursor: Cursor = { text, token: readFaultless(text, 0, false), depth: 0, restrictions: 0 }
   if (cursor.token.kind === 'end') return null
   const filter = parseExpression(cursor)
-  if (cursor.token.kind === 'close') throw fault(cursor.token, 'This `)` closes no `(`.', afterFactor)
+  if (cursor.token.kind === 'close') throw fault(cursor.token, 'This `)` has no `(`.', afterFactor)
   return filter
 }
 
@@ -102,11 +125,11 @@ function combined(kind: 'and' | 'or', operands: Filter[]): Filter {
 function requireNewFactor(cursor: Cursor): void {
   const { token } = cursor
   if (token.kind === 'operator') throw misplacedOperator(token)
-  if (!token.spaceBefore) throw fault(token, 'White space is missing before this.', afterFactor)
+  if (!token.spaceBefore) throw fault(token, 'Add a space before this.', afterFactor)
 }
 
 function misplacedOperator(token: Token): FilterError {
-  return fault(token, `A field name is missing before this \`${token.text}\`.`, termStarts)
+  return fault(token, `Add a field name before \`${token.text}\`.`, termStarts)
 }
 
 function isKeyword(token: Token, keyword: string): boolean {
@@ -123,7 +146,7 @@ function readKeyword(cursor: Cursor): void {
   advance(cursor)
   const { token } = cursor
   if (token.kind === 'end' || token.spaceBefore) return
-  throw fault(token, `\`${keyword}\` needs white space around it; in quotes it is a text.`, ['white space'])
+  throw fault(token, `\`${keyword}\` needs a space on each side. ${inQuotes}`, ['white space'])
 }
 
 function parseTerm(cursor: Cursor): Filter {
@@ -135,7 +158,7 @@ function parseTerm(cursor: Cursor): Filter {
   if (token.kind === 'minus') {
     advance(cursor)
     if (cursor.token.kind !== 'end' && cursor.token.spaceBefore) {
-      const detail = '`-` must be directly before what it excludes; in quotes it is a text.'
+      const detail = `Remove the space after \`-\`. ${inQuotes}`
       throw fault(token, detail, ['a value', 'a field name', '('])
     }
     return { kind: 'not', operand: parseOperand(cursor, true) }
@@ -154,16 +177,16 @@ function parseOperand(cursor: Cursor, isNegated: boolean): Filter {
       return parseQuotedSearch(cursor)
     case 'word':
       if (!isAnyKeyword(token)) return parseRestriction(cursor)
-      throw fault(token, `\`${token.text}\` cannot be used here; in quotes it is a text.`, expected)
+      throw fault(token, `\`${token.text}\` cannot be used here. ${inQuotes}`, expected)
     case 'operator':
       throw misplacedOperator(token)
     case 'end':
-      throw fault(token, 'The filter ends too early.', expected)
+      throw fault(token, 'Add what to search for: the filter is not finished.', expected)
     case 'minus':
-      throw fault(token, 'A restriction can have only one NOT or `-` before it.', expected)
+      throw fault(token, 'Use only one NOT or `-` here.', expected)
     case 'close':
-    case 'junk': // Refused as soon as it is read.
-      throw fault(token, `There is nothing before this \`${token.text}\`.`, expected)
+    case 'junk': // Junk is refused as soon as it is read.
+      throw fault(token, `Add what to search for before this \`${token.text}\`.`, expected)
   }
 }
 
@@ -177,7 +200,8 @@ function parseParentheses(cursor: Cursor): Filter {
   cursor.depth += 1
   advance(cursor)
   const inner = parseExpression(cursor)
-  if (cursor.token.kind === 'end') throw fault(cursor.token, 'A `(` is not closed.', [')', ...afterFactor])
+  if (cursor.token.kind === 'end')
+    throw fault(cursor.token, 'Add a `)`: a `(` is not closed.', [')', ...afterFactor])
   cursor.depth -= 1
   advance(cursor)
   return inner
@@ -194,20 +218,17 @@ function parseQuotedSearch(cursor: Cursor): Filter {
   const { token } = cursor
   advance(cursor)
   if (cursor.token.kind !== 'operator') return { kind: 'search', text: token.text }
-  throw fault(token, 'A field name must not be in quotes.', fieldNames)
+  throw fault(token, 'Remove the quotes around the field name.', filterNames)
 }
 
-/** A word alone is a search, and before an operator the name of a field. */
+/** A word is the name of a field if an operator follows; else a number such as `#1042`, or a search. */
 function parseRestriction(cursor: Cursor): Filter {
   countRestriction(cursor)
   const name = cursor.token
   advance(cursor)
-  if (cursor.token.kind !== 'operator') return { kind: 'search', text: name.text }
+  if (cursor.token.kind !== 'operator') return searchOf(name.text)
   const field = findField(name.text)
-  if (field === undefined) {
-    const detail = `There is no field \`${excerpt(name.text)}\`. The fields are ${fieldNames.join(', ')}.`
-    throw fault(name, detail, fieldNames)
-  }
+  if (field === undefined) throw unknownField(name)
   const operator = field.operators.find((candidate) => candidate === cursor.token.text)
   if (operator === undefined) {
     const detail = `\`${field.name}\` takes no \`${cursor.token.text}\`. ${field.rule}`
@@ -217,14 +238,30 @@ function parseRestriction(cursor: Cursor): Filter {
   return parseComparison(cursor, field, operator)
 }
 
+function unknownField(name: Token): FilterError {
+  const { position, length } = name
+  const unknown = `There is no field \`${excerpt(name.text)}\`.`
+  const suggestion = suggestField(name.text)
+  if (suggestion === undefined) {
+    return fault(name, `${unknown} Fields: ${filterNames.join(', ')}.`, filterNames)
+  }
+  const detail = `${unknown} Did you mean \`${suggestion}\`?`
+  return new FilterError({ position, length, detail, expected: filterNames, suggestion })
+}
+
+function searchOf(text: string): Filter {
+  const range = text.startsWith('#') ? readNumber(text) : null
+  return range === null ? { kind: 'search', text } : { kind: 'number', field: 'number', operator: '=', range }
+}
+
 function parseComparison(cursor: Cursor, field: Field, operator: Operator): Filter {
   const value = cursor.token
-  const expected = field.kind === 'number' ? field.expected : ['a value']
+  const { expected } = field
   if (value.kind !== 'word' && value.kind !== 'string') {
     throw fault(value, `Add a value: ${field.rule}`, expected)
   }
   if (isAnyKeyword(value)) {
-    throw fault(value, `\`${value.text}\` is not a value here; in quotes it is a text.`, expected)
+    throw fault(value, `\`${value.text}\` is not a value. ${inQuotes}`, expected)
   }
   const comparison = comparisonOf(field, operator, value)
   if (comparison === null) throw fault(value, field.rule, expected)
@@ -233,12 +270,21 @@ function parseComparison(cursor: Cursor, field: Field, operator: Operator): Filt
 }
 
 function comparisonOf(field: Field, operator: Operator, value: Token): Filter | null {
+  if (field.kind === 'waits') {
+    return value.text.toLowerCase() === 'me' ? whilePending({ kind: 'waits' }) : null
+  }
   const isBareStar = value.kind === 'word' && value.length === 1 && value.starFirst
   if (operator === ':' && isBareStar) return { kind: 'hasValue', field: field.name }
   if (field.kind === 'number') {
     const range = field.read(value.text)
     if (range === null) return null
-    return { kind: 'number', field: field.name, operator: operator === ':' ? '=' : operator, range }
+    const filter = {
+      kind: 'number',
+      field: field.name,
+      operator: operator === ':' ? '=' : operator,
+      range,
+    } as const
+    return field.name === 'approvalsMissing' && !isAllowed(0, filter) ? whilePending(filter) : filter
   }
   const pattern = patternOf(value, operator === '=' || operator === '!=')
   if (field.kind === 'text') return { kind: 'text', field: field.name, operator, pattern }
@@ -246,10 +292,16 @@ function comparisonOf(field: Field, operator: Operator, value: Token): Filter | 
   return { kind: 'id', operator: operator === '!=' || operator === ':' ? operator : '=', pattern }
 }
 
+/** Says what the restriction implies, so that only pending orders are looked at. */
+function whilePending(restriction: Filter): Filter {
+  const range = { low: awaitingApproval, high: awaitingApproval + 1 }
+  return combined('and', [{ kind: 'number', field: 'status', operator: '=', range }, restriction])
+}
+
 function patternOf(value: Token, hasWildcards: boolean): TextPattern {
   if (!hasWildcards) return { text: value.text, anyBefore: false, anyAfter: false }
   const start = value.starFirst ? 1 : 0
   const end = value.starLast ? value.text.length - 1 : value.text.length
-  // The one star of `*` is both; slice() then gives the empty text.
+  // In the text `*` the one star is first and last; slice() then gives the empty text.
   return { text: value.text.slice(start, end), anyBefore: value.starFirst, anyAfter: value.starLast }
 }

@@ -1,12 +1,13 @@
-import type { Kysely } from '#kysely'
-import { eventsOfKinds, listEvents } from '../../audit/audit.ts'
+import { eventsOfKinds, type Person } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
-import type { Database } from '../../db/tables.ts'
+import { type AppDatabase, pageLimitMilliseconds } from '../../db/port.ts'
+import type { Db, EventColumns } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Principal } from '../../principal.ts'
+import { rightsOf } from '../conditions.ts'
 import { type OrderEventKind, transitions } from '../order.ts'
-import { refusalOf } from './life.ts'
+import { findOrder } from '../store.ts'
 import { findDecision } from './store.ts'
 
 export interface OrderEvent {
@@ -17,6 +18,8 @@ export interface OrderEvent {
   atTimeZone: string | null
   by: string
   byId: number | null
+  for: string | null
+  forId: number | null
   text: string | null
   sequence: number | null
   hash: string | null
@@ -24,16 +27,19 @@ export interface OrderEvent {
 
 const subjectOf = (id: string) => ({ kind: 'order', id }) as const
 
-/** Throws `order-not-found`. */
+/** Throws `order-not-found`, `QueryTooSlow`, `TooManyWaiting`. */
 export async function readHistory(
-  db: Kysely<Database>,
+  db: AppDatabase,
   id: string,
-  request: PageRequest,
-  direction: 'asc' | 'desc',
+  { direction, ...request }: PageRequest & { direction: 'asc' | 'desc' },
+  caller: string,
 ): Promise<PageDescription & { items: OrderEvent[] }> {
-  const page = { direction, offset: request.offset, limit: request.pageSize }
-  const { events, totalCount } = await listEvents(db, subjectOf(id), page)
-  if (totalCount === 0 && (await findDecision(db, id, null)) === undefined) {
+  const { events, totalCount } = await db.query(
+    'findEventsOf',
+    { subject: subjectOf(id), direction, offset: request.offset, limit: request.pageSize },
+    { limitMilliseconds: pageLimitMilliseconds, caller },
+  )
+  if (totalCount === 0 && (await findOrder(db.read, id)) === undefined) {
     throw new Problem('order-not-found')
   }
   const items = events.map((event) => ({
@@ -44,6 +50,8 @@ export async function readHistory(
     atTimeZone: event.at_time_zone,
     by: event.by_name,
     byId: event.by_id,
+    for: event.for_name,
+    forId: event.for_id,
     text: event.text,
     sequence: event.sequence,
     hash: event.hash,
@@ -55,37 +63,65 @@ export interface Approval {
   by: string
   byId: number | null
   atUtc: string
+  /** The absent person in whose place it was given. */
+  for: string | null
+  forId: number | null
 }
 
 export const approvalKinds: readonly OrderEventKind[] = ['approval-given', transitions.approve.event]
 
 /** The approval that an event records. */
-export function approvalOf(event: { by_name: string; by_id: number | null; at: number }): Approval {
-  return { by: event.by_name, byId: event.by_id, atUtc: formatInstant(event.at) }
+export function approvalOf(
+  event: Pick<EventColumns, 'by_name' | 'by_id' | 'at' | 'for_name' | 'for_id'>,
+): Approval {
+  return {
+    by: event.by_name,
+    byId: event.by_id,
+    atUtc: formatInstant(event.at),
+    for: event.for_name,
+    forId: event.for_id,
+  }
 }
 
 export interface Approvals {
+  /** The number of the order. */
+  number: number
   required: number
   given: Approval[]
   selfApproval: boolean
+  services: boolean
+  role: string | null
   mayApprove: boolean
+  /** The absent person in whose place the caller would approve. */
+  mayApproveFor: Person | null
   /** Code of the problem that an approval by the caller would get. */
   reason: string | null
 }
 
 /** Throws `order-not-found`. */
-export async function readApprovals(db: Kysely<Database>, id: string, caller: Principal): Promise<Approvals> {
-  const order = await findDecision(db, id, caller.id)
-  if (order === undefined) throw new Problem('order-not-found')
-  const asked = { byId: caller.id, isService: caller.kind === 'client' }
-  const reason = caller.permissions.has(transitions.approve.permission)
-    ? refusalOf('approve', order, asked)
-    : 'permission-denied'
+export async function readApprovals(
+  db: Db,
+  id: string,
+  caller: Principal,
+  nowMilliseconds: number,
+): Promise<Approvals> {
+  const rights = await rightsOf(db, 'approve', caller, nowMilliseconds)
+  const none = { byId: caller.id, isService: caller.kind === 'client' }
+  const askings = rights.length > 0 ? rights : [none]
+  const decisions = await Promise.all(askings.map((asking) => findDecision(db, id, 'approve', asking)))
+  const [first] = decisions
+  if (first === undefined) throw new Problem('order-not-found')
+  const index = rights.findIndex((_, each) => decisions[each]?.refusal === undefined)
+  const refusal = rights.length > 0 ? first.refusal : 'permission-denied'
   return {
-    required: order.approvalsNeeded,
+    number: first.number,
+    required: first.rules.approvals,
     given: (await eventsOfKinds(db, subjectOf(id), approvalKinds)).map(approvalOf),
-    selfApproval: order.selfApproval,
-    mayApprove: reason === undefined,
-    reason: reason ?? null,
+    selfApproval: first.rules.selfApproval,
+    services: first.rules.services,
+    role: first.rules.role,
+    mayApprove: index >= 0,
+    mayApproveFor: rights[index]?.for ?? null,
+    reason: index >= 0 ? null : (refusal ?? null),
   }
 }

@@ -1,21 +1,37 @@
-import type { Kysely } from '#kysely'
 import { eventsOfKinds, headOfLog, type Receipt } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
-import type { Database } from '../../db/tables.ts'
+import type { Db } from '../../db/tables.ts'
 import { Problem, retryAfter } from '../../http/problems.ts'
 import { decimalOf, transitions } from '../order.ts'
+import type { OrderParts } from '../requests.ts'
 import { findOrder } from '../store.ts'
 import { approvalKinds, approvalOf } from './history.ts'
+import { findReceipt } from './store.ts'
 
 /** How many events may wait before the approval: as many as creates at full rate leave in half a second. */
 const sealedForReceipt = 1_000
 
+/** What a receipt says about the order. */
+type Facts = Omit<Receipt, 'organisation'>
+
 /**
- * The receipt of an order. Seals the approval first if it is not sealed yet. Throws
+ * The receipt of an order, signed. It is signed once and kept, so that two prints of it are the same text
+ * (ADR 46). Throws as `makeReceipt` does.
+ */
+export async function receiptOf({ db, config, receipts }: OrderParts, id: string): Promise<string> {
+  const kept = await findReceipt(db.read, id)
+  if (kept !== undefined && receipts.isCurrent(kept)) return kept
+  const { organisationName: organisation = null } = config
+  const receipt = await receipts.sign({ organisation, ...(await makeReceipt(db, id)) })
+  return db.write('keepReceipt', { orderId: id, receipt, former: kept ?? null })
+}
+
+/**
+ * What the receipt of an order says. Seals the approval first if it is not sealed yet. Throws
  * `order-not-found`, `order-not-approved` or, while another instance seals, `receipt-not-ready`.
  */
-export async function makeReceipt(db: AppDatabase, id: string): Promise<Receipt> {
+async function makeReceipt(db: AppDatabase, id: string): Promise<Facts> {
   const receipt = await readReceipt(db.read, id)
   if (receipt !== undefined) return receipt
   await db.write('sealEvents', { limit: sealedForReceipt })
@@ -25,7 +41,7 @@ export async function makeReceipt(db: AppDatabase, id: string): Promise<Receipt>
 }
 
 /** Undefined until the approval has a place in the log. */
-async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | undefined> {
+async function readReceipt(db: Db, id: string): Promise<Facts | undefined> {
   const order = await findOrder(db, id)
   if (order === undefined) throw new Problem('order-not-found')
   if (order.status !== transitions.approve.to) {
@@ -41,6 +57,7 @@ async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | 
   return {
     order: {
       id,
+      number: order.number,
       version: event.version ?? order.version,
       customer: order.customer,
       total: decimalOf(order.total),

@@ -3,7 +3,8 @@ import { noContent } from '../../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
 import { pageLinks, pageRequest } from '../../http/paging.ts'
 import { acceptedVersions, cacheControl, etagHeader, ifMatchHeader } from '../../http/preconditions.ts'
-import { type App, callerOf } from '../../http/route.ts'
+import { callerOf, type Routes, route } from '../../http/route.ts'
+import { refusalsOf } from '../conditions.ts'
 import { type TransitionName, transitions } from '../order.ts'
 import {
   changeHeaders,
@@ -15,11 +16,10 @@ import {
   requireOrderId,
   revalidate,
   sendChanged,
-  tags,
 } from '../requests.ts'
 import { readApprovals, readHistory } from './history.ts'
-import { refusalsOf } from './life.ts'
-import { makeReceipt } from './receipt.ts'
+import { notesLimit } from './life.ts'
+import { receiptOf } from './receipt.ts'
 import {
   AddNoteCommand,
   AddNoteResponse,
@@ -31,19 +31,10 @@ import {
   WithdrawOrderCommand,
 } from './schemas.ts'
 
-/** What happens to an order after its creation (section 14 of the contract). */
-export function registerOrderLife(app: App, parts: OrderParts): void {
-  for (const name of Object.keys(transitions)) registerTransition(app, parts, name as TransitionName)
-  registerNote(app, parts)
-  registerHistory(app, parts)
-  registerApprovals(app, parts)
-  registerReceipt(app, parts)
-}
-
 interface TransitionDescription {
   summary: string
   description: string
-  /** With the reason. */
+  /** The body that carries the reason. */
   body?: typeof RejectOrderCommand | typeof WithdrawOrderCommand
 }
 
@@ -65,39 +56,33 @@ const descriptions: Record<TransitionName, TransitionDescription> = {
   },
 }
 
-function registerTransition(app: App, parts: OrderParts, name: TransitionName): void {
-  const { permission, by } = transitions[name]
+const transitionRoute = (name: TransitionName) => {
+  const { permission, by, byDeputies } = transitions[name]
   const { body, ...description } = descriptions[name]
   const tagged = [etagHeader]
-  app.route({
-    method: 'PATCH',
-    url: `/v1/orders/:id/${name}`,
-    config: {
-      access: permission,
-      problems: [...refusalsOf(name), ...idempotencyProblems],
-      parameters: idParameter,
-      requestHeaders: [ifMatchHeader, ...changeHeaders],
-      responseHeaders: {
-        204: [etagHeader, replayedHeader],
-        ...(by !== 'anyone' && { 403: tagged }),
-        409: tagged,
-        412: tagged,
-      },
+  return route(`PATCH /v1/orders/:id/${name}`, {
+    ...description,
+    access: permission,
+    byDeputies,
+    problems: [...refusalsOf(name), ...idempotencyProblems],
+    parameters: idParameter,
+    requestHeaders: [ifMatchHeader, ...changeHeaders],
+    responseHeaders: {
+      204: [etagHeader, replayedHeader],
+      ...(by !== 'anyone' && { 403: tagged }),
+      409: tagged,
+      412: tagged,
     },
-    schema: {
-      operationId: `${name}Order`,
-      ...description,
-      tags,
-      ...(body && { body }),
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
+    ...(body && { body }),
+    response: { 204: noContent },
+    handler: async (parts: OrderParts, request, reply) => {
       const { stamp, idempotency } = readChange(request, parts)
       const { reason = null } = (request.body ?? {}) as { reason?: string | null }
+      const { kind, permissions } = callerOf(request)
       const changed = await parts.db.write(`${name}Order`, {
         id: requireOrderId(request),
         acceptedVersions: acceptedVersions(request.headers['if-match']),
-        actor: { ...stamp, isService: callerOf(request).kind === 'client' },
+        actor: { ...stamp, isService: kind === 'client', asDeputy: !permissions.has(permission) },
         words: reason === null ? null : newWords(reason),
         idempotency,
       })
@@ -106,26 +91,22 @@ function registerTransition(app: App, parts: OrderParts, name: TransitionName): 
   })
 }
 
-function registerNote(app: App, parts: OrderParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/orders/:id/notes',
-    config: {
-      access: 'Orders.Note',
-      problems: ['order-not-found', ...idempotencyProblems],
-      parameters: idParameter,
-      requestHeaders: changeHeaders,
-      responseHeaders: { 201: [replayedHeader] },
-    },
-    schema: {
-      operationId: 'addNote',
-      summary: 'Add a note to an order',
-      description: 'In any state. The order does not change; the note is kept in its history.',
-      tags,
-      body: AddNoteCommand,
-      response: { 201: AddNoteResponse },
-    },
-    handler: async (request, reply) => {
+const names = Object.keys(transitions) as TransitionName[]
+
+/** What happens to an order after its creation (section 14 of the contract). */
+export const lifeRoutes: Routes<OrderParts> = {
+  ...Object.fromEntries(names.map((name) => [`${name}Order`, transitionRoute(name)])),
+  addNote: route('POST /v1/orders/:id/notes', {
+    summary: 'Add a note to an order',
+    description: `In any state. The order does not change; the note is kept in its history. An order can have ${notesLimit} notes.`,
+    access: 'Orders.Note',
+    problems: ['order-not-found', 'too-many-notes', ...idempotencyProblems],
+    parameters: idParameter,
+    requestHeaders: changeHeaders,
+    responseHeaders: { 201: [replayedHeader] },
+    body: AddNoteCommand,
+    response: { 201: AddNoteResponse },
+    handler: async (parts, request, reply) => {
       const change = readChange(request, parts)
       const id = requireOrderId(request)
       const noted = await parts.db.write('addNote', { ...change, id, words: newWords(request.body.text) })
@@ -133,69 +114,42 @@ function registerNote(app: App, parts: OrderParts): void {
       reply.code(201).header('cache-control', cacheControl)
       return noted.result
     },
-  })
-}
-
-function registerHistory(app: App, { db }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/orders/:id/history',
-    config: { ...readingOrder, ...readingPages },
-    schema: {
-      operationId: 'listOrderHistory',
-      summary: 'List what happened to an order',
-      description: 'Every event of the order, in the order of the log.',
-      tags,
-      querystring: ListHistoryQuery,
-      response: { 200: PaginatedListOfOrderEvent, 304: noContent },
-    },
+  }),
+  listOrderHistory: route('GET /v1/orders/:id/history', {
+    summary: 'List what happened to an order',
+    description: 'Every event of the order, in the order of the log.',
+    ...readingOrder,
+    ...readingPages,
+    problems: ['order-not-found', 'overloaded', 'filter-too-expensive'],
+    querystring: ListHistoryQuery,
+    response: { 200: PaginatedListOfOrderEvent, 304: noContent },
     onSend: revalidate,
-    handler: async (request, reply) => {
-      const { pageNumber, pageSize, order } = request.query
+    handler: async ({ db }, request, reply) => {
+      const { pageNumber, pageSize, order: direction = 'asc' } = request.query
       const id = requireOrderId(request)
-      const page = await readHistory(db.read, id, pageRequest(pageNumber, pageSize), order ?? 'asc')
+      const wanted = { ...pageRequest(pageNumber, pageSize), direction }
+      const page = await readHistory(db, id, wanted, String(callerOf(request).id))
       reply.headers(pageLinks(`/v1/orders/${id}/history`, request.raw.url, ListHistoryQuery, page))
       return page
     },
-  })
-}
-
-function registerApprovals(app: App, { db }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/orders/:id/approvals',
-    config: readingOrder,
-    schema: {
-      operationId: 'getOrderApprovals',
-      summary: 'Read the approvals of an order',
-      description: 'Which were given, how many are needed, and whether the caller may give one.',
-      tags,
-      response: { 200: OrderApprovals, 304: noContent },
-    },
+  }),
+  getOrderApprovals: route('GET /v1/orders/:id/approvals', {
+    summary: 'Read the approvals of an order',
+    description: 'Which were given, how many are needed, and whether the caller may give one.',
+    ...readingOrder,
+    response: { 200: OrderApprovals, 304: noContent },
     onSend: revalidate,
-    handler: (request) => readApprovals(db.read, requireOrderId(request), callerOf(request)),
-  })
-}
-
-function registerReceipt(app: App, { db, signReceipt }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/orders/:id/receipt',
-    config: {
-      ...readingOrder,
-      problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],
-    },
-    schema: {
-      operationId: 'getOrderReceipt',
-      summary: 'Read the receipt of an approved order',
-      description: 'A signed statement that anyone can check without this service.',
-      tags,
-      response: { 200: OrderReceipt, 304: noContent },
-    },
+    handler: ({ db, clock }, request) =>
+      readApprovals(db.read, requireOrderId(request), callerOf(request), clock()),
+  }),
+  getOrderReceipt: route('GET /v1/orders/:id/receipt', {
+    summary: 'Read the receipt of an approved order',
+    description:
+      'A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address.',
+    ...readingOrder,
+    problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],
+    response: { 200: OrderReceipt, 304: noContent },
     onSend: revalidate,
-    handler: async (request) => {
-      const receipt = await makeReceipt(db, requireOrderId(request))
-      return { receipt: await signReceipt(receipt) }
-    },
-  })
+    handler: async (parts, request) => ({ receipt: await receiptOf(parts, requireOrderId(request)) }),
+  }),
 }

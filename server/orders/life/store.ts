@@ -1,128 +1,207 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from '#kysely'
-import type { Database } from '../../db/tables.ts'
+import { sql } from '#kysely'
+import { prepared, preparedFor } from '../../db/prepared.ts'
+import type { Db, RuleColumns, Trx } from '../../db/tables.ts'
+import type { ProblemCode } from '../../http/catalogue.ts'
 import { hasVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
+import type { Standing } from '../../principal.ts'
+import { type Acting, stands, standsInFor } from '../../standing.ts'
+import { type Asking, authorityOf, conditionsOf, holdsRole } from '../conditions.ts'
 import type { Decided } from '../event.ts'
-import { type OrderStatus, type Transition, type TransitionName, transitions } from '../order.ts'
+import { type OrderStatus, type TransitionName, transitions } from '../order.ts'
+import { type Rules, ruleColumns, rulesOf } from '../rules.ts'
 
-/** What decides whether a caller may change an order. */
-export interface OrderDecision extends Decided {
+/** What decides whether the caller may make a transition of an order. */
+export interface Decision {
+  /** The number of the order. */
+  number: number
+  version: number
   status: OrderStatus
-  createdById: number | null
-  approvalsNeeded: number
-  approvalsGiven: number
-  selfApproval: boolean
-  serviceApproval: boolean
-  /** Whether the caller has given an approval. */
-  hasApproved: boolean
+  rules: Rules
+  /** Undefined if the caller may. */
+  refusal: ProblemCode | undefined
 }
 
 export async function findDecision(
-  db: Kysely<Database>,
+  db: Db,
   id: string,
-  askedById: number | null,
-): Promise<OrderDecision | undefined> {
-  const row = await db
-    .selectFrom('orders')
-    .select(['id', 'version', 'customer', 'total_e4', 'status', 'created_by_id'])
-    .select(['approvals_needed', 'approvals_given', 'self_approval', 'service_approval'])
-    .select((eb) =>
-      eb
-        .selectFrom('order_approvals')
-        .select((count) => count.fn.countAll<number>().as('given'))
-        .where('order_id', '=', id)
-        .where('approver_id', '=', askedById ?? 0)
-        .as('given_by_asker'),
-    )
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return (
-    row && {
-      id: row.id,
-      version: row.version,
-      customer: row.customer,
-      total: row.total_e4,
-      status: row.status as OrderStatus,
-      createdById: row.created_by_id,
-      approvalsNeeded: row.approvals_needed,
-      approvalsGiven: row.approvals_given,
-      selfApproval: row.self_approval === 1,
-      serviceApproval: row.service_approval === 1,
-      hasApproved: Number(row.given_by_asker) > 0,
-    }
+  name: TransitionName,
+  asking: Asking,
+): Promise<Decision | undefined> {
+  const conditions = conditionsOf(name)
+  const holding = conditions.map(({ holds }, index) => sql`${holds(asking)} as ${sql.ref(`holds_${index}`)}`)
+  const { rows } = await sql<
+    RuleColumns & Omit<Decision, 'rules' | 'refusal'> & Record<`holds_${number}`, unknown>
+  >`
+    select number, version, status, ${ruleColumns}, ${sql.join(holding)} from orders where id = ${id}`.execute(
+    db,
   )
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { number, version, status } = row
+  const refusal = conditions.find((_, index) => !row[`holds_${index}`])?.refusal
+  return { number, version, status, rules: rulesOf(row), refusal }
 }
 
 interface Change {
   id: string
   /** Row versions that If-Match accepts; null for any. */
   acceptedVersions: number[] | null
-  actor: { nowMilliseconds: number; timeZone: string | null; by: string; byId: number; isService: boolean }
+  actor: Acting & Asking & { by: string; nowMilliseconds: number; timeZone: string | null }
 }
 
 /**
- * Makes a transition by one conditional UPDATE: on the id, the state, the version, and who asks. An approval
- * is counted, and changes the state only if no more are needed. Undefined if nothing was changed. Throws
- * `already-approved-by-you` if the same person approves twice at the same moment: both get as far as the
- * primary key.
+ * Makes a transition by one conditional UPDATE, which checks the id, the state, the version and the caller.
+ * An approval is counted, and changes the state only if no more are needed. Undefined if nothing was changed.
+ * Throws `already-approved-by-you` if someone takes part in two approvals at the same moment.
  */
-export async function changeStatus(trx: Transaction<Database>, name: TransitionName, change: Change) {
-  const { id, acceptedVersions, actor } = change
-  const { from, to, by } = transitions[name]
-  const changed = await trx
-    .updateTable('orders')
-    .set((eb) => ({
-      version: eb('version', '+', 1),
-      updated_at: actor.nowMilliseconds,
-      updated_at_time_zone: actor.timeZone,
-      modified_by: actor.by,
-      ...(by === 'approver' ? countApproval(to) : { status: to }),
-    }))
-    .where('id', '=', id)
-    .where('status', 'in', from)
-    .where(hasVersion(acceptedVersions))
-    .where(mayChange[by](change))
-    .returning(['id', 'version', 'customer', 'total_e4 as total', 'status'])
-    .executeTakeFirst()
-  if (changed !== undefined && by === 'approver') await insertApproval(trx, id, actor.byId)
+export async function changeStatus(
+  trx: Trx,
+  name: TransitionName,
+  { id, acceptedVersions, actor }: Change,
+): Promise<(Decided & { status: number }) | undefined> {
+  const { by, byId, isService, nowMilliseconds, timeZone, standing } = actor
+  const shape: Shape = {
+    name,
+    isService,
+    via: standing?.via,
+    isDeputy: actor.for !== undefined,
+    versions: null,
+  }
+  const values = {
+    ...{ id, by, byId, nowMilliseconds, timeZone, version: acceptedVersions?.[0] ?? 0 },
+    absentId: actor.for?.id ?? 0,
+    approver: actor.for === undefined ? by : `${by} for ${actor.for.name}`,
+    sessionId: standing?.via === 'session' ? standing.sessionId : '',
+    credentialsChangedAt: standing?.via === 'bearer' ? standing.credentialsChangedAt : 0,
+  }
+  // A list of versions can have any length, so its statement is not kept.
+  const { rows } =
+    acceptedVersions === null || acceptedVersions.length === 1
+      ? await updateStatus(trx, { ...shape, versions: acceptedVersions && 'one' }, values)
+      : await trx.executeQuery(statusUpdate(trx, { ...shape, versions: acceptedVersions }, values).compile())
+  const [changed] = rows
+  if (changed !== undefined && transitions[name].by === 'approver') await insertApproval(trx, id, actor)
   return changed
 }
 
-const countApproval = (to: OrderStatus) => ({
+/** What the text of the UPDATE depends on. */
+interface Shape {
+  name: TransitionName
+  isService: boolean
+  via: Standing['via'] | undefined
+  isDeputy: boolean
+  /** The versions of If-Match. Null allows any, and `one` is the `version` of the values. */
+  versions: number[] | 'one' | null
+}
+
+interface Values {
+  id: string
+  version: number
+  by: string
+  byId: number
+  absentId: number
+  /** As `approved_by` names it: `bo for ann`. */
+  approver: string
+  nowMilliseconds: number
+  timeZone: string | null
+  sessionId: string
+  credentialsChangedAt: number
+}
+
+const updateStatus = preparedFor(statusUpdate)
+
+function statusUpdate(db: Db, shape: Shape, values: Values) {
+  const { id, version, by, nowMilliseconds, timeZone } = values
+  const { to, by: whom, permission } = transitions[shape.name]
+  const asking = askingOf(shape, values)
+  return db
+    .updateTable('orders')
+    .set((eb) => ({
+      version: eb('version', '+', 1),
+      updated_at: nowMilliseconds,
+      updated_at_time_zone: timeZone,
+      modified_by: by,
+      ...(whom === 'approver' ? countApproval(to, asking, values.approver) : { status: to }),
+    }))
+    .where('id', '=', id)
+    .where(hasVersion(shape.versions === 'one' ? [version] : shape.versions))
+    .where((eb) => eb.and(conditionsOf(shape.name).map(({ holds }) => holds(asking))))
+    .where(
+      asking.for === undefined
+        ? stands(db, asking, permission)
+        : standsInFor(db, asking, asking.for.id, permission),
+    )
+    .returning(['id', 'version', 'customer', 'total_e4 as total', 'status'])
+}
+
+function askingOf({ isService, via, isDeputy }: Shape, values: Values) {
+  const { byId, nowMilliseconds, absentId, sessionId, credentialsChangedAt } = values
+  const standing: Standing | undefined =
+    via && (via === 'session' ? { via, sessionId } : { via, credentialsChangedAt })
+  return {
+    byId,
+    isService,
+    nowMilliseconds,
+    standing,
+    for: isDeputy ? { id: absentId, name: '' } : undefined,
+  }
+}
+
+const countApproval = (to: OrderStatus, asking: Asking, approver: string) => ({
   approvals_given: sql<number>`approvals_given + 1`,
+  approved_by: sql<string>`coalesce(approved_by || ', ', '') || ${approver}`,
+  role_held: sql<number>`case when ${holdsRole(asking)} then 1 else role_held end`,
   status: sql<number>`case when approvals_given + 1 >= approvals_needed then ${sql.lit(to)} else status end`,
 })
 
-/** Which orders the actor may change; `refusalOf` names the reasons by the same conditions. */
-const mayChange: Record<Transition['by'], (change: Change) => RawBuilder<SqlBool>> = {
-  anyone: () => sql`true`,
-  creator: ({ actor }) => sql`created_by_id = ${actor.byId}`,
-  approver: ({
-    id,
-    actor,
-  }) => sql`(self_approval = 1 or created_by_id is null or created_by_id <> ${actor.byId})
-    and ${actor.isService ? sql`service_approval = 1` : sql`true`}
-    and not exists (select 1 from order_approvals where order_id = ${id} and approver_id = ${actor.byId})`,
-}
-
-async function insertApproval(trx: Transaction<Database>, id: string, approverId: number): Promise<void> {
+/** The key stops someone who takes part twice at the same moment: neither UPDATE sees the other approval. */
+async function insertApproval(trx: Trx, id: string, asking: Asking): Promise<void> {
+  const parts = [...new Set([asking.byId, authorityOf(asking)])]
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('order_approvals')
-    .values({ order_id: id, approver_id: approverId })
+    .values(parts.map((account) => ({ order_id: id, account_id: account })))
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow()
-  if (numInsertedOrUpdatedRows !== 1n) throw new Problem('already-approved-by-you')
+  if (numInsertedOrUpdatedRows !== BigInt(parts.length)) throw new Problem('already-approved-by-you')
 }
 
 /**
  * Reads the order and locks its row, by a write that changes nothing. Events recorded until the transaction
  * ends come after the change that made this version, and before the next change.
  */
-export async function lockOrder(trx: Transaction<Database>, id: string): Promise<Decided | undefined> {
+export async function lockOrder(trx: Trx, id: string): Promise<Decided | undefined> {
   return trx
     .updateTable('orders')
     .set((eb) => ({ version: eb.ref('version') }))
     .where('id', '=', id)
     .returning(['id', 'version', 'customer', 'total_e4 as total'])
     .executeTakeFirst()
+}
+
+export async function findReceipt(db: Db, orderId: string): Promise<string | undefined> {
+  return (await selectReceipt(db, { orderId })).rows[0]?.receipt
+}
+
+const selectReceipt = prepared((db, { orderId }: { orderId: string }) =>
+  db.selectFrom('order_receipts').select('receipt').where('order_id', '=', orderId),
+)
+
+/**
+ * Keeps the receipt in place of `former`, unless another one has been kept since that was read. Returns the
+ * one that is kept.
+ */
+export async function keepReceipt(
+  trx: Trx,
+  { orderId, receipt, former }: { orderId: string; receipt: string; former: string | null },
+): Promise<string> {
+  const kept = sql<string>`case when order_receipts.receipt = ${former} then excluded.receipt
+    else order_receipts.receipt end`
+  const row = await trx
+    .insertInto('order_receipts')
+    .values({ order_id: orderId, receipt })
+    .onConflict((conflict) => conflict.column('order_id').doUpdateSet({ receipt: kept }))
+    .returning('receipt')
+    .executeTakeFirstOrThrow()
+  return row.receipt
 }

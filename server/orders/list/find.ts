@@ -1,7 +1,8 @@
-import type { Kysely } from '#kysely'
+import { headOfLog } from '../../audit/audit.ts'
 import { ofEngine } from '../../db/engine.ts'
-import type { Database } from '../../db/tables.ts'
+import type { Db } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
+import { asksForReader } from '../filter/parser.ts'
 import { countByStatus } from '../tally.ts'
 import { type FoundOrders, type ListRequest, planCount, planPage, tuning } from './plan.ts'
 import * as postgres from './postgres.ts'
@@ -9,13 +10,15 @@ import { countBy, findBy } from './query.ts'
 import * as sqlite from './sqlite.ts'
 
 /** A page of the matching orders, and how many match, from one snapshot. Throws `result-too-large`. */
-export async function findOrders(snapshot: Kysely<Database>, request: ListRequest): Promise<FoundOrders> {
+export async function findOrders(snapshot: Db, request: ListRequest): Promise<FoundOrders> {
   const byStatus = await countByStatus(snapshot)
-  const matches = await countBy(snapshot, planCount(request.filter, byStatus), byStatus)
+  // A count that is the same for everybody is kept for everybody.
+  const askings = request.filter && asksForReader(request.filter) ? request.askings : undefined
+  const matches = await countBy(snapshot, planCount(request.filter, byStatus), byStatus, askings)
   if (request.page === null && matches > tuning.unpagedLimit) throw tooLarge(matches)
   const isInOrder = await ofEngine(snapshot, { sqlite, postgres }).isInOrder(snapshot)
   const items = await findBy(snapshot, request, planPage(request, { byStatus, matches, isInOrder }))
-  return { items, totalCount: matches }
+  return { items, totalCount: matches, place: (await headOfLog(snapshot)).size }
 }
 
 function tooLarge(totalCount: number): Problem {

@@ -1,14 +1,14 @@
 /** Lists of orders: a request becomes a plan, which is a value, and the plan becomes SQL on either engine. */
-import type { AppDatabase } from '../../db/port.ts'
+import { type AppDatabase, pageLimitMilliseconds } from '../../db/port.ts'
+import type { Db } from '../../db/tables.ts'
 import { describePage, type PageDescription, pageJson, pageRequest } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'
+import type { Principal } from '../../principal.ts'
+import { rightsOf } from '../conditions.ts'
 import { FilterError } from '../filter/fault.ts'
-import { type Filter, parseFilter } from '../filter/parser.ts'
+import { asksForReader, type Filter, parseFilter } from '../filter/parser.ts'
 import { type ColumnName, columnNames, type SortKey, summaryNames } from '../order.ts'
 import type { ListRequest } from './plan.ts'
-
-/** What one list may take before it is stopped with `filter-too-expensive`. */
-const listLimitMilliseconds = 2_000
 
 export interface ListQuery {
   pageNumber: number | undefined
@@ -24,12 +24,24 @@ export interface List {
   /** The whole page. */
   json: string
   description: PageDescription
+  /** The place in the log from which the live list has every change that is not in this list. */
+  place: number
 }
 
-/** Filter, sort and columns of a list, for a page or all of it. Throws `invalid-filter`. */
-export function readList({ filter, orderBy, order, columns }: ListQuery): Omit<ListRequest, 'page'> {
+/** The reader of a list, and the time: `waits:me` depends on both. */
+export interface Reader {
+  caller: Principal
+  nowMilliseconds: number
+}
+
+/** The filter, sort and columns of a list, for one page or for the whole list. Throws `invalid-filter`. */
+export async function readList(
+  db: Db,
+  { filter, orderBy, order, columns }: ListQuery,
+  reader: Reader,
+): Promise<Omit<ListRequest, 'page'>> {
   return {
-    filter: readFilter(filter ?? ''),
+    ...(await readFilter(db, filter ?? '', reader, columns?.includes('mayApprove') ?? false)),
     sortKey: orderBy ?? 'createdAtUtc',
     direction: order ?? (orderBy === undefined ? 'desc' : 'asc'),
     // Always in the same order, so that one statement serves all requests.
@@ -45,18 +57,34 @@ export function readList({ filter, orderBy, order, columns }: ListQuery): Omit<L
  * Items and totals from one snapshot. Throws `invalid-filter`, `result-too-large`, `QueryTooSlow`,
  * `TooManyWaiting`.
  */
-export async function listOrders(db: AppDatabase, query: ListQuery, caller: string): Promise<List> {
+export async function listOrders(db: AppDatabase, query: ListQuery, reader: Reader): Promise<List> {
   const page = query.paginated === false ? null : pageRequest(query.pageNumber, query.pageSize)
-  const { items, totalCount } = await db.query(
+  const { items, totalCount, place } = await db.query(
     'findOrders',
-    { ...readList(query), page: page && { offset: page.offset, limit: page.pageSize } },
-    { limitMilliseconds: listLimitMilliseconds, caller },
+    {
+      ...(await readList(db.read, query, reader)),
+      page: page && { offset: page.offset, limit: page.pageSize },
+    },
+    { limitMilliseconds: pageLimitMilliseconds, caller: String(reader.caller.id) },
   )
   const description = describePage(totalCount, page)
-  return { json: pageJson(items, description), description }
+  return { json: pageJson(items, description), description, place }
 }
 
-function readFilter(text: string): Filter | null {
+async function readFilter(
+  db: Db,
+  text: string,
+  { caller, nowMilliseconds }: Reader,
+  isShown: boolean,
+): Promise<Pick<ListRequest, 'filter' | 'askings'>> {
+  const filter = readText(text)
+  const isAsked = filter !== null && asksForReader(filter)
+  return isAsked || isShown
+    ? { filter, askings: await rightsOf(db, 'approve', caller, nowMilliseconds) }
+    : { filter }
+}
+
+function readText(text: string): Filter | null {
   try {
     return parseFilter(text)
   } catch (error) {

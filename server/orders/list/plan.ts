@@ -1,19 +1,23 @@
+import type { Asking } from '../conditions.ts'
+import { isAllowed } from '../filter/fields.ts'
 import { idsBySearch } from '../filter/id.ts'
 import type { Filter } from '../filter/parser.ts'
 import { foldText } from '../fold.ts'
-import { type ColumnName, type OrderIndex, orderFields, type SortKey } from '../order.ts'
+import { type ColumnName, columnOf, type OrderIndex, orderFields, type SortKey } from '../order.ts'
 
 /**
- * What a list is asked for. Ties are broken by id in the same direction, so pages neither overlap nor miss an
+ * A request for a list. Ties are broken by id in the same direction, so pages neither overlap nor miss an
  * order.
  */
 export interface ListRequest {
   filter: Filter | null
+  /** The rights in which the reader may approve, if the filter or a column asks for them. */
+  askings?: readonly Asking[] | undefined
   sortKey: SortKey
   direction: 'asc' | 'desc'
   /** Null for every match as one page. */
   page: { offset: number; limit: number } | null
-  /** What the list shows of each order: a summary unless more is asked for. */
+  /** What the list shows of each order: a summary unless more is requested. */
   columns?: readonly ColumnName[]
 }
 
@@ -22,6 +26,8 @@ export interface FoundOrders {
   /** A JSON array of summaries, ready to be sent. */
   items: string
   totalCount: number
+  /** How many events were sealed. Changes that are not in the list come after them in the log. */
+  place: number
 }
 
 /** What is known of the table when the page is planned, all of one snapshot. */
@@ -39,13 +45,14 @@ export interface Table {
  * - `tally`: from the tally of each status. No order is looked at.
  * - `rest`: all orders except another count, because a text does not match nearly all orders.
  * - `text`: the customers that contain the text (folded), by the index of trigrams.
- * - `looking`: by looking at the orders that an index of the filter finds, or else at all of them.
+ * - `looking`: by looking at the orders that an index of the filter finds, or else at all of them. `ofFew`:
+ *   no index of a range is used, because few orders have the statuses of the filter.
  */
 export type Count =
   | { by: 'tally'; statuses: number[] }
   | { by: 'rest'; of: Count }
   | { by: 'text'; text: string }
-  | { by: 'looking'; filter: Filter | null }
+  | { by: 'looking'; filter: Filter | null; ofFew: boolean }
 
 /**
  * How the page is found:
@@ -54,17 +61,19 @@ export type Count =
  *   statuses, only their parts of the index are walked, in parallel, and the rest of the filter is checked on
  *   each order. The index `orders` is the table itself.
  * - `text`: along the customers that contain the text (folded), in the order of creation.
- * - `sort`: all matches are found by an index of the filter, and then sorted.
+ * - `customer`: along the orders of one customer (folded), in the order of creation.
+ * - `sort`: all matches are found by an index of the filter, as when they are counted, and then sorted.
  */
 export type Page =
   | { by: 'nothing' }
   | ({ by: 'walk'; index: OrderIndex | 'orders'; statuses: number[] | null; looking: Filter | null } & Window)
   | ({ by: 'text'; text: string } & Window)
-  | ({ by: 'sort' } & Window)
+  | ({ by: 'customer'; customer: string } & Window)
+  | ({ by: 'sort'; ofFew: boolean } & Window)
 
 /**
  * Where the page lies, seen from the nearer end of the list, so that at most half of the list is skipped.
- * With `isReversed` that is the last end, and the orders are found in reverse.
+ * With `isReversed`, the nearer end is the last one, and the orders are found in reverse.
  */
 export interface Window {
   isReversed: boolean
@@ -78,6 +87,8 @@ export const tuning = {
   unpagedLimit: 10_000,
   /** No index finds a shorter text: both engines index trigrams. */
   shortestIndexedText: 3,
+  /** In a million orders, a range of totals among 10,000 pending ones took 100 times as long by its index. */
+  fewOrders: 20_000,
   /** A page that ends further on would delay the single reads, which share one connection (postgres.ts). */
   nearLimit: 200,
 }
@@ -87,7 +98,9 @@ export function planCount(filter: Filter | null, byStatus: Table['byStatus']): C
   if (parts.every(isOfStatus)) return { by: 'tally', statuses: statusesIn(parts, byStatus) }
   if (filter?.kind === 'not') return { by: 'rest', of: planCount(filter.operand, byStatus) }
   const text = parts.length === 1 ? parts.map(indexedText)[0] : undefined
-  return text === undefined ? { by: 'looking', filter } : { by: 'text', text }
+  return text === undefined
+    ? { by: 'looking', filter, ofFew: isOfFew(parts, byStatus) }
+    : { by: 'text', text }
 }
 
 export function planPage({ filter, sortKey, page }: ListRequest, table: Table): Page {
@@ -98,15 +111,19 @@ export function planPage({ filter, sortKey, page }: ListRequest, table: Table): 
   const parts = conjunctsOf(filter)
   const text = parts.map(indexedText).find((each) => each !== undefined)
   if (text !== undefined && column === 'id' && isInOrder) return { by: 'text', text, ...window }
+  const customer = parts.length === 1 ? parts.map(wholeCustomer)[0] : undefined
+  if (customer !== undefined && column === 'id') return { by: 'customer', customer, ...window }
   const statuses = column === 'id' && parts.some(isOfStatus) ? statusesIn(parts, byStatus) : null
   const walk = walkOf(statuses, filter, index, window)
   const bound = parts.filter((part) => isBoundBy(part, column, statuses))
   if (bound.length === parts.length) return walk
   // Names that contain a text may lie together, so a walk may have to pass all others first.
-  if (text !== undefined && sortKey === 'customer') return { by: 'sort', ...window }
-  // How many orders the walk looks at if matches lie evenly, against how many would be found and sorted.
+  const sort: Page = { by: 'sort', ofFew: isOfFew(parts, byStatus), ...window }
+  if (text !== undefined && sortKey === 'customer') return sort
+  // Compares how many orders the walk looks at, if matches are spread evenly, with how many would be found
+  // and sorted.
   const walked = (sumOf(byStatus, statuses) / matches) * (window.skip + window.take)
-  if (walked > matches) return { by: 'sort', ...window }
+  if (walked > matches) return sort
   return index === 'orders_by_id' && isInOrder && statuses === null && bound.length === 0
     ? { ...walk, index: 'orders' }
     : walk
@@ -136,7 +153,7 @@ function isOfStatus(filter: Filter): boolean {
   }
 }
 
-/** The statuses that a filter on the status alone allows. */
+/** Whether a filter on the status alone allows this status. */
 function allows(filter: Filter, status: number): boolean {
   switch (filter.kind) {
     case 'and':
@@ -146,7 +163,7 @@ function allows(filter: Filter, status: number): boolean {
     case 'not':
       return !allows(filter.operand, status)
     case 'number':
-      return (filter.operator === '!=') !== (status >= filter.range.low && status < filter.range.high)
+      return isAllowed(status, filter)
     default:
       return true
   }
@@ -156,6 +173,11 @@ function allows(filter: Filter, status: number): boolean {
 function statusesIn(parts: Filter[], byStatus: Table['byStatus']): number[] {
   const restrictions = parts.filter(isOfStatus)
   return [...byStatus.keys()].filter((status) => restrictions.every((part) => allows(part, status)))
+}
+
+/** Whether few orders have the statuses of the filter. SQLite does not know how many have which. */
+function isOfFew(parts: Filter[], byStatus: Table['byStatus']): boolean {
+  return parts.some(isOfStatus) && sumOf(byStatus, statusesIn(parts, byStatus)) <= tuning.fewOrders
 }
 
 type Walk = Extract<Page, { by: 'walk' }>
@@ -173,7 +195,7 @@ function isBoundBy(part: Filter, column: string, statuses: number[] | null): boo
   // s.
   if (isOfStatus(part)) return statuses !== null || column === 'status'
   if (part.kind !== 'number') return false
-  return part.operator !== '!=' && orderFields[part.field].sort.column === column
+  return part.operator !== '!=' && columnOf(part.field).sort?.column === column
 }
 
 /** The folded text of a filter that is one text in the customer's name, long enough for an index. */
@@ -193,6 +215,13 @@ function containedText(filter: Filter): string | undefined {
   }
   const text = filter.kind === 'search' ? foldText(filter.text) : undefined
   return text === undefined || idsBySearch(text) !== null ? undefined : text
+}
+
+/** The folded name of the customer if the filter is for exactly one. */
+function wholeCustomer(filter: Filter): string | undefined {
+  if (filter.kind !== 'text' || filter.field !== 'customer' || filter.operator !== '=') return undefined
+  const { text, anyBefore, anyAfter } = filter.pattern
+  return anyBefore || anyAfter ? undefined : foldText(text)
 }
 
 /** Null counts all statuses. */

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from '#kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from '#kysely'
 import { prepared } from '../../db/prepared.ts'
-import type { Database } from '../../db/tables.ts'
-import { type ColumnKind, type ColumnName, columnOf, type OrderIndex, summaryNames } from '../order.ts'
+import type { Db } from '../../db/tables.ts'
+import { expressionOf } from '../conditions.ts'
+import { type ColumnKind, columnOf, type OrderIndex, summaryNames } from '../order.ts'
 import { countByStatus, countsByStatus } from '../tally.ts'
 import {
   type FoundOrders,
@@ -26,7 +27,10 @@ const sent: Record<ColumnKind, (column: RawBuilder<unknown>) => RawBuilder<unkno
   text: (text) => text,
   total: (totalE4) => sql`trim_scale(${totalE4} / 10000.0)`,
   status: (status) => status,
+  number: (number) => number,
   count: (count) => count,
+  names: (names) => names,
+  flag: (flag) => flag,
   // Whole seconds and the rest separately, because PostgreSQL counts seconds in a double.
   instant: (milliseconds) => sql`to_char(to_timestamp(${milliseconds} / 1000) at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS.') || lpad((${milliseconds} % 1000)::text, 3, '0') || 'Z'`,
@@ -35,17 +39,17 @@ const sent: Record<ColumnKind, (column: RawBuilder<unknown>) => RawBuilder<unkno
 /** The orders as a JSON array, ready to be sent. */
 export function items(
   order: RawBuilder<unknown>,
-  columns: readonly ColumnName[] = summaryNames,
+  { columns = summaryNames, askings }: Pick<ListRequest, 'columns' | 'askings'>,
 ): RawBuilder<unknown> {
   const members = columns.map((name) => {
-    const { kind, expression } = columnOf(name)
-    return sql`${sent[kind](sql.raw(expression))} as ${sql.ref(name)}`
+    const value = sent[columnOf(name).kind](expressionOf(name, askings))
+    return sql`${value} as ${sql.ref(name)}`
   })
   const json = sql`row_to_json((select summary from (select ${sql.join(members)}) as summary))::text`
   return sql`'[' || string_agg(${json}, ',' order by ${order}) || ']'`
 }
 
-/** PostgreSQL knows how many rows match, and chooses. */
+/** Names no index: PostgreSQL knows how many rows match, and chooses. */
 export function along(_index: OrderIndex): RawBuilder<unknown> {
   return sql`orders`
 }
@@ -58,7 +62,7 @@ export function hasStatus(status: number): RawBuilder<SqlBool> {
 }
 
 /**
- * The ids of each part in the order of ids, each cut where the page must end. PostgreSQL sorts them together.
+ * The ids of each part, in their order and only as many as the page can need. PostgreSQL sorts them together.
  */
 export function together(
   parts: RawBuilder<unknown>[],
@@ -76,6 +80,11 @@ export function limited(take: number, skip: number): RawBuilder<unknown> {
   return sql`limit ${take} offset ${skip}`
 }
 
+/** The column itself: PostgreSQL knows how many rows match. */
+export function unindexed(column: RawBuilder<unknown>): RawBuilder<unknown> {
+  return column
+}
+
 /** LIKE uses the index of trigrams by itself. */
 export function contains(column: Expression<string>, text: string): RawBuilder<SqlBool> {
   return sql`${column} like ${`%${literal(text)}%`}`
@@ -90,18 +99,18 @@ export function containing(text: string): RawBuilder<SqlBool> {
   return contains(sql.ref('orders.customer_folded'), text)
 }
 
-/** How many such customers there are. */
+/** How many customers contain the text. */
 export function countContaining(text: string): RawBuilder<{ count: number }> {
   return sql`select count(*) as count from orders where ${containing(text)}`
 }
 
-/** Such customers, with the key of the order of creation. */
+/** The customers that contain the text, with a key that sorts them by creation. */
 export function alongText(text: string): { matches: RawBuilder<unknown>; key: RawBuilder<unknown> } {
   return { matches: sql`orders where ${containing(text)}`, key: sql`orders.id` }
 }
 
 /** A PostgreSQL table has no order; `alongText` and `alongCreation` both name an index that has one. */
-export async function isInOrder(_db: Kysely<Database>): Promise<boolean> {
+export async function isInOrder(_db: Db): Promise<boolean> {
   return true
 }
 
@@ -109,7 +118,7 @@ export async function isInOrder(_db: Kysely<Database>): Promise<boolean> {
  * Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a
  * server runs.
  */
-export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
+export async function snapshotVersion(db: Db): Promise<number | string> {
   return (await selectSnapshot(db, {})).rows[0]?.version ?? ''
 }
 
@@ -118,12 +127,12 @@ const selectSnapshot = prepared(
     select pg_postmaster_start_time() || ' ' || pg_current_snapshot() as version`,
 )
 
-/** The text as a pattern takes it literally. */
+/** Escapes the text, so that a pattern takes it literally. */
 function literal(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }
 
-/** The last tally, by the adapter of a database: a guess to plan with. */
+/** The last tally of each database, by its adapter. It is a guess to plan with. */
 const lastTally = new WeakMap<object, Table['byStatus']>()
 
 /**
@@ -132,10 +141,7 @@ const lastTally = new WeakMap<object, Table['byStatus']>()
  * also returns the counts of its snapshot: if they lead to the same plan, the page is right. (A
  * transaction of four statements takes three times as long.)
  */
-export async function findOrdersAtOnce(
-  db: Kysely<Database>,
-  request: ListRequest,
-): Promise<FoundOrders | undefined> {
+export async function findOrdersAtOnce(db: Db, request: ListRequest): Promise<FoundOrders | undefined> {
   const { adapter } = db.getExecutor()
   const guess = lastTally.get(adapter) ?? (await countByStatus(db))
   const planned = planNear(request, guess)
@@ -147,7 +153,8 @@ export async function findOrdersAtOnce(
   lastTally.set(adapter, byStatus)
   const actual = planNear(request, byStatus)
   if (!isDeepStrictEqual(actual?.page, planned.page)) return undefined
-  return { items: rows[0]?.items ?? '[]', totalCount: actual?.totalCount ?? 0 }
+  const [{ items = null, place = 0 } = {}] = rows
+  return { items: items ?? '[]', totalCount: actual?.totalCount ?? 0, place }
 }
 
 type Walk = Extract<Page, { by: 'walk' }>
@@ -176,9 +183,11 @@ const selectNear = oncePerList((request, page: Walk) => {
     (_db, { take, skip }: Window) => sql<{
       tally: Record<string, number> | null
       items: string | null
+      place: number
     }>`select
+      (select size from log_head) as place,
       (select json_object_agg(status, orders) from (${countsByStatus}) as counts where orders > 0) as tally,
-      (select ${items(orderOf(request, { isReversed: false }), request.columns)} from (
+      (select ${items(orderOf(request, { isReversed: false }), request)} from (
         select * from (${sql.join(parts, sql` union all `)}) as near
         order by ${order} ${limited(take, skip)}
       ) as orders) as items`,

@@ -1,26 +1,29 @@
-import { expressionBuilder, type Kysely, type RawBuilder, sql } from '#kysely'
+import { expressionBuilder, type RawBuilder, sql } from '#kysely'
 import { ofEngine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
-import type { Database } from '../../db/tables.ts'
+import type { Database, Db } from '../../db/tables.ts'
+import { mayDecide } from '../conditions.ts'
 import { compileFilter } from '../filter/compile.ts'
-import type { Filter } from '../filter/parser.ts'
 import { type Count, isIndexed, type ListRequest, type Page, sumOf, type Table, type Window } from './plan.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 import { oncePerList, orderOf, sortColumn, wayOf } from './statement.ts'
 
-type Db = Kysely<Database>
-
 /** Counts the matches in this snapshot as the plan says. */
-export async function countBy(db: Db, count: Count, byStatus: Table['byStatus']): Promise<number> {
+export async function countBy(
+  db: Db,
+  count: Count,
+  byStatus: Table['byStatus'],
+  askings?: ListRequest['askings'],
+): Promise<number> {
   switch (count.by) {
     case 'tally':
       return sumOf(byStatus, count.statuses)
     case 'rest':
-      return sumOf(byStatus, null) - (await countBy(db, count.of, byStatus))
+      return sumOf(byStatus, null) - (await countBy(db, count.of, byStatus, askings))
     case 'text':
     case 'looking':
-      return countOnce(db, count)
+      return countOnce(db, count, askings)
   }
 }
 
@@ -31,24 +34,28 @@ const keptCounts = 1_000
 const countsOf = new WeakMap<object, { version: number | string; byPlan: Map<string, number> }>()
 
 /**
- * Counts made before, until something is written. Callers ask for several pages of one list, and in a million
- * orders the count of a text costs 30 times as much as a page.
+ * Counts once, and keeps the result until something is written. Callers ask for several pages of one list,
+ * and in a million orders the count of a text costs 30 times as much as a page.
  */
-async function countOnce(db: Db, count: Exclude<Count, { by: 'tally' | 'rest' }>): Promise<number> {
+async function countOnce(
+  db: Db,
+  count: Exclude<Count, { by: 'tally' | 'rest' }>,
+  askings: ListRequest['askings'],
+): Promise<number> {
   const { snapshotVersion, countContaining } = ofEngine(db, { sqlite, postgres })
   const version = await snapshotVersion(db)
   const { adapter } = db.getExecutor()
   const before = countsOf.get(adapter)
   const byPlan = before?.version === version ? before.byPlan : new Map<string, number>()
   countsOf.set(adapter, { version, byPlan })
-  const plan = JSON.stringify(count)
+  const plan = JSON.stringify([count, askings])
   const known = byPlan.get(plan)
   if (known !== undefined) return known
   const counted = await firstCount(
     db,
     count.by === 'text'
       ? countContaining(count.text)
-      : sql`select count(*) as count from orders where ${conditionOf(db, count.filter, 'finding')}`,
+      : sql`select count(*) as count from orders where ${conditionOf(db, { filter: count.filter, askings }, count.ofFew ? 'findingFew' : 'finding')}`,
   )
   if (byPlan.size < keptCounts) byPlan.set(plan, counted)
   return counted
@@ -68,12 +75,14 @@ export async function findBy(db: Db, request: ListRequest, page: Page): Promise<
 
 type FoundPage = Exclude<Page, { by: 'nothing' }>
 
-/** Finds the ids first: no row of a skipped order is read where the index has all that is needed. */
+/**
+ * Finds the ids first, so that no row of a skipped order is read if the index has everything that is needed.
+ */
 const statementOf = oncePerList((request, page: FoundPage) => {
   const ownOrder = orderOf(request, { isReversed: false })
   return prepared((db, { take, skip }: Window) => {
     const { items, limited } = ofEngine(db, { sqlite, postgres })
-    return sql<{ items: string }>`select ${items(ownOrder, request.columns)} as items from orders
+    return sql<{ items: string }>`select ${items(ownOrder, request)} as items from orders
       where id in (${idsOf(db, request, page, { take, skip })} ${limited(take, skip)})`
   })
 })
@@ -88,17 +97,24 @@ function idsOf(
   const engine = ofEngine(db, { sqlite, postgres })
   const way = wayOf(request, page)
   if (page.by === 'sort') {
-    const found = conditionOf(db, request.filter, 'finding')
+    const found = conditionOf(db, request, page.ofFew ? 'findingFew' : 'finding')
     return sql`with matches as materialized (
         select id, ${sortColumn(request)} as sort_key from orders where ${found}
       ) select id from matches order by ${orderOf(request, page, sql.ref('sort_key'))}`
   }
   if (page.by === 'text') {
     const { matches, key } = engine.alongText(page.text)
-    const looked = conditionOf(db, request.filter, 'looking')
+    const looked = conditionOf(db, request, 'looking')
     return sql`select orders.id from ${matches} and ${looked} order by ${key} ${way}`
   }
-  const looked = conditionOf(db, page.looking, 'looking')
+  if (page.by === 'customer') {
+    // A range, unlike one value, makes PostgreSQL take the order from the index that begins with customers.
+    const { customer } = page
+    return sql`select id from orders as ${engine.along('orders_by_customer')}
+      where ${engine.withinTime} and customer_folded between ${customer} and ${customer}
+      order by customer_folded ${way}, id ${way}`
+  }
+  const looked = conditionOf(db, { ...request, filter: page.looking }, 'looking')
   if (page.index === 'orders') {
     const { orders, key } = engine.alongCreation
     return sql`select orders.id from ${orders} where ${looked} order by ${key} ${way}`
@@ -110,16 +126,18 @@ function idsOf(
 }
 
 /**
- * `finding` uses the index of trigrams for customers that contain a text; otherwise each order is looked at.
+ * `finding` uses the index of trigrams for customers that contain a text, and any index for a range.
+ * `findingFew` uses no index for a range. With `looking` each order is read.
  */
 export function conditionOf(
   db: Db,
-  filter: Filter | null,
-  texts: 'finding' | 'looking',
+  { filter, askings = [] }: Pick<ListRequest, 'filter' | 'askings'>,
+  how: 'finding' | 'findingFew' | 'looking',
 ): RawBuilder<unknown> {
   const { withinTime, ...engine } = ofEngine(db, { sqlite, postgres })
   if (filter === null) return withinTime
   const eb = expressionBuilder<Database, 'orders'>()
-  const finds = texts === 'finding' ? isIndexed : () => false
-  return sql`${withinTime} and (${compileFilter(filter, eb, { ...engine, finds })})`
+  const waits = mayDecide('approve', askings)
+  const finds = how === 'looking' ? () => false : isIndexed
+  return sql`${withinTime} and (${compileFilter(filter, eb, { ...engine, finds, findsRanges: how !== 'findingFew', waits })})`
 }

@@ -1,6 +1,5 @@
-import type { Kysely } from '#kysely'
 import { sealedEvents } from '../../audit/audit.ts'
-import type { Database } from '../../db/tables.ts'
+import type { Db } from '../../db/tables.ts'
 import { type OrderEventKind, type OrderStatus, statusAfter } from '../order.ts'
 import { statusesOf } from '../store.ts'
 
@@ -14,7 +13,7 @@ export interface Batch {
 const batchSize = 500
 
 /** What happened after the place in the log, up to the end or for one batch. */
-export async function readBatch(db: Kysely<Database>, from: number, end: number): Promise<Batch> {
+export async function readBatch(db: Db, from: number, end: number): Promise<Batch> {
   const reached = Math.min(end, from + batchSize)
   const events = await sealedEvents(db, { first: from + 1, last: reached, direction: 'asc' })
   const ofOrders = events.filter(({ subject_kind }) => subject_kind === 'order')

@@ -1,6 +1,5 @@
-import { type App, header } from '../../http/route.ts'
+import { type App, header, register, route } from '../../http/route.ts'
 import { Type } from '../../http/schema.ts'
-import { tags } from '../requests.ts'
 import type { LiveStreams } from './streams.ts'
 
 const lastEventIdHeader = header(
@@ -12,37 +11,31 @@ const lastEventIdHeader = header(
 const stream = Type.Unsafe<undefined>({
   type: 'string',
   description:
-    'Server-sent events. The id of each event is its place in the log. Its data is `{id, kind, version, status}` of the order, with the status as a number. A comment comes every 15 seconds.',
+    'Server-sent events. The id of each event is its place in the log. Its data is `{id, kind, version, status}` of the order, with the status as a number. A comment comes every 15 seconds. An event `reset` takes the place of more than 5,000 events: read again what you show.',
   examples: [
     'id: 1043\ndata: {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","kind":"approved","version":2,"status":1}\n\n',
   ],
 })
 
+const streamOrderEvents = route('GET /v1/orders/events', {
+  summary: 'Follow changes of orders',
+  description:
+    'The stream does not count as use of a session, and ends with the session or the permission. A caller can have four.',
+  access: 'Orders.Read',
+  problems: ['too-many-streams'],
+  requestHeaders: [lastEventIdHeader],
+  isBackground: true,
+  mediaType: 'text/event-stream',
+  response: { 200: stream },
+  handler: async (streams: LiveStreams, request, reply) => {
+    const lastEventId = request.headers['last-event-id']
+    const isPlace = typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId)
+    return streams.send(request, reply, isPlace ? Number(lastEventId) : null)
+  },
+})
+
 /** The live list (section 16 of the contract). */
 export function registerLiveOrders(app: App, streams: LiveStreams): void {
   app.addHook('preClose', async () => streams.close())
-  app.route({
-    method: 'GET',
-    url: '/v1/orders/events',
-    config: {
-      access: 'Orders.Read',
-      problems: ['too-many-streams'],
-      requestHeaders: [lastEventIdHeader],
-      isBackground: true,
-      mediaType: 'text/event-stream',
-    },
-    schema: {
-      operationId: 'streamOrderEvents',
-      summary: 'Follow changes of orders',
-      description:
-        'The stream does not count as use of a session, and ends with the session or the permission. A caller can have four.',
-      tags,
-      response: { 200: stream },
-    },
-    handler: async (request, reply) => {
-      const lastEventId = request.headers['last-event-id']
-      const isPlace = typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId)
-      return streams.send(request, reply, isPlace ? Number(lastEventId) : null)
-    },
-  })
+  register(app, 'Orders', { streamOrderEvents }, streams)
 }

@@ -34,7 +34,9 @@ export class LiveStreams {
     this.#monotonic = monotonic
   }
 
-  /** Sends what happens after the place in the log, or from now on for null. Throws `too-many-streams`. */
+  /**
+   * Sends what happens after the place in the log, or from now on if it is null. Throws `too-many-streams`.
+   */
   async send(request: FastifyRequest, reply: FastifyReply, place: number | null): Promise<FastifyReply> {
     const begin = await this.#live.begin(place)
     reply
@@ -43,7 +45,7 @@ export class LiveStreams {
       .header('x-accel-buffering', 'no')
       // An idle connection, left over when the streams of an instance end, would delay its shutdown.
       .header('connection', 'close')
-    // Fastify reads the answer to a HEAD to its end.
+    // Fastify would read the stream to its end to answer a HEAD.
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const texts = this.#texts(request, begin, this.#openFor(callerOf(request).id, reply))
     return reply.send(Readable.from(texts, { objectMode: false }))
@@ -75,9 +77,11 @@ export class LiveStreams {
     }
   }
 
-  /** Without the database the question has no answer, and the stream has no events: it stays open. */
+  /**
+   * Without the database, this cannot be checked and there are no events. The stream stays open.
+   */
   async #mayGoOn(request: FastifyRequest): Promise<boolean> {
-    // A caller who takes more has read what came before.
+    // A caller who takes more has read everything before.
     keepAnswering(request.raw.socket)
     return this.#isStillAdmitted(request).catch(() => true)
   }
@@ -97,7 +101,7 @@ export class LiveStreams {
       else this.#countOf.delete(caller)
     }
     raw.once('close', end)
-    // No close event comes if it has closed already.
+    // If the connection has closed already, no close event comes.
     if (raw.destroyed) end()
     return stream.signal
   }

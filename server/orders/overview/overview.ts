@@ -2,12 +2,10 @@
  * Figures of all orders, from one snapshot: counts and sums by day and status, and the orders that wait
  * longest.
  */
-import type { Kysely } from '#kysely'
-import { allDays, type Database } from '../../db/tables.ts'
+import type { Db } from '../../db/tables.ts'
 import { type OrderStatusName, type OrderSummary, orderStatus, orderStatusNames } from '../order.ts'
-import { readOverview, type Sum } from './store.ts'
+import { readOverview, type Sum, type Sums } from './store.ts'
 
-const dayMilliseconds = 86_400_000
 export const defaultDays = 30
 
 interface Tally {
@@ -23,31 +21,38 @@ export const statusKeys = orderStatusNames.map(keyOf)
 type Tallies = Record<StatusKey, Tally>
 
 interface OrderStatistics extends Tallies {
-  /** The orders created on each UTC day, which begins at `startsAt`, by their present status. */
-  days: (Tallies & { startsAt: number })[]
+  /** The orders created on each day, `YYYY-MM-DD`, by their present status. */
+  days: (Tallies & { date: string })[]
   oldestPending: OrderSummary[]
 }
 
-/** All orders, and those of the last `days` UTC days up to today, the oldest first. */
-export async function getOrdersOverview(
-  db: Kysely<Database>,
-  { days = defaultDays, nowMilliseconds }: { days: number | undefined; nowMilliseconds: number },
+export interface OverviewRequest {
+  days: number
+  timeZone: string
+  nowMilliseconds: number
+}
+
+/** All orders, and those of the last `days` days up to today in the time zone, oldest first. */
+export async function findOverview(
+  snapshot: Db,
+  { days, timeZone, nowMilliseconds }: OverviewRequest,
 ): Promise<OrderStatistics> {
-  const today = Math.floor(nowMilliseconds / dayMilliseconds)
-  const firstDay = today - days + 1
-  const { sumOf, oldestPending } = await readOverview(db, firstDay, today)
-  const talliesOf = (day: number) => {
-    const tallies = orderStatusNames.map((name) => [keyOf(name), toTally(sumOf(day, orderStatus[name]))])
-    return Object.fromEntries(tallies) as Tallies
-  }
+  const today = Temporal.Instant.fromEpochMilliseconds(nowMilliseconds)
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDate()
+  const dates = Array.from({ length: days + 1 }, (_, index) => today.add({ days: index + 1 - days }))
+  const starts = dates.map((date) => date.toZonedDateTime(timeZone).epochMilliseconds)
+  const overview = await readOverview(snapshot, starts)
   return {
-    ...talliesOf(allDays),
-    days: Array.from({ length: days }, (_, index) => ({
-      startsAt: (firstDay + index) * dayMilliseconds,
-      ...talliesOf(firstDay + index),
-    })),
-    oldestPending,
+    ...talliesOf(overview.all),
+    days: overview.days.map((sums, index) => ({ date: String(dates[index]), ...talliesOf(sums) })),
+    oldestPending: overview.oldestPending,
   }
+}
+
+function talliesOf(sums: Sums): Tallies {
+  const tallies = orderStatusNames.map((name) => [keyOf(name), toTally(sums.get(orderStatus[name]))])
+  return Object.fromEntries(tallies) as Tallies
 }
 
 function keyOf(name: OrderStatusName): StatusKey {
@@ -55,7 +60,7 @@ function keyOf(name: OrderStatusName): StatusKey {
 }
 
 /** A decimal text becomes the double nearest to it; a division would round twice. */
-function toTally({ count, totalE4 }: Sum): Tally {
+function toTally({ count, totalE4 }: Sum = { count: 0, totalE4: 0n }): Tally {
   const parts = String(totalE4 % 10_000n).padStart(4, '0')
   return { count, total: Number(`${totalE4 / 10_000n}.${parts}`) }
 }

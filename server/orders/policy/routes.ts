@@ -1,70 +1,65 @@
+import { pageLimitMilliseconds } from '../../db/port.ts'
 import { noContent } from '../../http/fields.ts'
 import { idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
 import { etagHeader, ifMatchHeader, requiredVersions, sendVersion } from '../../http/preconditions.ts'
-import type { App } from '../../http/route.ts'
-import { changeHeaders, type OrderParts, readChange, reading, sendChanged, tags } from '../requests.ts'
-import { ApprovalPolicy } from './schemas.ts'
+import { callerOf, type Routes, route } from '../../http/route.ts'
+import { announceChange, changeHeaders, type OrderParts, readChange, reading } from '../requests.ts'
+import { managing } from './policy.ts'
+import { ApprovalPolicy, PolicyWarnings, SetApprovalPolicyResponse } from './schemas.ts'
 import { findPolicy } from './store.ts'
 
-const url = '/v1/approval-policy'
-
-/** Who decides on orders (section 15 of the contract). */
-export function registerApprovalPolicy(app: App, parts: OrderParts): void {
-  registerRead(app, parts)
-  registerReplace(app, parts)
-}
-
-function registerRead(app: App, { db }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url,
-    config: reading,
-    schema: {
-      operationId: 'getApprovalPolicy',
-      summary: 'Read the approval policy',
-      description: 'The entity tag is for the If-Match of a change.',
-      tags,
-      response: { 200: ApprovalPolicy, 304: noContent },
-    },
-    handler: async (request, reply) => {
+/** The policy on who may approve orders (section 15 of the contract). */
+export const policyRoutes: Routes<OrderParts> = {
+  getApprovalPolicy: route('GET /v1/approval-policy', {
+    summary: 'Read the approval policy',
+    description: 'Send the entity tag as If-Match with a change.',
+    ...reading,
+    response: { 200: ApprovalPolicy, 304: noContent },
+    handler: async ({ db }, request, reply) => {
       const { version, rows } = await findPolicy(db.read)
       const sent = rows.map((row) => ({ ...row, from: row.from / 10_000 }))
       return sendVersion(request, reply, version, { rows: sent })
     },
-  })
-}
-
-function registerReplace(app: App, parts: OrderParts): void {
-  app.route({
-    method: 'PUT',
-    url,
-    config: {
-      access: 'Policy.Manage',
-      problems: [
-        'concurrency-conflict',
-        'precondition-failed',
-        'precondition-required',
-        ...idempotencyProblems,
-      ],
-      requestHeaders: [{ ...ifMatchHeader, required: true }, ...changeHeaders],
-      responseHeaders: { 204: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
-    },
-    schema: {
-      operationId: 'setApprovalPolicy',
-      summary: 'Replace the approval policy',
-      description:
-        'Replaces all rows. The new policy applies to orders created from now on; pending orders keep the rules of their creation. If several requests change one version, one succeeds.',
-      tags,
-      body: ApprovalPolicy,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
+  }),
+  setApprovalPolicy: route('PUT /v1/approval-policy', {
+    summary: 'Replace the approval policy',
+    description:
+      'Replaces all rows. The new policy applies to orders created from now on; pending orders keep the rules of their creation. If several requests change one version, one succeeds. Rows that too few enabled accounts could satisfy now are accepted, with a warning.',
+    access: managing,
+    needsRecentSignIn: true,
+    problems: [
+      'concurrency-conflict',
+      'precondition-failed',
+      'precondition-required',
+      'unknown-role',
+      ...idempotencyProblems,
+    ],
+    requestHeaders: [{ ...ifMatchHeader, required: true }, ...changeHeaders],
+    responseHeaders: { 200: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
+    body: ApprovalPolicy,
+    response: { 200: SetApprovalPolicyResponse },
+    handler: async (parts, request, reply) => {
       const replaced = await parts.db.write('setApprovalPolicy', {
         ...readChange(request, parts),
         rows: request.body.rows,
         acceptedVersions: requiredVersions(request.headers['if-match']),
       })
-      return sendChanged(reply, replaced)
+      announceChange(reply, replaced)
+      return { warnings: replaced.result.warnings }
     },
-  })
+  }),
+  checkApprovalPolicy: route('POST /v1/approval-policy/check', {
+    summary: 'Check an approval policy without setting it',
+    description:
+      'Answers with the warnings that setting it would return, and how many pending orders each concerns.',
+    access: managing,
+    problems: ['overloaded', 'filter-too-expensive'],
+    body: ApprovalPolicy,
+    response: { 200: PolicyWarnings },
+    handler: async ({ db, clock }, request) => {
+      const input = { rows: request.body.rows, nowMilliseconds: clock() }
+      const options = { limitMilliseconds: pageLimitMilliseconds, caller: String(callerOf(request).id) }
+      return { warnings: await db.query('findPolicyWarnings', input, options) }
+    },
+  }),
 }

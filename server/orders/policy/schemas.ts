@@ -1,25 +1,16 @@
-import { bodyOf, booleanField, Fault, int32Field, listOf } from '../../http/fields.ts'
+import { answerOf, int32, text } from '../../http/answers.ts'
+import { exactBodyOf, Fault, listOf } from '../../http/fields.ts'
+import { Type } from '../../http/schema.ts'
+import { ruleFields } from '../rules.ts'
 import { fromField } from '../schemas.ts'
+import { warningCodes } from './warnings.ts'
 
 const rowLimit = 20
-const approvalsLimit = 5
 
 export const policyRows = listOf(
   {
     from: fromField,
-    approvals: int32Field(1, approvalsLimit, {
-      pattern: `^[1-${approvalsLimit}]$`,
-      description: `How many approvals an order needs, each from another account: 1 to ${approvalsLimit}.`,
-      examples: [2],
-    }),
-    selfApproval: booleanField({
-      description: 'Whether the creator may approve the order.',
-      examples: [false],
-    }),
-    services: booleanField({
-      description: 'Whether services may approve the order.',
-      examples: [false],
-    }),
+    ...ruleFields,
   },
   {
     limit: rowLimit,
@@ -40,8 +31,26 @@ export const policyRows = listOf(
 )
 
 /** Both the answer and the body of a change. */
-export const ApprovalPolicy = bodyOf(
+export const ApprovalPolicy = exactBodyOf(
   'ApprovalPolicy',
   'How many approvals an order needs, by its total, and who may give them. The row that applies when an order is created is kept with the order.',
   { rows: policyRows },
 )
+
+const warning = {
+  from: Type.Unsafe<number>({ type: 'number', description: 'Where the row begins.', examples: [10_000] }),
+  code: text(`Why: ${warningCodes.join(', ')}. More may be added.`, 'too-few'),
+  detail: text('Why, in words.', '3 approvals are needed, but only 2 people may approve orders.'),
+}
+
+export const SetApprovalPolicyResponse = answerOf('SetApprovalPolicyResponse', undefined, {
+  warnings: Type.Array(Type.Object(warning), {
+    description: 'Rows that too few enabled accounts could satisfy now, or that depend on one account.',
+  }),
+})
+
+const pendingOrders = int32('How many pending orders have the same rules as the row.', 12)
+
+export const PolicyWarnings = answerOf('PolicyWarnings', undefined, {
+  warnings: Type.Array(Type.Object({ ...warning, pendingOrders })),
+})

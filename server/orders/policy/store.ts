@@ -1,22 +1,27 @@
-import type { Kysely, Selectable, Transaction } from '#kysely'
-import type { ApprovalPolicyTable, Database } from '../../db/tables.ts'
+import { type RawBuilder, type Selectable, type SqlBool, sql } from '#kysely'
+import { keptUntilCommit, withinTime } from '../../db/engine.ts'
+import type { Database, Db, RuleColumns, Trx } from '../../db/tables.ts'
 import { hasVersion } from '../../http/preconditions.ts'
+import { Problem } from '../../http/problems.ts'
+import type { Permission } from '../../permissions.ts'
+import { awaitingApproval, transitions } from '../order.ts'
+import { type Rules, ruleColumns, rulesOf, type SentRules, storedRules } from '../rules.ts'
 
-export interface PolicyRow {
+export interface PolicyRow extends Rules {
   /** Ten-thousandths. */
   from: number
-  approvals: number
-  selfApproval: boolean
-  services: boolean
 }
+
+/** A row as a client sends it. */
+export type SentRow = SentRules & Pick<PolicyRow, 'from'>
 
 export interface Policy {
   version: number
-  /** Ascending; the first from 0. */
+  /** In ascending order. The first starts at 0. */
   rows: PolicyRow[]
 }
 
-export async function findPolicy(db: Kysely<Database>): Promise<Policy> {
+export async function findPolicy(db: Db): Promise<Policy> {
   const policy = toPolicy(await db.selectFrom('approval_policy').selectAll().execute())
   if (policy === undefined) throw new Error('there is no approval policy')
   return policy
@@ -26,10 +31,7 @@ export async function findPolicy(db: Kysely<Database>): Promise<Policy> {
  * Removes the policy by one conditional DELETE. Undefined if nothing was deleted, because it has another
  * version or another write came first. A new order gets the old policy or the next, never none.
  */
-export async function takePolicy(
-  trx: Transaction<Database>,
-  acceptedVersions: number[] | null,
-): Promise<Policy | undefined> {
+export async function takePolicy(trx: Trx, acceptedVersions: number[] | null): Promise<Policy | undefined> {
   const taken = await trx
     .deleteFrom('approval_policy')
     .where(hasVersion(acceptedVersions))
@@ -38,28 +40,80 @@ export async function takePolicy(
   return toPolicy(taken)
 }
 
-export async function putPolicy(trx: Transaction<Database>, { version, rows }: Policy): Promise<void> {
-  const stored = rows.map(({ from, approvals, selfApproval, services }) => ({
-    from_e4: from,
-    approvals,
-    self_approval: Number(selfApproval),
-    services: Number(services),
-    version,
-  }))
+export async function putPolicy(trx: Trx, { version, rows }: Policy): Promise<void> {
+  const stored = rows.map((row) => ({ from_e4: row.from, ...storedRules(row), version }))
   await trx.insertInto('approval_policy').values(stored).execute()
 }
 
+/** The roles stay until the transaction ends. Throws `unknown-role` unless all of them exist. */
+export async function requireRolesOf(trx: Trx, rows: readonly PolicyRow[]): Promise<void> {
+  const named = new Set(rows.flatMap(({ role }) => role ?? []))
+  if (named.size === 0) return
+  const { rows: known } = await sql<{ name: string }>`
+    select name from roles where name in (${sql.join([...named])}) ${keptUntilCommit(trx, 'key')}`.execute(
+    trx,
+  )
+  const unknown = [...named.difference(new Set(known.map(({ name }) => name)))]
+  if (unknown.length === 0) return
+  throw new Problem('unknown-role', { detail: `There is no role ${unknown.join(', ')}.` })
+}
+
 /** Undefined if there are no rows. */
-function toPolicy(stored: Selectable<ApprovalPolicyTable>[]): Policy | undefined {
+function toPolicy(stored: Selectable<Database['approval_policy']>[]): Policy | undefined {
   const [first] = stored
   if (first === undefined) return undefined
   const rows = stored
     .toSorted((one, other) => one.from_e4 - other.from_e4)
-    .map(({ from_e4: from, approvals, self_approval, services }) => ({
-      from,
-      approvals,
-      selfApproval: self_approval === 1,
-      services: services === 1,
-    }))
+    .map((row) => ({ from: row.from_e4, ...rulesOf(row) }))
   return { version: first.version, rows }
+}
+
+/** An account that could approve an order. */
+export interface Approver {
+  id: number
+  /** Whether it could be excluded as the creator of an order. */
+  creates: boolean
+}
+
+/** Five approvers and a creator: no row needs more accounts. */
+const approversLimit = 6
+
+/** Enabled accounts that could approve an order of these rules now, by their role and kind alone. */
+export async function findApprovers(
+  db: Db,
+  { services, role }: Pick<Rules, 'services' | 'role'>,
+  nowMilliseconds: number,
+): Promise<Approver[]> {
+  const holdsRole = sql`exists (select 1 from principal_roles as held
+    where held.principal_id = principals.id and held.role = ${role})`
+  const { rows } = await sql<{ id: number; creates: number }>`
+    select id, case when ${creates(sql`principals.id`)}
+      or exists (select 1 from clients where owner_id = principals.id and ${creates(sql`clients.principal_id`)})
+      then 1 else 0 end as creates
+    from (select distinct principals.id as id from role_permissions
+      join principal_roles on principal_roles.role = role_permissions.role
+      join principals on principals.id = principal_roles.principal_id
+      left join clients on clients.principal_id = principals.id
+      where permission = ${sql.lit(transitions.approve.permission)} and enabled = 1
+        and (kind = 'user' or ${services ? sql`coalesce(ends_at > ${nowMilliseconds}, true)` : sql`false`})
+        and ${role === null ? sql`true` : holdsRole}
+      limit ${approversLimit}) as principals`.execute(db)
+  return rows.map(({ id, creates }) => ({ id, creates: creates === 1 }))
+}
+
+const creating: Permission = 'Orders.Create'
+
+function creates(account: RawBuilder<unknown>): RawBuilder<SqlBool> {
+  return sql`exists (select 1 from principal_roles
+    join role_permissions on role_permissions.role = principal_roles.role
+    where principal_id = ${account} and permission = ${sql.lit(creating)})`
+}
+
+/** How many orders wait under each set of rules. */
+export async function countPendingByRules(snapshot: Db): Promise<{ rules: Rules; orders: number }[]> {
+  const { rows } = await sql<RuleColumns & { count: number }>`
+    select ${ruleColumns}, count(*) as count from orders
+    where status = ${awaitingApproval} and ${withinTime(snapshot, 'orders.number')}
+    group by ${ruleColumns}`.execute(snapshot)
+  return rows.map((row) => ({ rules: rulesOf(row), orders: Number(row.count) }))
 }

@@ -10,15 +10,13 @@ import {
   versionTag,
 } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
-import { type App, callerOf, locationHeader } from '../../http/route.ts'
+import { callerOf, locationHeader, type Routes, route } from '../../http/route.ts'
 import { parseUuid } from '../../ids.ts'
 import { idParameter, type OrderParts, reading, readingPages, revalidate } from '../requests.ts'
 import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
 import type { View } from './store.ts'
-import { readView, readViews, viewerOf, viewsLimit } from './views.ts'
+import { readView, readViews, viewsLimit } from './views.ts'
 
-const tags = ['Views']
-const url = '/v1/views/:id'
 const parameters = {
   id: {
     ...idParameter.id,
@@ -27,87 +25,56 @@ const parameters = {
 }
 
 /** Named lists of orders, private or shared (ADR 36). */
-export function registerViews(app: App, parts: OrderParts): void {
-  registerList(app, parts)
-  registerGet(app, parts)
-  registerPut(app, parts)
-  registerDelete(app, parts)
-}
-
-function registerList(app: App, { db }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/views',
-    config: readingPages,
-    schema: {
-      operationId: 'listViews',
-      summary: 'List views',
-      description: 'Your own views and all shared views, sorted by name.',
-      tags,
-      querystring: ListViewsQuery,
-      response: { 200: PaginatedListOfView, 304: noContent },
-    },
+export const viewRoutes: Routes<OrderParts> = {
+  listViews: route('GET /v1/views', {
+    summary: 'List views',
+    description: 'Your own views and all shared views, sorted by name.',
+    ...readingPages,
+    querystring: ListViewsQuery,
+    response: { 200: PaginatedListOfView, 304: noContent },
     onSend: revalidate,
-    handler: async (request, reply) => {
+    handler: async ({ db }, request, reply) => {
       const { pageNumber, pageSize } = request.query
       const { id } = callerOf(request)
       const { views, ...page } = await readViews(db.read, id, pageRequest(pageNumber, pageSize))
       reply.headers(pageLinks('/v1/views', request.raw.url, ListViewsQuery, page))
       return { items: views.map((view) => toResponse(view, id)), ...page }
     },
-  })
-}
-
-function registerGet(app: App, { db }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url,
-    config: { ...reading, problems: ['view-not-found'], parameters },
-    schema: {
-      operationId: 'getView',
-      summary: 'Read a view',
-      description: 'The entity tag is for the If-Match of a change.',
-      tags,
-      response: { 200: ViewResponse, 304: noContent },
-    },
-    handler: async (request, reply) => {
+  }),
+  getView: route('GET /v1/views/:id', {
+    summary: 'Read a view',
+    description: 'Send the entity tag as If-Match with a change.',
+    ...reading,
+    problems: ['view-not-found'],
+    parameters,
+    response: { 200: ViewResponse, 304: noContent },
+    handler: async ({ db }, request, reply) => {
       const { id } = callerOf(request)
       const view = await readView(db.read, requireViewId(request), id)
       return sendVersion(request, reply, view.version, toResponse(view, id))
     },
-  })
-}
-
-function registerPut(app: App, { db }: OrderParts): void {
-  app.route({
-    method: 'PUT',
-    url,
-    config: {
-      access: 'Orders.Read',
-      problems: [
-        'view-not-found',
-        'precondition-failed',
-        'view-name-taken',
-        'too-many-views',
-        'concurrency-conflict',
-      ],
-      parameters,
-      requestHeaders: [ifMatchHeader],
-      responseHeaders: {
-        200: [etagHeader],
-        201: [locationHeader, etagHeader],
-        412: [etagHeader],
-      },
+  }),
+  putView: route('PUT /v1/views/:id', {
+    summary: 'Create or replace a view',
+    description: `An unknown id creates a view of the caller, who can have ${viewsLimit}. A view that is or becomes shared needs the permission Views.Share. Repeating the request changes nothing.`,
+    access: 'Orders.Read',
+    problems: [
+      'view-not-found',
+      'precondition-failed',
+      'view-name-taken',
+      'too-many-views',
+      'concurrency-conflict',
+    ],
+    parameters,
+    requestHeaders: [ifMatchHeader],
+    responseHeaders: {
+      200: [etagHeader],
+      201: [locationHeader, etagHeader],
+      412: [etagHeader],
     },
-    schema: {
-      operationId: 'putView',
-      summary: 'Create or replace a view',
-      description: `An unknown id creates a view of the caller, who can have ${viewsLimit}. A view that is or becomes shared needs the permission Views.Share. Repeating the request changes nothing.`,
-      tags,
-      body: PutViewCommand,
-      response: { 200: ViewResponse, 201: ViewResponse },
-    },
-    handler: async (request, reply) => {
+    body: PutViewCommand,
+    response: { 200: ViewResponse, 201: ViewResponse },
+    handler: async ({ db }, request, reply) => {
       const put = await db.write('putView', {
         ...readChange(request),
         content: request.body,
@@ -117,35 +84,24 @@ function registerPut(app: App, { db }: OrderParts): void {
       if (put.isNew) reply.code(201).header('location', `/v1/views/${put.view.id}`)
       return toResponse(put.view, callerOf(request).id)
     },
-  })
-}
-
-function registerDelete(app: App, { db }: OrderParts): void {
-  app.route({
-    method: 'DELETE',
-    url,
-    config: {
-      access: 'Orders.Read',
-      problems: ['view-not-found', 'precondition-failed'],
-      parameters,
-      requestHeaders: [ifMatchHeader],
-      responseHeaders: { 412: [etagHeader] },
-    },
-    schema: {
-      operationId: 'deleteView',
-      summary: 'Delete a view',
-      description: 'A shared view needs the permission Views.Share.',
-      tags,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
+  }),
+  deleteView: route('DELETE /v1/views/:id', {
+    summary: 'Delete a view',
+    description: 'A shared view needs the permission Views.Share.',
+    access: 'Orders.Read',
+    problems: ['view-not-found', 'precondition-failed'],
+    parameters,
+    requestHeaders: [ifMatchHeader],
+    responseHeaders: { 412: [etagHeader] },
+    response: { 204: noContent },
+    handler: async ({ db }, request, reply) => {
       await db.write('deleteView', readChange(request))
       return reply.code(204).send()
     },
-  })
+  }),
 }
 
-/** Throws `view-not-found` if the id is no UUID. */
+/** Throws `view-not-found` if the id is not a UUID. */
 function requireViewId(request: FastifyRequest): string {
   const id = parseUuid((request.params as { id: string }).id)
   if (id === undefined) throw new Problem('view-not-found', { detail: 'The id of a view is a UUID.' })
@@ -153,9 +109,10 @@ function requireViewId(request: FastifyRequest): string {
 }
 
 function readChange(request: FastifyRequest) {
+  const { id: byId, standing } = callerOf(request)
   return {
     id: requireViewId(request),
-    viewer: viewerOf(callerOf(request)),
+    viewer: { byId, standing },
     acceptedVersions: acceptedVersions(request.headers['if-match']),
   }
 }

@@ -1,13 +1,5 @@
-import {
-  bodyOf,
-  booleanField,
-  Fault,
-  type Field,
-  InnerFaults,
-  named,
-  objectOf,
-  queryOf,
-} from '../../http/fields.ts'
+import { answerOf, flag, text } from '../../http/answers.ts'
+import { bodyOf, booleanField, Fault, type Field, InnerFaults, objectOf, queryOf } from '../../http/fields.ts'
 import {
   directionField,
   EOrderDirection,
@@ -24,20 +16,21 @@ import { type ColumnName, columnNames } from '../order.ts'
 import { orderByField } from '../schemas.ts'
 
 const nameLimit = 80
-const nameField = legibleText(nameLimit, {
-  description: 'Name of the view. Names are unique per account, ignoring case.',
-  examples: ['Large and waiting'],
-})
+const nameField = legibleText(
+  nameLimit,
+  'Name of the view. Names are unique per account, ignoring case.',
+  'Large and waiting',
+)
 
 const filterExample = 'status=Pending AND total>=1000'
 
 /** Parsed when the view is saved, so that no view has a fault. */
 const filterField: Field<string> = {
-  schema: Type.String({
-    maxLength: maximumLengthCodePoints,
-    description: 'Like the parameter `filter` of the list (docs/filter.md). Empty for every order.',
-    examples: [filterExample],
-  }),
+  schema: text(
+    'Like the parameter `filter` of the list (docs/filter.md). Empty for every order.',
+    filterExample,
+    { maxLength: maximumLengthCodePoints },
+  ),
   read(value) {
     if (typeof value !== 'string') return new Fault('type', 'must be a string.')
     try {
@@ -73,11 +66,10 @@ const columnsField: Field<ColumnName[]> = {
   },
 }
 
-const sharedField = booleanField({
-  description:
-    'Whether every account that can read orders sees the view. Sharing needs the permission Views.Share.',
-  examples: [false],
-})
+const sharedField = booleanField(
+  'Whether every account that can read orders sees the view. Sharing needs the permission Views.Share.',
+  false,
+)
 
 export const PutViewCommand = bodyOf('PutViewCommand', 'A list of orders under a name.', {
   name: nameField,
@@ -90,29 +82,21 @@ export const PutViewCommand = bodyOf('PutViewCommand', 'A list of orders under a
   shared: sharedField,
 })
 
-export const ViewResponse = named(
-  'View',
-  Type.Object({
-    id: Type.String({
-      format: 'uuid',
-      description: 'Chosen by the client that created it.',
-      examples: ['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'],
-    }),
-    name: Type.String({ description: 'Name of the view.', examples: ['Large and waiting'] }),
-    filter: filterField.schema as ReturnType<typeof Type.String>,
-    sort: Type.Object({
-      orderBy: Type.String({ description: 'Field to sort by.', examples: ['total'] }),
-      order: EOrderDirection,
-    }),
-    columns: columnsSchema,
-    shared: Type.Boolean({
-      description: 'Whether every account that can read orders sees the view.',
-      examples: [false],
-    }),
-    isOwn: Type.Boolean({ description: 'Whether the caller owns it.', examples: [true] }),
-    owner: Type.String({ description: 'User name of the owner.', examples: ['operator'] }),
+export const ViewResponse = answerOf('View', undefined, {
+  id: text('Chosen by the client that created it.', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57', {
+    format: 'uuid',
   }),
-)
+  name: text('Name of the view.', 'Large and waiting'),
+  filter: filterField.schema as ReturnType<typeof Type.String>,
+  sort: Type.Object({
+    orderBy: text('Field to sort by.', 'total'),
+    order: EOrderDirection,
+  }),
+  columns: columnsSchema,
+  shared: flag('Whether every account that can read orders sees the view.', false),
+  isOwn: flag('Whether the caller owns it.', true),
+  owner: text('User name of the owner.', 'operator'),
+})
 
 export const PaginatedListOfView = pageSchema('PaginatedListOfView', ViewResponse)
 

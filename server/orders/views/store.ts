@@ -1,5 +1,4 @@
-import type { Kysely, Transaction } from '#kysely'
-import type { Database } from '../../db/tables.ts'
+import type { Db, Trx } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
 import type { ColumnName, SortKey } from '../order.ts'
 
@@ -34,7 +33,7 @@ const columns = [
 ] as const
 
 /** The caller's views and all shared ones; no other view is visible to the caller. */
-function seenBy(db: Kysely<Database>, callerId: number) {
+function seenBy(db: Db, callerId: number) {
   return db
     .selectFrom('views')
     .innerJoin('principals', 'principals.id', 'owner_id')
@@ -43,7 +42,7 @@ function seenBy(db: Kysely<Database>, callerId: number) {
 
 type Row = Awaited<ReturnType<typeof selectRows>>[number]
 
-function selectRows(db: Kysely<Database>, callerId: number) {
+function selectRows(db: Db, callerId: number) {
   return seenBy(db, callerId).select(columns).execute()
 }
 
@@ -58,7 +57,7 @@ function toView({ orderBy, order, columns, shared, ...others }: Row): View {
 
 /** A page of the views that the caller sees, by name. */
 export async function findViews(
-  db: Kysely<Database>,
+  db: Db,
   callerId: number,
   page: { offset: number; limit: number },
 ): Promise<{ views: View[]; totalCount: number }> {
@@ -76,23 +75,19 @@ export async function findViews(
   return { views: rows.map(toView), totalCount: Number(totalCount) }
 }
 
-export async function findView(
-  db: Kysely<Database>,
-  id: string,
-  callerId: number,
-): Promise<View | undefined> {
+export async function findView(db: Db, id: string, callerId: number): Promise<View | undefined> {
   const row = await seenBy(db, callerId).select(columns).where('views.id', '=', id).executeTakeFirst()
   return row && toView(row)
 }
 
 /** The owner of any view, which never changes. */
-export async function findOwner(db: Kysely<Database>, id: string): Promise<number | undefined> {
+export async function findOwner(db: Db, id: string): Promise<number | undefined> {
   const row = await db.selectFrom('views').select('owner_id').where('id', '=', id).executeTakeFirst()
   return row?.owner_id
 }
 
 /** Locks the owner's row by a write that changes nothing: no other transaction changes the owner's views. */
-export async function lockViewsOf(trx: Transaction<Database>, ownerId: number): Promise<void> {
+export async function lockViewsOf(trx: Trx, ownerId: number): Promise<void> {
   await trx
     .updateTable('principals')
     .set((eb) => ({ enabled: eb.ref('enabled') }))
@@ -100,7 +95,7 @@ export async function lockViewsOf(trx: Transaction<Database>, ownerId: number): 
     .execute()
 }
 
-export async function countViewsOf(db: Kysely<Database>, ownerId: number): Promise<number> {
+export async function countViewsOf(db: Db, ownerId: number): Promise<number> {
   const { count } = await db
     .selectFrom('views')
     .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -109,17 +104,17 @@ export async function countViewsOf(db: Kysely<Database>, ownerId: number): Promi
   return Number(count)
 }
 
-/** Whether another view of the owner has the name, ignoring case. */
+/** Whether the caller sees another view of the owner that has the name, ignoring case. */
 export async function isNameTaken(
-  db: Kysely<Database>,
+  db: Db,
   { id, ownerId, name }: { id: string; ownerId: number; name: string },
+  callerId: number,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('views')
-    .select('id')
+  const row = await seenBy(db, callerId)
+    .select('views.id')
     .where('owner_id', '=', ownerId)
-    .where('name_folded', '=', foldText(name))
-    .where('id', '<>', id)
+    .where('views.name_folded', '=', foldText(name))
+    .where('views.id', '<>', id)
     .executeTakeFirst()
   return row !== undefined
 }
@@ -138,7 +133,7 @@ function toRow({ name, filter, sort, columns, shared }: ViewContent) {
 
 /** False if the id was taken in the meantime. */
 export async function insertView(
-  trx: Transaction<Database>,
+  trx: Trx,
   { id, ownerId, content }: { id: string; ownerId: number; content: ViewContent },
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await trx
@@ -150,11 +145,7 @@ export async function insertView(
 }
 
 /** The caller holds the lock of the owner. */
-export async function updateView(
-  trx: Transaction<Database>,
-  id: string,
-  content: ViewContent,
-): Promise<void> {
+export async function updateView(trx: Trx, id: string, content: ViewContent): Promise<void> {
   await trx
     .updateTable('views')
     .set((eb) => ({ ...toRow(content), version: eb('version', '+', 1) }))
@@ -162,6 +153,6 @@ export async function updateView(
     .execute()
 }
 
-export async function removeView(trx: Transaction<Database>, id: string): Promise<void> {
+export async function removeView(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('views').where('id', '=', id).execute()
 }

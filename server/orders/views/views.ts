@@ -1,10 +1,10 @@
 /** Named lists of orders. Only the owner sees a view, unless it is shared. */
-import type { Kysely, Transaction } from '#kysely'
-import type { Database } from '../../db/tables.ts'
+import type { Db, Trx } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
 import { requireVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Permission } from '../../permissions.ts'
+import { type Acting, requireStanding } from '../../standing.ts'
 import {
   countViewsOf,
   findOwner,
@@ -24,21 +24,13 @@ export const viewsLimit = 100
 
 const sharing: Permission = 'Views.Share'
 
-/** The caller. Changing a view that others see takes the permission to share. */
-export interface Viewer {
-  id: number
-  mayShare: boolean
-}
-
 export interface ViewInput {
   id: string
-  viewer: Viewer
+  /** Only a caller with the permission to share may change a view that others see. */
+  viewer: Acting & { byId: number }
   /** Versions that If-Match accepts; null for any. */
   acceptedVersions: number[] | null
 }
-
-type Db = Kysely<Database>
-type Trx = Transaction<Database>
 
 export async function readViews(
   db: Db,
@@ -68,14 +60,14 @@ export async function putView(
   const { id, viewer } = input
   const ownerId = await findOwner(trx, id)
   const isNew = ownerId === undefined && !mustExist
-  const owned = { id, ownerId: ownerId ?? viewer.id, name: content.name }
+  const owned = { id, ownerId: ownerId ?? viewer.byId, name: content.name }
   await lockViewsOf(trx, owned.ownerId)
   if (!isNew) await requireChangeable(trx, input)
-  if (content.shared) requireSharing(viewer)
-  if (await isNameTaken(trx, owned)) throw new Problem('view-name-taken')
+  if (content.shared) await requireStanding(trx, viewer, sharing)
+  if (await isNameTaken(trx, owned, viewer.byId)) throw new Problem('view-name-taken')
   if (isNew) await add(trx, { ...owned, content })
   else await updateView(trx, id, content)
-  // As the owner sees it: the caller may have made it private.
+  // Read as its owner sees it, because the caller may just have made it private.
   return { view: await readView(trx, id, owned.ownerId), isNew }
 }
 
@@ -93,19 +85,7 @@ export async function deleteView(trx: Trx, input: ViewInput): Promise<void> {
 }
 
 async function requireChangeable(trx: Trx, { id, viewer, acceptedVersions }: ViewInput): Promise<void> {
-  const { shared, version } = await readView(trx, id, viewer.id)
-  if (shared) requireSharing(viewer)
+  const { shared, version } = await readView(trx, id, viewer.byId)
+  if (shared) await requireStanding(trx, viewer, sharing)
   requireVersion(acceptedVersions, version)
-}
-
-function requireSharing({ mayShare }: Viewer): void {
-  if (mayShare) return
-  throw new Problem('permission-denied', {
-    detail: `The permission ${sharing} is needed for a view that others see.`,
-    members: { permission: sharing },
-  })
-}
-
-export function viewerOf({ id, permissions }: { id: number; permissions: ReadonlySet<Permission> }): Viewer {
-  return { id, mayShare: permissions.has(sharing) }
 }

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { liveCredentials, newClient, newUser } from '../../support/accounts.ts'
-import { accountEvents, idOf } from '../../support/administration.ts'
-import type { Client } from '../../support/client.ts'
-import { assertOneOf, assertProblem } from '../../support/problem.ts'
-import { testService } from '../../support/service.ts'
+import { accountEvents, idOf, newAdministrator } from '../../support/administration.ts'
+import { storedEvents } from '../../support/kept-log.ts'
+import { assertFaults, assertOneOf, assertProblem } from '../../support/problem.ts'
+import { setUp, testService } from '../../support/service.ts'
 
 describe('addUser', () => {
   const service = testService()
-  let admin: Client
+  const admin = setUp(() => service.bearer('admin'))
   let count = 0
-  before(async () => {
-    admin = await service.bearer('admin')
-  })
 
   const command = (given: object = {}) => {
     count += 1
@@ -26,6 +23,7 @@ describe('addUser', () => {
       const id = idOf(answer)
       assert.deepEqual(answer.body, { id })
       assert.equal(answer.headers.get('location'), `/v1/users/${id}`)
+      assert.equal(answer.headers.get('cache-control'), 'private, no-cache')
       const found = await admin.get(`/v1/users/${id}`)
       assert.equal(found.headers.get('etag'), answer.headers.get('etag'))
       assert.deepEqual(found.body, {
@@ -40,15 +38,17 @@ describe('addUser', () => {
       })
     })
 
-    it('works by session, without roles and with a role named twice', async () => {
+    it('accepts a session, no roles, and a role named twice', async () => {
       const browser = await service.session('admin')
       const none = idOf(await add({ roles: [] }, browser))
       assert.deepEqual((await admin.get(`/v1/users/${none}`)).body.roles, [])
       const twice = idOf(await add({ roles: ['Viewer', 'Viewer', 'Operator'] }, browser))
       assert.deepEqual((await admin.get(`/v1/users/${twice}`)).body.roles, ['Operator', 'Viewer'])
+      const [event] = await accountEvents(service, twice)
+      assert.deepEqual(event?.data.roles, ['Viewer', 'Operator'])
     })
 
-    it('makes a user who cannot sign in: the answer is that for an unknown user', async () => {
+    it('creates a user who cannot sign in yet, with the same answer as for an unknown user', async () => {
       const id = idOf(await add({ email: 'silent@example.com' }))
       const tries = ['x', 'null', 'undefined', '$argon2id$', '\u0000'].map((password) =>
         service.client().post('/v1/auth/session', { email: 'silent@example.com', password }),
@@ -57,11 +57,19 @@ describe('addUser', () => {
       assert.deepEqual(await liveCredentials(service, { id }), { sessions: 0, families: 0 })
     })
 
-    it('leaves one event, by the person, with roles by name and no email', async () => {
+    it('leaves one event in the person’s name, with roles by name and no email', async () => {
       const id = idOf(await add({ roles: ['Operator'] }))
       assert.deepEqual(await accountEvents(service, id), [
         { kind: 'user-added', byId: 1, data: { name: `New${count}`, roles: ['Operator'] } },
       ])
+    })
+
+    it('stamps the event with the time zone of the person', async () => {
+      const { user, caller } = await newAdministrator(service)
+      await admin.patch(`/v1/users/${user.id}`, { timeZone: 'Asia/Tokyo' })
+      const id = idOf(await add({}, caller))
+      const [event] = await storedEvents(service.db.read, String(id))
+      assert.equal(event?.at_time_zone, 'Asia/Tokyo')
     })
   })
 
@@ -79,7 +87,7 @@ describe('addUser', () => {
       ['a name that begins with a digit', { userName: '7' }, { '#/userName': 'format' }],
       ['a name with a line feed', { userName: 'jo\n' }, { '#/userName': 'format' }],
       ['a name of 65 characters', { userName: 'a'.repeat(65) }, { '#/userName': 'format' }],
-      ['a name that is no text', { userName: ['jo'] }, { '#/userName': 'type' }],
+      ['a name that is not text', { userName: ['jo'] }, { '#/userName': 'type' }],
       ['an email with two @', { email: 'a@b@c' }, { '#/email': 'format' }],
       ['an email with a space', { email: 'a b@c' }, { '#/email': 'format' }],
       ['an email that reads in another order', { email: 'a\u202eb@c' }, { '#/email': 'format' }],
@@ -87,30 +95,26 @@ describe('addUser', () => {
       ['an email of 255 characters', { email: `${'a'.repeat(253)}@b` }, { '#/email': 'length' }],
       ['roles that are no list', { roles: 'Admin' }, { '#/roles': 'type' }],
       ['51 roles', { roles: Array(51).fill('Viewer') }, { '#/roles': 'type' }],
-      ['a role that is no text', { roles: [['Admin']] }, { '#/roles': 'format' }],
+      ['a role that is not text', { roles: [['Admin']] }, { '#/roles': 'format' }],
       ['a time zone that is an offset', { timeZone: '+01:00' }, { '#/timeZone': 'unknown' }],
       ['a time zone that is null', { timeZone: null }, { '#/timeZone': 'type' }],
     ]
     for (const [what, given, places] of cases) {
       it(`refuses ${what}, and says where`, async () => {
-        const answer = await add(given)
-        assertProblem(answer, 400, 'validation-failed')
-        const named = answer.body.errors.map(({ pointer, code }: Record<string, string>) => [pointer, code])
-        assert.deepEqual(Object.fromEntries(named), places)
+        assertFaults(await add(given), places)
       })
     }
 
-    it('ignores members that are not its own: id, password, enabled', async () => {
-      const id = idOf(
-        await add({ id: 1, password: 'quiet harbour lanterns', enabled: false, hasPassword: true }),
-      )
-      const { body } = await admin.get(`/v1/users/${id}`)
-      assert.deepEqual([body.enabled, body.hasPassword], [true, false])
+    it('refuses members that are not its own: id, password, enabled', async () => {
+      const answer = await add({ id: 1, password: 'quiet harbour lanterns', enabled: false })
+      assertProblem(answer, 400, 'validation-failed')
+      const places = answer.body.errors.map(({ pointer }: { pointer: string }) => pointer)
+      assert.deepEqual(places, ['#/id', '#/password', '#/enabled'])
     })
   })
 
   describe('conflicts', () => {
-    it('with a user or a service of that name, ignoring case, and with a user of that email', async () => {
+    it('refuses the name of another user or service, ignoring case, and the email of another user', async () => {
       const user = await newUser(service)
       const client = await newClient(service)
       for (const userName of [user.userName.toUpperCase(), client.clientId]) {
@@ -119,18 +123,18 @@ describe('addUser', () => {
       assertProblem(await add({ email: user.email.toUpperCase() }), 409, 'email-taken')
     })
 
-    it('with unknown roles, which it names', async () => {
+    it('refuses unknown roles, and names them', async () => {
       const answer = await add({ roles: ['Viewer', 'viewer', 'Boss'] })
       assertProblem(answer, 422, 'unknown-role')
       assert.equal(answer.body.detail, 'There is no role viewer, Boss.')
     })
 
-    it('20 at once with one name give exactly one 201', async () => {
+    it('answers exactly one of 20 simultaneous requests for one name with 201', async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => add({ userName: 'Contended' })))
       assertOneOf(answers, 201, 409, 'name-taken')
     })
 
-    it('leaves no trace', async () => {
+    it('leaves no trace of what it refused', async () => {
       const stored = async () => [
         await service.db.read.selectFrom('principals').select('id').execute(),
         await service.db.read.selectFrom('users').select('principal_id').execute(),

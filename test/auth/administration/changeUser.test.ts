@@ -10,27 +10,26 @@ import {
 import { accountEvents } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertInvalid, assertOneOf, assertProblem } from '../../support/problem.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
 
 describe('changeUser', () => {
   const service = testService()
   let admin: Client
-  let user: TestUser
+  const user = setUp(() => newUser(service, { roles: ['Operator'] }), beforeEach)
   before(async () => {
     admin = await service.bearer('admin')
-  })
-  beforeEach(async () => {
-    user = await newUser(service, { roles: ['Operator'] })
   })
 
   const change = (changes: object | undefined, headers: Record<string, string> = {}, caller = admin) =>
     caller.patch(`/v1/users/${user.id}`, changes, headers)
-  const read = async () => (await admin.get(`/v1/users/${user.id}`)).body
+  const read = async ({ id } = user) => (await admin.get(`/v1/users/${id}`)).body
   const changesOf = async () =>
     (await accountEvents(service, user.id)).filter(({ kind }) => kind === 'user-changed')
 
   describe('succeeds', () => {
-    it('answers 204 with the next version, and leaves one event that names the changes', async () => {
+    it('answers 204 with the next version, leaves one event that names the changes, and changes nobody else', async () => {
+      const other = await newUser(service, { roles: ['Operator'] })
+      const others = await read(other)
       const changes = {
         userName: `${user.userName}-2`,
         email: `MOVED-${user.email}`,
@@ -45,6 +44,7 @@ describe('changeUser', () => {
         email: `moved-${user.email}`,
         timeZone: 'Asia/Tokyo',
       })
+      assert.deepEqual(await read(other), others)
       assert.deepEqual(await changesOf(), [
         {
           kind: 'user-changed',
@@ -70,7 +70,7 @@ describe('changeUser', () => {
       assert.deepEqual(await read(), before)
     })
 
-    it('leaves version and log unchanged if nothing changes, also without a body', async () => {
+    it('leaves version and log unchanged if nothing changes, even without a body', async () => {
       const { userName, email } = user
       const same = { userName, email, timeZone: null, roles: ['Operator', 'Operator'], enabled: true }
       for (const changes of [same, {}, undefined]) {
@@ -86,7 +86,7 @@ describe('changeUser', () => {
       assert.equal((await read()).userName, userName)
     })
 
-    it('lets the user sign in by the new email, no longer by the old one', async () => {
+    it('lets the user sign in with the new email, and no longer with the old one', async () => {
       await change({ email: `other-${user.email}` })
       const { password } = user
       assertProblem(
@@ -99,8 +99,8 @@ describe('changeUser', () => {
     })
   })
 
-  describe('ends what it must', () => {
-    it('all sessions and token families of a user who is disabled, and access tokens in five minutes', async () => {
+  describe('ends sessions and tokens that must end', () => {
+    it('ends all sessions and token families of a disabled user, and access tokens within five minutes', async () => {
       const { browser, bearer, refreshToken } = await everyCredentialOf(service, user)
       await change({ enabled: false })
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
@@ -112,7 +112,7 @@ describe('changeUser', () => {
       admin = await service.bearer('admin')
     })
 
-    it('a role in sessions at once, and access tokens that have it in five minutes', async () => {
+    it('takes a role from sessions at once, and ends access tokens that have it within five minutes', async () => {
       const { browser, bearer } = await everyCredentialOf(service, user)
       await change({ roles: ['Viewer'] })
       assert.deepEqual((await browser.get('/v1/auth/me')).body.roles, [])
@@ -121,7 +121,7 @@ describe('changeUser', () => {
       admin = await service.bearer('admin')
     })
 
-    it('nothing when a role is added or a name changes', async () => {
+    it('ends nothing when a role is added or a name changes', async () => {
       const { browser, bearer } = await everyCredentialOf(service, user)
       await change({ roles: ['Operator', 'Viewer'], userName: `${user.userName}-3` })
       assert.equal((await browser.get('/v1/auth/me')).body.userName, `${user.userName}-3`)
@@ -132,7 +132,7 @@ describe('changeUser', () => {
   })
 
   describe('takes If-Match', () => {
-    it('is 412 with the current version for any other, and changes nothing', async () => {
+    it('answers 412 with the current version to any other version, and changes nothing', async () => {
       await change({ timeZone: 'Asia/Tokyo' }, { 'if-match': '"1"' })
       for (const wrong of ['"1"', '""', 'x', 'W/"1"']) {
         const answer = await change({ enabled: false }, { 'if-match': wrong })
@@ -143,7 +143,7 @@ describe('changeUser', () => {
       assert.equal((await change({ enabled: false }, { 'if-match': 'W/"2"' })).status, 204)
     })
 
-    it('counts the changes of the command line', async () => {
+    it('counts changes made by the command line', async () => {
       const { account } = user
       const stamp = {
         eventId: 'x',
@@ -179,7 +179,7 @@ describe('changeUser', () => {
   })
 
   describe('conflicts', () => {
-    it('is 404 for an id of no user, including that of a service', async () => {
+    it('answers 404 for an id that is not a user’s, such as a service’s', async () => {
       const { id } = await newClient(service)
       for (const unknown of [id, 0, -1, 999_999, '1e0', '01', '2147483648', 'x', '%00']) {
         assertProblem(await admin.patch(`/v1/users/${unknown}`, { enabled: false }), 404, 'user-not-found')
@@ -187,7 +187,7 @@ describe('changeUser', () => {
       }
     })
 
-    it('with the name or email of another, or an unknown role, and changes nothing', async () => {
+    it('refuses the name or email of another account, and an unknown role, and changes nothing', async () => {
       const other = await newUser(service)
       const before = await read()
       const all = { timeZone: 'Asia/Tokyo', enabled: false }
@@ -199,7 +199,7 @@ describe('changeUser', () => {
       assert.deepEqual(await changesOf(), [])
     })
 
-    it('20 at once with one version give one 204, and 412 for the others', async () => {
+    it('accepts one of 20 simultaneous changes of one version, and answers 412 to the others', async () => {
       const zones = ['Asia/Tokyo', 'Europe/Berlin', 'UTC', 'America/New_York']
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -210,7 +210,7 @@ describe('changeUser', () => {
       assert.equal((await changesOf()).length, 1)
     })
 
-    it('20 users that want one name at once: exactly one gets it', async () => {
+    it('gives a name to exactly one of 20 users who claim it at once', async () => {
       const users: TestUser[] = []
       while (users.length < 20) users.push(await newUser(service))
       const answers = await Promise.all(

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
+import { newClient, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
 import { accountEvents, idOf } from '../../support/administration.ts'
-import type { Client } from '../../support/client.ts'
-import { assertProblem } from '../../support/problem.ts'
-import { testService } from '../../support/service.ts'
+import { assertFaults, assertProblem } from '../../support/problem.ts'
+import { setUp, testService } from '../../support/service.ts'
 import { until } from '../../support/stream.ts'
 
 describe('service clients', () => {
   const service = testService()
-  let admin: Client
+  const admin = setUp(() => service.bearer('admin'), beforeEach)
   let count = 0
   let id: number
   let clientId: string
   let clientSecret: string
   beforeEach(async () => {
-    admin = await service.bearer('admin')
     count += 1
     clientId = `Client${count}`
     const added = await admin.post('/v1/clients', { clientId, roles: ['Viewer'] })
     id = idOf(added)
     clientSecret = added.body.clientSecret
+    assert.equal(added.headers.get('cache-control'), 'no-store')
   })
 
   const path = () => `/v1/clients/${id}`
@@ -33,12 +33,14 @@ describe('service clients', () => {
       assert.deepEqual(await read(), {
         id,
         clientId,
-        name: null,
+        displayName: null,
         roles: ['Viewer'],
         enabled: true,
         secrets: 1,
         endsAtUtc: null,
         lastUsedAtUtc: null,
+        ownerId: null,
+        owner: null,
         createdAtUtc: at(0),
       })
       assert.equal((await exchange()).status, 200)
@@ -49,7 +51,7 @@ describe('service clients', () => {
       ])
     })
 
-    it('refuses a name that a client or a user has, and an unknown role', async () => {
+    it('refuses the name of another client or user, and an unknown role', async () => {
       for (const taken of [clientId.toLowerCase(), 'ADMIN']) {
         assertProblem(await admin.post('/v1/clients', { clientId: taken, roles: [] }), 409, 'name-taken')
       }
@@ -58,30 +60,31 @@ describe('service clients', () => {
     })
 
     it('says what is wrong with each member', async () => {
-      const wrong = { clientId: '7', name: ' ', roles: [1], endsAtUtc: '2027-02-31T00:00:00Z' }
-      const answer = await admin.post('/v1/clients', wrong)
-      assertProblem(answer, 400, 'validation-failed')
-      const named = answer.body.errors.map(({ pointer, code }: Record<string, string>) => [pointer, code])
-      assert.deepEqual(Object.fromEntries(named), {
+      const wrong = {
+        ...{ clientId: '7', displayName: ' ', roles: [1], endsAtUtc: '2027-02-31T00:00:00Z' },
+        ownerId: 0,
+      }
+      assertFaults(await admin.post('/v1/clients', wrong), {
         '#/clientId': 'format',
-        '#/name': 'length',
+        '#/displayName': 'length',
         '#/roles': 'format',
         '#/endsAtUtc': 'format',
+        '#/ownerId': 'minimum',
       })
     })
   })
 
   describe('changeClient', () => {
-    it('changes what is sent, and leaves one event that names the changes', async () => {
+    it('changes the members that are sent, and leaves one event that names the changes', async () => {
       const endsAtUtc = at(3_600_000)
       const answer = await admin.patch(path(), {
-        name: ' Nightly ',
+        displayName: ' Nightly ',
         endsAtUtc,
         roles: ['Operator'],
         enabled: false,
       })
       assert.deepEqual([answer.status, answer.headers.get('etag')], [204, '"2"'])
-      const changed = { name: 'Nightly', endsAtUtc, roles: ['Operator'], enabled: false }
+      const changed = { displayName: 'Nightly', endsAtUtc, roles: ['Operator'], enabled: false }
       assert.partialDeepStrictEqual(await read(), changed)
       assert.deepEqual((await accountEvents(service, id)).at(-1), {
         kind: 'client-changed',
@@ -89,18 +92,18 @@ describe('service clients', () => {
         data: {
           name: clientId,
           displayName: 'Nightly',
-          endsAt: endsAtUtc,
+          endsAtUtc,
           granted: ['Operator'],
           revoked: ['Viewer'],
           enabled: false,
         },
       })
       assert.equal((await admin.patch(path(), changed)).headers.get('etag'), '"2"')
-      assert.equal((await admin.patch(path(), { name: null, endsAtUtc: null })).status, 204)
-      assert.partialDeepStrictEqual(await read(), { name: null, endsAtUtc: null })
+      assert.equal((await admin.patch(path(), { displayName: null, endsAtUtc: null })).status, 204)
+      assert.partialDeepStrictEqual(await read(), { displayName: null, endsAtUtc: null })
     })
 
-    it('checks If-Match, and is 404 for a user', async () => {
+    it('checks If-Match, and answers 404 for a user', async () => {
       assertProblem(await admin.patch(path(), {}, { 'if-match': '"9"' }), 412, 'precondition-failed')
       for (const unknown of [1, 999_999, 'x']) {
         assertProblem(await admin.patch(`/v1/clients/${unknown}`, {}), 404, 'client-not-found')
@@ -117,18 +120,19 @@ describe('service clients', () => {
       assert.equal((await serving.get('/v1/auth/me')).status, 401)
     })
 
-    it('ends the tokens that would outlive an earlier end', async () => {
+    it('ends tokens that would outlive an end that was moved forward, and none when it is moved back', async () => {
       const { accessToken } = (await exchange()).body
       const serving = service.client().withBearer(accessToken)
       assert.equal((await serving.get('/v1/auth/me')).status, 200)
       await admin.patch(path(), { endsAtUtc: at(600_000) })
       const { accessToken: later } = (await exchange()).body
+      await admin.patch(path(), { endsAtUtc: at(900_000) })
       service.advance(301_000)
       assert.equal((await serving.get('/v1/auth/me')).status, 401)
       assert.equal((await service.client().withBearer(later).get('/v1/auth/me')).status, 200)
     })
 
-    it('gives no token from the second of the end on, and no token that expires later', async () => {
+    it('issues no token once the end is reached, and none that expires after it', async () => {
       service.advance(1_000 - (service.now() % 1_000))
       const end = at(600_000)
       for (const endsAtUtc of [end, at(600_999)]) {
@@ -144,10 +148,72 @@ describe('service clients', () => {
     })
   })
 
-  it('show when they were last used, written at most once a minute, without a new version', async () => {
+  describe('have an owner or none', () => {
+    let owner: TestUser
+    beforeEach(async () => {
+      owner = await newUser(service)
+    })
+    const owned = async () => {
+      const { ownerId, owner: name } = await read()
+      const { items } = (await admin.get(`/v1/clients?filter=${clientId}`)).body
+      assert.deepEqual([items[0].ownerId, items[0].owner], [ownerId, name])
+      return [ownerId, name]
+    }
+
+    it('from the beginning, which the event of the new client says', async () => {
+      const { id: ownerId, userName } = owner
+      const one = { clientId: `Owned${count}`, roles: [], ownerId: String(ownerId) }
+      const added = idOf(await admin.post('/v1/clients', one))
+      const { body } = await admin.get(`/v1/clients/${added}`)
+      assert.deepEqual([body.ownerId, body.owner], [ownerId, userName])
+      const data = { name: one.clientId, roles: [], owner: userName, ownerId }
+      assert.deepEqual(await accountEvents(service, added), [{ kind: 'client-added', byId: 1, data }])
+      const nobodys = { clientId: `Nobodys${count}`, roles: [], ownerId: null }
+      assert.equal((await admin.post('/v1/clients', nobodys)).status, 201)
+    })
+
+    it('set, kept and taken away later, with an event for each change', async () => {
+      const { id: ownerId, userName } = owner
+      assert.equal((await admin.patch(path(), { ownerId })).status, 204)
+      assert.deepEqual(await owned(), [ownerId, userName])
+      assert.equal((await admin.patch(path(), { displayName: 'Nightly' })).status, 204)
+      assert.equal((await admin.patch(path(), { ownerId })).headers.get('etag'), '"3"')
+      assert.deepEqual(await owned(), [ownerId, userName])
+      assert.equal((await admin.patch(path(), { ownerId: null })).status, 204)
+      assert.deepEqual(await owned(), [null, null])
+      const changes = (await accountEvents(service, id)).slice(1).map(({ data }) => data)
+      assert.deepEqual(changes, [
+        { name: clientId, owner: userName, ownerId },
+        { name: clientId, displayName: 'Nightly' },
+        { name: clientId, owner: null, ownerId: null },
+      ])
+    })
+
+    it('keep an owner who is disabled later, but cannot be given a disabled one', async () => {
+      const { id: ownerId } = owner
+      assert.equal((await admin.patch(path(), { ownerId })).status, 204)
+      await setEnabled(service, owner, false)
+      assert.equal((await admin.patch(path(), { ownerId, displayName: 'Kept' })).status, 204)
+      assert.deepEqual((await owned())[0], ownerId)
+      const stored = JSON.stringify(await read())
+      const other = await newClient(service)
+      const disabled = await newUser(service)
+      await setEnabled(service, disabled, false)
+      for (const wrong of [disabled.id, other.id, id, 2_147_483_647]) {
+        assertProblem(await admin.patch(path(), { ownerId: wrong, displayName: 'Lost' }), 422, 'not-an-owner')
+        const one = { clientId: `Lost${count}`, roles: [], ownerId: wrong }
+        assertProblem(await admin.post('/v1/clients', one), 422, 'not-an-owner')
+      }
+      assert.equal(JSON.stringify(await read()), stored)
+    })
+  })
+
+  it('show their last use, which is stored at most once a minute and does not change the version', async () => {
     const usedAt = at(0)
     await exchange()
     await until(async () => (await read()).lastUsedAtUtc === usedAt)
+    await service.db.write('noteClientUse', { principalId: id, nowMilliseconds: service.now() - 1 })
+    assert.equal((await read()).lastUsedAtUtc, usedAt)
     assert.equal((await admin.get(path())).headers.get('etag'), '"1"')
   })
 
@@ -163,7 +229,7 @@ describe('service clients', () => {
       return answers.map(({ status }) => status)
     }
 
-    it('allow two at a time, until the old one is dropped', async () => {
+    it('allow two secrets at a time, until the old one is dropped', async () => {
       const second = await rotate()
       assert.deepEqual(await statusesOf([clientSecret, second]), [200, 200])
       assert.equal((await read()).secrets, 2)
@@ -173,16 +239,26 @@ describe('service clients', () => {
       assert.deepEqual(await statusesOf([second, third]), [401, 200])
       const fourth = await rotate({ dropOld: true })
       assert.deepEqual(await statusesOf([third, fourth]), [401, 200])
+      const [, ...events] = await accountEvents(service, id)
+      assert.deepEqual(
+        events.map(({ kind, data }) => [kind, data.dropped]),
+        [
+          ['secret-rotated', 0],
+          ['secret-rotated', 1],
+          ['secrets-dropped', 1],
+          ['secret-rotated', 1],
+        ],
+      )
     })
 
-    it('are 404 for an id of no client', async () => {
+    it('answer 404 for an id that is not a client’s', async () => {
       for (const unknown of [1, 999_999, 'x']) {
         assertProblem(await admin.post(`/v1/clients/${unknown}/secrets`), 404, 'client-not-found')
         assertProblem(await admin.send('DELETE', `/v1/clients/${unknown}/secrets`), 404, 'client-not-found')
       }
     })
 
-    it('ten at once leave two working secrets, both from the answers', async () => {
+    it('leave two working secrets after ten simultaneous rotations, both from their answers', async () => {
       const secrets = await Promise.all(Array.from({ length: 10 }, () => rotate()))
       const statuses = await statusesOf(secrets)
       assert.equal(statuses.filter((status) => status === 200).length, 2)
@@ -190,7 +266,7 @@ describe('service clients', () => {
     })
   })
 
-  it('never hold permissions for people, whatever their role gets later', async () => {
+  it('never hold permissions that are for people, even if their role gets them later', async () => {
     const role = `Grown${count}`
     await admin.post('/v1/roles', { name: role, permissions: ['Orders.Read'] })
     await admin.patch(path(), { roles: [role] })

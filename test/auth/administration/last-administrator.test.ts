@@ -28,7 +28,7 @@ describe('the last account that can manage accounts', () => {
     assert.equal(await countAdministrators(service), 1)
   }
 
-  it('keeps that permission, whatever change is made to it, alone or with others', async () => {
+  it('keeps that permission, whether a change affects this account alone or others too', async () => {
     const { user, caller } = one
     await refused(await patch(caller, user, { enabled: false }))
     await refused(await patch(caller, user, { roles: [] }))
@@ -38,7 +38,7 @@ describe('the last account that can manage accounts', () => {
     assert.equal((await patch(caller, user, { roles: ['Admin', 'Viewer'] })).status, 204)
   })
 
-  it('keeps it against every write of the command line too', async () => {
+  it('keeps that permission through every change by the command line, too', async () => {
     const { account } = one.user
     const permissions = ['Accounts.Manage' as const]
     const ways = [
@@ -54,7 +54,7 @@ describe('the last account that can manage accounts', () => {
     await assert.rejects(removed, { code: 'role-held' })
   })
 
-  it('is the last one even if others are disabled, have no password, or are services', async () => {
+  it('counts as the last one even if others are disabled, have no password, or are services', async () => {
     const { caller, user } = one
     const invited = {
       userName: `Invited${user.id}`,
@@ -69,7 +69,7 @@ describe('the last account that can manage accounts', () => {
     await refused(await patch(caller, user, { enabled: false }))
   })
 
-  it('can lose it once there is another', async () => {
+  it('can lose that permission once another account has it', async () => {
     const other = await newAdministrator(service)
     assert.equal((await patch(other.caller, one.user, { enabled: false })).status, 204)
     await refused(await patch(other.caller, other.user, { roles: [] }))
@@ -77,7 +77,7 @@ describe('the last account that can manage accounts', () => {
 
   const ways = [{ enabled: false }, { roles: [] }, { roles: ['Viewer'] }]
 
-  it('is one of two that take it from each other at once, by any way', async () => {
+  it('remains when two accounts take the permission from each other at once, in any way', async () => {
     for (const [index, way] of [...ways, ...ways, ...ways].entries()) {
       const [left, right] = [await newAdministrator(service), await newAdministrator(service)]
       await leaveAdministrators(service, [left.user, right.user])
@@ -87,7 +87,7 @@ describe('the last account that can manage accounts', () => {
       ])
       const statuses = answers.map(({ status }) => status)
       assert.deepEqual(statuses.filter((status) => status === 204).length, 1)
-      // A request that comes after the other has taken the permission is not admitted.
+      // The guard refuses a request that comes after the other has taken the permission.
       assert.ok(
         statuses.some((status) => [401, 403, 409].includes(status)),
         String(statuses),
@@ -96,7 +96,7 @@ describe('the last account that can manage accounts', () => {
     }
   })
 
-  it('is one of two even if both requests were admitted before either ran', async () => {
+  it('remains even if both requests were admitted before either ran', async () => {
     const nothing = { userName: null, email: null, timeZone: null, roles: null, enabled: null }
     for (const way of [...ways, ...ways, ...ways]) {
       const [left, right] = [
@@ -118,7 +118,7 @@ describe('the last account that can manage accounts', () => {
     }
   })
 
-  it('is one of ten that give it up at once, by the command line and by HTTP', async () => {
+  it('remains when ten accounts give the permission up at once, by the command line and by HTTP', async () => {
     const people = [one]
     while (people.length < 10) people.push(await newAdministrator(service))
     const outcomes = await Promise.all(
@@ -136,7 +136,7 @@ describe('the last account that can manage accounts', () => {
     assert.equal(await countAdministrators(service), 1)
   })
 
-  it('keeps it if its role loses the permission while another account loses the role', async () => {
+  it('keeps that permission if its role loses it while another account loses the role', async () => {
     for (let round = 0; round < 6; round += 1) {
       const role = `Keepers${round}`
       const other = await newUser(service, { roles: [] })

@@ -1,36 +1,34 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { newUser } from '../../support/accounts.ts'
 import { accountEvents, idOf } from '../../support/administration.ts'
-import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { publicUrl, testService } from '../../support/service.ts'
+import { publicUrl, setUp, testService } from '../../support/service.ts'
 
 const newPassword = 'eleven kites beyond the ferry'
 
 describe('makeLink', () => {
   const service = testService()
-  let admin: Client
-  before(async () => {
-    admin = await service.bearer('admin')
-  })
+  const admin = setUp(() => service.bearer('admin'))
 
   const tokenOf = (link: string) => new URLSearchParams(new URL(link).hash.slice(1)).get('token')
   const make = (id: number | string) => admin.post(`/v1/users/${id}/links`)
   const use = (token: string | null) => service.client().post('/v1/auth/links/use', { token, newPassword })
 
-  it('answers 201 with a link of the web app; its token is after the #, and never stored', async () => {
-    const answer = await make((await newUser(service)).id)
+  it('answers 201 with a link to the web app, whose token is after the # and never stored', async () => {
+    const user = await newUser(service)
+    const answer = await make(user.id)
     assert.equal(answer.status, 201)
     const { link, expiresAtUtc } = answer.body
     assert.ok(link.startsWith(`${publicUrl}/link#`))
+    assert.equal(new URLSearchParams(new URL(link).hash.slice(1)).get('email'), user.email)
     assert.equal(expiresAtUtc, new Date(service.now() + 24 * 3_600_000).toISOString())
     const token = tokenOf(link) ?? assert.fail('no token')
     const rows = await service.db.read.selectFrom('one_time_links').selectAll().execute()
     assert.ok(!JSON.stringify(rows).includes(token))
   })
 
-  it('lets an invited user sign in, and shows that there is a password', async () => {
+  it('lets an invited user sign in, and then shows that the user has a password', async () => {
     const email = 'invited@example.com'
     const id = idOf(await admin.post('/v1/users', { userName: 'Invited', email, roles: ['Viewer'] }))
     assert.equal((await use(tokenOf((await make(id)).body.link))).status, 204)
@@ -46,7 +44,7 @@ describe('makeLink', () => {
     ])
   })
 
-  it('voids the one before', async () => {
+  it('voids the previous link', async () => {
     const { id } = await newUser(service)
     const [first, second] = [await make(id), await make(id)]
     assertProblem(await use(tokenOf(first.body.link)), 404, 'link-not-found')
@@ -57,10 +55,10 @@ describe('makeLink', () => {
     const { id } = await newUser(service)
     await admin.patch(`/v1/users/${id}`, { enabled: false })
     assertProblem(await make(id), 409, 'account-disabled')
-    for (const unknown of [4, 999_999, 'x']) assertProblem(await make(unknown), 404, 'user-not-found')
+    for (const unknown of [5, 999_999, 'x']) assertProblem(await make(unknown), 404, 'user-not-found')
   })
 
-  it('stops working once its user is disabled', async () => {
+  it('makes a link that stops working once its user is disabled', async () => {
     const { id } = await newUser(service)
     const { body } = await make(id)
     await admin.patch(`/v1/users/${id}`, { enabled: false })

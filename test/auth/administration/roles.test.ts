@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
-import { before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../../server/audit/audit.ts'
 import { permissions } from '../../../server/permissions.ts'
 import { newUser } from '../../support/accounts.ts'
-import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { assertOneOf, assertProblem } from '../../support/problem.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
 
 describe('roles', () => {
   const service = testService()
-  let admin: Client
+  const admin = setUp(() => service.bearer('admin'))
   let count = 0
   let name: string
-  before(async () => {
-    admin = await service.bearer('admin')
-  })
   beforeEach(async () => {
     count += 1
     name = `Role${count}`
@@ -41,15 +37,21 @@ describe('roles', () => {
     )
     assert.equal(body.totalCount, body.items.length)
     const all = await admin.get('/v1/permissions?pageSize=100')
-    assert.deepEqual(
-      all.body.items.map((permission: { name: string }) => permission.name),
-      [...permissions],
-    )
+    const names = all.body.items.map((permission: { name: string }) => permission.name)
+    assert.deepEqual(names, [...permissions])
     const ofPeople = all.body.items.filter(({ services }: { services: boolean }) => !services)
     assert.deepEqual(
       ofPeople.map((permission: { name: string }) => permission.name),
       ['Policy.Manage', 'Accounts.Manage'],
     )
+    const second = await admin.get('/v1/permissions?pageSize=3&pageNumber=2')
+    assert.deepEqual(second.body.items, all.body.items.slice(3, 6))
+  })
+
+  it('are sorted in the answer that adds them', async () => {
+    const held = ['Orders.Read', 'Log.Read']
+    const { body } = await admin.post('/v1/roles', { name: `Sorted${count}`, permissions: held })
+    assert.deepEqual(body.permissions, ['Log.Read', 'Orders.Read'])
   })
 
   it('are replaced as a whole, with one event that names the changes', async () => {
@@ -63,7 +65,7 @@ describe('roles', () => {
     ])
   })
 
-  it('check If-Match, and count the changes of the command line', async () => {
+  it('check If-Match, and count changes made by the command line', async () => {
     const change = { role: name, permissions: ['Orders.Note' as const], stamp: machineStamp(service.now()) }
     await service.db.write('allowPermissions', change)
     const late = await put([], { 'if-match': '"1"' })
@@ -72,7 +74,7 @@ describe('roles', () => {
     assert.equal((await put([], { 'if-match': '"2"' })).status, 204)
   })
 
-  it('accept exactly one of 20 changes of one version at once', async () => {
+  it('accept exactly one of 20 simultaneous changes of one version', async () => {
     const sets = [['Orders.Note'], ['Log.Read'], []]
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => put(sets[index % 3], { 'if-match': '"1"' })),
@@ -80,7 +82,7 @@ describe('roles', () => {
     assertOneOf(answers, 204, 412, 'precondition-failed')
   })
 
-  it('refuse an unknown permission, one given twice, and a name that differs in case only', async () => {
+  it('refuse an unknown permission, one given twice, and a name that differs from another only in case', async () => {
     for (const wrong of [['Orders.Delete'], ['Log.Read', 'Log.Read'], 'Log.Read', [null], null]) {
       assertProblem(await put(wrong), 400, 'validation-failed')
     }
@@ -91,7 +93,7 @@ describe('roles', () => {
     }
   })
 
-  it('keep the last account that can manage accounts', async () => {
+  it('leave at least one account that can manage accounts', async () => {
     assertProblem(await put(['Orders.Read'], {}, 'Admin'), 409, 'last-administrator')
     const { body } = await admin.get('/v1/roles/Admin')
     assert.deepEqual(body.permissions, [...permissions].sort())

@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict'
-import { before, beforeEach, describe, it } from 'node:test'
-import { everyCredentialOf, liveCredentials, newUser, type TestUser } from '../../support/accounts.ts'
+import { beforeEach, describe, it } from 'node:test'
+import { everyCredentialOf, liveCredentials, newUser } from '../../support/accounts.ts'
 import { accountEvents } from '../../support/administration.ts'
-import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
 
 describe('listUserSignIns, endUserSignIn and signOutUser', () => {
   const service = testService()
-  let admin: Client
-  let user: TestUser
-  let credentials: Awaited<ReturnType<typeof everyCredentialOf>>
-  before(async () => {
-    admin = await service.bearer('admin')
-  })
-  beforeEach(async () => {
-    user = await newUser(service)
-    credentials = await everyCredentialOf(service, user)
-  })
+  const admin = setUp(() => service.bearer('admin'))
+  const user = setUp(() => newUser(service), beforeEach)
+  const credentials = setUp(() => everyCredentialOf(service, user), beforeEach)
 
   const path = (rest = '') => `/v1/users/${user.id}/sessions${rest}`
   const idOf = async (kind: string): Promise<string> => {
@@ -39,13 +31,13 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     assert.match(first.headers.get('link') ?? '', new RegExp(`/v1/users/${user.id}/sessions\\?pageNumber=2`))
   })
 
-  it('show no id that signs a caller in', async () => {
+  it('show no id with which anyone could sign in', async () => {
     const { text } = await admin.get(path())
     for (const cookie of credentials.browser.cookies.values()) assert.ok(!text.includes(cookie))
     assert.ok(!text.includes(credentials.refreshToken))
   })
 
-  it('end one, and nothing else of that user', async () => {
+  it('end one sign-in, and no other of that user', async () => {
     const answer = await admin.send('DELETE', path(`/${await idOf('session')}`))
     assert.deepEqual([answer.status, answer.text], [204, ''])
     assert.equal((await credentials.browser.get('/v1/auth/me')).status, 401)
@@ -54,7 +46,7 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     assert.deepEqual(events.at(-1), { kind: 'sign-in-ended', byId: 1, data: { name: user.userName } })
   })
 
-  it('end all', async () => {
+  it('end all sign-ins of that user', async () => {
     assert.equal((await admin.send('DELETE', path())).status, 204)
     assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     assert.deepEqual((await admin.get(path())).body.items, [])
@@ -62,7 +54,7 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     assert.deepEqual([kind, byId], ['signed-out', 1])
   })
 
-  it('end nothing of another user: the session has to be that user’s', async () => {
+  it('end no session that belongs to another user', async () => {
     const other = await newUser(service)
     await everyCredentialOf(service, other)
     const { body } = await admin.get(`/v1/users/${other.id}/sessions`)
@@ -71,7 +63,7 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     assert.deepEqual(await liveCredentials(service, other), { sessions: 1, families: 1 })
   })
 
-  it('are 404 for an unknown user and an unknown session', async () => {
+  it('answer 404 for an unknown user and an unknown session', async () => {
     for (const [method, rest] of [
       ['GET', ''],
       ['DELETE', ''],

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
-import type { Client } from '../../support/client.ts'
+import { type Event, eventRow, machineStamp } from '../../../server/audit/audit.ts'
+import { withRawDatabase } from '../../support/database.ts'
 import { storedEvents } from '../../support/kept-log.ts'
+import { seal } from '../../support/log.ts'
 import { createdId, insertOrders, orderRow, storedState } from '../../support/orders.ts'
-import { assertProblem } from '../../support/problem.ts'
-import { testService } from '../../support/service.ts'
+import { assertFaults, assertProblem } from '../../support/problem.ts'
+import { setUp, testService } from '../../support/service.ts'
 import { badWords, goodWords } from '../../support/words.ts'
 
 describe('addNote', () => {
   const service = testService()
-  let admin: Client
-  let operator: Client
+  const admin = setUp(() => service.bearer('admin'))
+  const operator = setUp(() => service.bearer('operator'))
   let id: string
   before(async () => {
-    admin = await service.bearer('admin')
-    operator = await service.bearer('operator')
     id = await createdId(operator, { customer: 'Müller', total: '12.5' })
   })
 
@@ -30,7 +30,7 @@ describe('addNote', () => {
     (await storedEvents(service.db.read, order)).filter(({ kind }) => kind === 'noted')
 
   describe('succeeds', () => {
-    it('answers 201 with the id of the event, and leaves the order as it is', async () => {
+    it('answers 201 with the id of the event, and does not change the order', async () => {
       const asItWas = await read(id)
       const answer = await note(id, { text: ' Called\r\nthe customer. ' }, { 'time-zone': 'Asia/Tokyo' })
       assert.equal(answer.status, 201, answer.text)
@@ -55,10 +55,8 @@ describe('addNote', () => {
         const asItWas = await read(row?.id ?? '')
         assert.equal((await note(row?.id ?? '')).status, 201)
         assert.deepEqual(await read(row?.id ?? ''), asItWas)
-        assert.deepEqual(
-          (await notesOf(row?.id ?? '')).map(({ version }) => version),
-          [7],
-        )
+        const versions = (await notesOf(row?.id ?? '')).map(({ version }) => version)
+        assert.deepEqual(versions, [7])
       })
     }
 
@@ -67,10 +65,8 @@ describe('addNote', () => {
         const order = await createdId(operator)
         const answer = await note(order, { text: sent })
         assert.equal(answer.status, 201, answer.text)
-        assert.deepEqual(
-          (await notesOf(order)).map((event) => event.text),
-          [kept],
-        )
+        const texts = (await notesOf(order)).map((event) => event.text)
+        assert.deepEqual(texts, [kept])
       })
     }
 
@@ -89,15 +85,39 @@ describe('addNote', () => {
       for (const caller of [await service.session('operator'), await service.bearer('demo-service')]) {
         assert.equal((await caller.post(`/v1/orders/${order}/notes`, { text })).status, 201)
       }
-      assert.deepEqual(
-        (await notesOf(order)).map(({ by_name: by }) => by),
-        ['operator', 'demo-service'],
-      )
+      const authors = (await notesOf(order)).map(({ by_name: by }) => by)
+      assert.deepEqual(authors, ['operator', 'demo-service'])
+    })
+  })
+
+  describe('conflicts', () => {
+    /** Adds notes without a request for each. */
+    const fill = (order: string, count: number) =>
+      withRawDatabase(service.databaseUrl, async (db) => {
+        const stamp = () => machineStamp(service.now())
+        const event: Event = { kind: 'noted', subject: { kind: 'order', id: order }, version: 1, data: {} }
+        const rows = Array.from({ length: count }, () => eventRow(stamp(), event))
+        await db.insertInto('unsealed_events').values(rows).execute()
+      })
+
+    it('leaves exactly 1,000 notes when fifty are added at once to an order that has 999, sealed or not', async () => {
+      const order = await createdId(operator)
+      await fill(order, 500)
+      await seal(service.db)
+      await fill(order, 499)
+      const answers = await Promise.all(Array.from({ length: 50 }, () => note(order)))
+      assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+      for (const answer of answers.filter(({ status }) => status !== 201)) {
+        assertProblem(answer, 409, 'too-many-notes')
+      }
+      assert.equal((await notesOf(order)).length, 1_000)
+      assert.equal((await note(await createdId(operator))).status, 201)
+      assert.equal((await admin.patch(`/v1/orders/${order}/approve`)).status, 204)
     })
   })
 
   describe('honours Idempotency-Key', () => {
-    it('replays the same note, once written, and is 422 for another', async () => {
+    it('replays the same note, which is stored once, and answers 422 to another', async () => {
       const [order, key] = [await createdId(operator), { 'idempotency-key': randomUUID() }]
       const answers = [await note(order, { text }, key), await note(order, { text: ` ${text}` }, key)]
       assert.deepEqual(
@@ -112,7 +132,7 @@ describe('addNote', () => {
       assertProblem(await note(order, { text: 'Another.' }, key), 422, 'idempotency-key-reused')
     })
 
-    it('makes one note of fifty under one key', async () => {
+    it('adds one note for fifty requests under one key', async () => {
       const [order, key] = [await createdId(operator), { 'idempotency-key': randomUUID() }]
       const answers = await Promise.all(Array.from({ length: 50 }, () => note(order, { text }, key)))
       const codes = new Set(answers.map(({ status, body }) => `${status} ${body.code}`))
@@ -127,21 +147,16 @@ describe('addNote', () => {
   describe('rejects input', () => {
     for (const [what, json, code] of badWords) {
       it(`refuses a note that is or has ${what}`, async () => {
-        const answer = await note(id, `{"text":${json}}`)
-        assertProblem(answer, 400, 'validation-failed')
-        assert.deepEqual(
-          answer.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
-          [['#/text', code]],
-        )
+        assertFaults(await note(id, `{"text":${json}}`), { '#/text': code })
       })
     }
 
-    it('refuses a body without one', async () => {
+    it('refuses a body without a note', async () => {
       for (const body of ['{}', '{"reason":"x"}'])
         assertProblem(await note(id, body), 400, 'validation-failed')
     })
 
-    it('is 400 for a faulty header before 404', async () => {
+    it('answers 400 to an invalid header before 404', async () => {
       for (const order of [randomUUID(), 'x']) {
         assertProblem(await note(order, { text }, { 'time-zone': 'Mars' }), 400, 'invalid-time-zone')
         assertProblem(await note(order, { text }, { 'idempotency-key': '"' }), 400, 'invalid-idempotency-key')
@@ -150,30 +165,26 @@ describe('addNote', () => {
     })
   })
 
-  describe('leaves no trace on failure', () => {
-    it('writes neither an event nor a key', async () => {
-      const stateBefore = await storedState(service)
-      const key = { 'idempotency-key': 'no-trace' }
-      const refused = [
-        await note(id, { text: '' }, key),
-        await note(id, { text }, { ...key, 'time-zone': 'Mars' }),
-        await note(randomUUID(), { text }, key),
-        await note('x', { text }, key),
-        await (await service.bearer('viewer')).post(`/v1/orders/${id}/notes`, { text }, key),
-        await service.client().post(`/v1/orders/${id}/notes`, { text }, key),
-      ]
-      assert.deepEqual(
-        refused.map(({ status }) => status),
-        [400, 400, 404, 404, 403, 401],
-      )
-      assert.deepEqual(await storedState(service), stateBefore)
-    })
+  it('writes neither an event nor a key on failure', async () => {
+    const stateBefore = await storedState(service)
+    const key = { 'idempotency-key': 'no-trace' }
+    const refused = [
+      await note(id, { text: '' }, key),
+      await note(id, { text }, { ...key, 'time-zone': 'Mars' }),
+      await note(randomUUID(), { text }, key),
+      await note('x', { text }, key),
+      await (await service.bearer('viewer')).post(`/v1/orders/${id}/notes`, { text }, key),
+      await service.client().post(`/v1/orders/${id}/notes`, { text }, key),
+    ]
+    const statuses = refused.map(({ status }) => status)
+    assert.deepEqual(statuses, [400, 400, 404, 404, 403, 401])
+    assert.deepEqual(await storedState(service), stateBefore)
   })
 
-  describe('is found by nothing else', () => {
+  describe('does not appear elsewhere:', () => {
     const word = 'Quokkaberry'
 
-    it('neither by a filter, nor in a list, an order, the figures or a line of the log of the service', async () => {
+    it('not in a search, a list, an order, the figures or a line of the service’s log', async () => {
       const order = await createdId(operator)
       const rejected = await createdId(operator)
       await note(order, { text: `${word} note` })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
-import type { Client } from '../../support/client.ts'
+import { describe, it } from 'node:test'
 import { createdId } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { setUp } from '../../support/service.ts'
 import { describeTransition } from './transition.ts'
 
 describe('approveOrder', () => {
@@ -15,10 +15,7 @@ describe('approveOrder', () => {
   })
 
   describe('needs no body', () => {
-    let admin: Client
-    before(async () => {
-      admin = await service.bearer('admin')
-    })
+    const admin = setUp(() => service.bearer('admin'))
 
     const bodies: [status: number, code: string, body: string, headers: Record<string, string>][] = [
       [415, 'unsupported-media-type', 'x', { 'content-type': 'text/plain' }],
@@ -27,14 +24,14 @@ describe('approveOrder', () => {
       [413, 'body-too-large', `"${'x'.repeat(64 * 1024)}"`, {}],
     ]
     for (const [status, code, body, headers] of bodies) {
-      it(`and is ${status} ${code} for one of that kind, which approves nothing`, async () => {
+      it(`answers ${status} ${code} to such a body, and approves nothing`, async () => {
         const id = await createdId(admin)
         assertProblem(await admin.patch(`/v1/orders/${id}/approve`, body, headers), status, code)
         assert.equal((await admin.get(`/v1/orders/${id}`)).body.status, 0)
       })
     }
 
-    it('is 409 with the current status the second time, not a silent 204', async () => {
+    it('answers 409 with the current status the second time, not a silent 204', async () => {
       const id = await createdId(admin)
       assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
       const { body: asApproved } = await admin.get(`/v1/orders/${id}`)

@@ -1,25 +1,22 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { before, describe, it } from 'node:test'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
-import type { Answer, Client } from '../../support/client.ts'
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
+import { signingKeysOf } from '../../../server/auth/credentials/tokens/keys.ts'
+import type { Answer } from '../../support/client.ts'
 import { assertChained, storedEvents } from '../../support/kept-log.ts'
+import { addWaitingEvents, seal } from '../../support/log.ts'
 import { createdId, insertOrders, orderRow, storedState } from '../../support/orders.ts'
 import { newApprover, policyRow, putPolicy } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { publicUrl, testService } from '../../support/service.ts'
+import { publicUrl, type Service, setUp, startService, testService } from '../../support/service.ts'
 
 describe('getOrderReceipt', () => {
   const service = testService()
-  let admin: Client
-  let operator: Client
-  let viewer: Client
-  before(async () => {
-    admin = await service.bearer('admin')
-    operator = await service.bearer('operator')
-    viewer = await service.bearer('viewer')
-  })
+  const admin = setUp(() => service.bearer('admin'))
+  const operator = setUp(() => service.bearer('operator'))
+  const viewer = setUp(() => service.bearer('viewer'))
 
   const ask = (id: string) => viewer.get(`/v1/orders/${id}/receipt`)
   /** Asks again while the service is sealing by itself. */
@@ -36,7 +33,7 @@ describe('getOrderReceipt', () => {
   }
 
   describe('succeeds', () => {
-    it('with a JWS of a distinct type, which the JWKS verifies and no clock ages', async () => {
+    it('answers a JWS of a distinct type, which the JWKS can verify and which never expires', async () => {
       const answer = await get(await approved())
       assert.equal(answer.status, 200, answer.text)
       assert.deepEqual(Object.keys(answer.body), ['receipt'])
@@ -55,10 +52,11 @@ describe('getOrderReceipt', () => {
         'iat',
         'iss',
         'order',
+        'organisation',
       ])
     })
 
-    it('over what was approved, by whom and when, and where the log has it', async () => {
+    it('covers what was approved, by whom and when, and where the log has it', async () => {
       const id = await approved({ customer: 'Müller & Söhne', total: '1250.5000' })
       const { body: order } = await viewer.get(`/v1/orders/${id}`)
       const [creator, approver] = [
@@ -68,8 +66,11 @@ describe('getOrderReceipt', () => {
       const claims = decodeJwt((await get(id)).body.receipt)
       const { items } = (await viewer.get(`/v1/orders/${id}/history`)).body
       const [, event] = items
+      assert.equal(claims.organisation, null)
+      const { number } = (await viewer.get(`/v1/orders/${id}/approvals`)).body
       assert.deepEqual(claims.order, {
         id,
+        number,
         version: 2,
         customer: 'Müller & Söhne',
         total: '1250.5',
@@ -77,14 +78,14 @@ describe('getOrderReceipt', () => {
         createdById: creator.id,
         createdAtUtc: order.createdAtUtc,
       })
-      assert.deepEqual(claims.approvals, [{ by: 'admin', byId: approver.id, atUtc: order.updatedAtUtc }])
+      const given = { by: 'admin', byId: approver.id, atUtc: order.updatedAtUtc }
+      assert.deepEqual(claims.approvals, [{ ...given, for: null, forId: null }])
       assert.deepEqual(claims.event, { sequence: event.sequence, hash: event.hash })
       await assertChained(service.db.read)
     })
 
-    it('with the head of the log at that moment, which covers the event', async () => {
+    it('includes the head of the log at that moment, which covers the event', async () => {
       const id = await approved()
-      await get(id)
       await get(await approved())
       const claims = decodeJwt((await get(id)).body.receipt) as {
         event: { sequence: number }
@@ -95,22 +96,33 @@ describe('getOrderReceipt', () => {
       assert.deepEqual([last?.sequence, last?.hash], [claims.checkpoint.size, claims.checkpoint.hash])
     })
 
-    it('at once, also of fifty orders approved just now', async () => {
+    it('answers the same text each time, whatever happens later', async () => {
+      const id = await approved()
+      const first = await get(id)
+      await operator.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
+      await get(await approved())
+      service.advance(60_000)
+      const again = await get(id.toUpperCase())
+      assert.equal(again.text, first.text)
+      const path = `/v1/orders/${id}/receipt`
+      const cached = await viewer.get(path, { 'if-none-match': first.headers.get('etag') ?? '' })
+      assert.equal(cached.status, 304)
+    })
+
+    it('answers at once, even for fifty orders approved just now', async () => {
       const ids = await Promise.all(Array.from({ length: 50 }, () => approved()))
       const answers = await Promise.all(ids.map(ask))
       const codes = answers.map(({ status, body }) => `${status} ${body.code}`)
       // If several seal at the same moment, all but one may have to ask again.
-      assert.deepEqual(
-        codes.filter((code) => !['200 undefined', '503 receipt-not-ready'].includes(code)),
-        [],
-      )
+      const strays = codes.filter((code) => !['200 undefined', '503 receipt-not-ready'].includes(code))
+      assert.deepEqual(strays, [])
       const again = await Promise.all(ids.map(get))
       assert.ok(again.every(({ status }) => status === 200))
       await assertChained(service.db.read)
     })
 
-    it('with everybody who approved, in the order of the log', async () => {
-      await putPolicy(admin, [policyRow({ approvals: 3 })])
+    it('names everyone who approved, in the order of the log', async () => {
+      await putPolicy(service, [policyRow({ approvals: 3 })])
       const id = await createdId(operator)
       const names: string[] = []
       for (let number = 0; number < 3; number += 1) {
@@ -118,30 +130,107 @@ describe('getOrderReceipt', () => {
         await caller.patch(`/v1/orders/${id}/approve`)
         names.push(user.userName)
       }
-      await putPolicy(admin, [policyRow()])
+      await putPolicy(service, [policyRow()])
       const { order, approvals } = decodeJwt((await get(id)).body.receipt) as {
         order: { version: number }
         approvals: { by: string }[]
       }
-      assert.deepEqual(
-        approvals.map(({ by }) => by),
-        names,
-      )
+      const authors = approvals.map(({ by }) => by)
+      assert.deepEqual(authors, names)
       assert.equal(order.version, 4)
     })
 
-    it('for the version that was approved, whatever is noted later', async () => {
+    it('is about the version that was approved, whatever notes were added since', async () => {
       const id = await approved()
-      const { order, event } = decodeJwt((await get(id)).body.receipt)
       await operator.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
-      const later = decodeJwt((await get(id)).body.receipt)
-      assert.deepEqual([later.order, later.event], [order, event])
+      const { order } = decodeJwt((await get(id)).body.receipt) as { order: { version: number } }
+      assert.equal(order.version, 2)
+    })
+  })
+
+  describe('with another key or address', () => {
+    // Two signatures of PS256 over the same text differ.
+    const original = testService({ env: { SIGNING_ALGORITHM: 'PS256' } })
+    const reader = setUp(() => original.bearer('admin'))
+    const privateKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+
+    /** The receipt of the order as another instance answers it, which has other keys or another address. */
+    async function asked(id: string, changes: Partial<Pick<Service, 'keys' | 'config'>>): Promise<string> {
+      const instanceOf = { ...original, ...changes }
+      const other = await startService({ instanceOf, keys: instanceOf.keys })
+      const admin = await other.bearer('admin')
+      const { body } = await admin.get(`/v1/orders/${id}/receipt`)
+      await other.close()
+      return body.receipt
+    }
+    async function kept(): Promise<{ id: string; receipt: string }> {
+      const id = await createdId(reader)
+      await reader.patch(`/v1/orders/${id}/approve`)
+      return { id, receipt: (await reader.get(`/v1/orders/${id}/receipt`)).body.receipt }
+    }
+
+    it('is the same text for fifty simultaneous callers', async () => {
+      const id = await createdId(reader)
+      await reader.patch(`/v1/orders/${id}/approve`)
+      await seal(original.db)
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => reader.get(`/v1/orders/${id}/receipt`)),
+      )
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+      assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+    })
+
+    it('keeps its text for as long as the key that signed it is published', async () => {
+      const { id, receipt } = await kept()
+      const keys = await signingKeysOf([privateKey(), original.keys.privateKey], 'PS256')
+      assert.equal(await asked(id, { keys }), receipt)
+    })
+
+    it('is signed once more when that key is no longer published, and says the same', async () => {
+      const { id, receipt } = await kept()
+      const keys = await signingKeysOf([privateKey()], 'PS256')
+      const renewed = await asked(id, { keys })
+      assert.equal(decodeProtectedHeader(renewed).kid, keys.kid)
+      const facts = [receipt, renewed].map((jws) => {
+        const { order, approvals, event } = decodeJwt(jws)
+        return { order, approvals, event }
+      })
+      assert.deepEqual(facts[1], facts[0])
+      assert.equal(await asked(id, { keys }), renewed)
+    })
+
+    it('is the first of two that are signed in its place at the same moment', async () => {
+      const { id: orderId, receipt: former } = await kept()
+      const keep = (receipt: string) => original.db.write('keepReceipt', { orderId, receipt, former })
+      assert.deepEqual([await keep('first'), await keep('second')], ['first', 'first'])
+    })
+
+    it('names the organisation from when it is set, and keeps the name under which it was signed', async () => {
+      const { id: earlier, receipt } = await kept()
+      const config = { ...original.config, organisationName: 'Müller & Söhne' }
+      assert.equal(await asked(earlier, { config }), receipt)
+      const id = await createdId(reader)
+      await reader.patch(`/v1/orders/${id}/approve`)
+      const named = await asked(id, { config })
+      const names = [receipt, named].map((jws) => decodeJwt(jws).organisation)
+      assert.deepEqual(names, [null, 'Müller & Söhne'])
+    })
+
+    it('is signed once more when the service has another address', async () => {
+      const { id, receipt } = await kept()
+      const config = { ...original.config, publicUrl: 'https://moved.example.com' }
+      const renewed = await asked(id, { config })
+      assert.deepEqual(
+        [receipt, renewed].map((jws) => decodeJwt(jws).iss),
+        [publicUrl, config.publicUrl],
+      )
+      assert.equal(await asked(id, { config }), renewed)
     })
   })
 
   describe('conflicts', () => {
     for (const status of [0, 2, 3]) {
-      it(`is 409 with the current status for an order of status ${status}`, async () => {
+      it(`answers 409 with the current status for an order of status ${status}`, async () => {
         const [row] = await insertOrders(service, [orderRow({ status })])
         const answer = await get(row?.id ?? '')
         assertProblem(answer, 409, 'order-not-approved')
@@ -149,33 +238,52 @@ describe('getOrderReceipt', () => {
       })
     }
 
-    it('is 409 for an order that was made approved past the service, of which the log knows nothing', async () => {
+    it('answers 409 for an order approved behind the service’s back, which the log does not show', async () => {
       const [row] = await insertOrders(service, [orderRow({ status: 1, approvals_given: 1 })])
       const answer = await get(row?.id ?? '')
       assertProblem(answer, 409, 'order-not-approved')
       assert.equal(answer.body.detail, 'The log has no approval of this order.')
     })
 
-    it('is 409 while an approval is missing', async () => {
-      await putPolicy(admin, [policyRow({ approvals: 2 })])
+    it('answers 409 while an approval is missing', async () => {
+      await putPolicy(service, [policyRow({ approvals: 2 })])
       const id = await approved()
-      await putPolicy(admin, [policyRow()])
+      await putPolicy(service, [policyRow()])
       const answer = await get(id)
       assertProblem(answer, 409, 'order-not-approved')
       assert.equal(answer.body.currentStatus, 0)
     })
   })
 
-  it('rejects input: 404 for an unknown order and a malformed id', async () => {
+  it('answers 404 for an unknown order and a malformed id', async () => {
     for (const id of [randomUUID(), 'x', '%00', '__proto__']) {
       assertProblem(await get(id), 404, 'order-not-found')
     }
   })
 
-  it('changes nothing but that what waited is sealed', async () => {
+  it('changes nothing except that it is kept, and that waiting events are sealed', async () => {
     const id = await approved()
     const stateBefore = await storedState(service)
     assert.equal((await get(id)).status, 200)
     assert.deepEqual(await storedState(service), stateBefore)
+  })
+  describe('while events wait', () => {
+    // Nothing is sealed by itself here.
+    const waiting = testService({ inside: true })
+    const approver = setUp(() => waiting.bearer('admin'))
+
+    it('seals 1,000 of them, and answers 503 with Retry-After if there are more', async () => {
+      await seal(waiting.db)
+      const codes: unknown[] = []
+      for (const before of [998, 999]) {
+        await addWaitingEvents(waiting, before)
+        const id = await createdId(approver)
+        assert.equal((await approver.patch(`/v1/orders/${id}/approve`)).status, 204)
+        const { body, headers } = await approver.get(`/v1/orders/${id}/receipt`)
+        codes.push(body.code, headers.get('retry-after'))
+        assert.equal((await approver.get(`/v1/orders/${id}/receipt`)).status, 200)
+      }
+      assert.deepEqual(codes, [undefined, null, 'receipt-not-ready', '1'])
+    })
   })
 })

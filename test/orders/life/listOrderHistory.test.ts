@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
-import type { Client } from '../../support/client.ts'
+import { describe, it } from 'node:test'
+import { machineStamp } from '../../../server/audit/audit.ts'
+import { TooManyWaiting } from '../../../server/db/errors.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { seal } from '../../support/log.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type InsideService, startService } from '../../support/service.ts'
+import { assertRevalidates } from '../../support/revalidation.ts'
+import { setUp, testService } from '../../support/service.ts'
 
-const members = ['atTimeZone', 'atUtc', 'by', 'byId', 'hash', 'id', 'kind', 'sequence', 'text', 'version']
+const members = 'atTimeZone atUtc by byId for forId hash id kind sequence text version'.split(' ')
 
 describe('listOrderHistory', () => {
-  let service: InsideService
-  let admin: Client
-  let operator: Client
-  let viewer: Client
-  before(async () => {
-    // What is sealed when is up to the test: nothing seals by itself in here.
-    service = await startService({ inside: true })
-    admin = await service.bearer('admin')
-    operator = await service.bearer('operator')
-    viewer = await service.bearer('viewer')
-  })
-  after(() => service.close())
+  // The test decides what is sealed when: nothing is sealed by itself here.
+  const service = testService({ inside: true })
+  const admin = setUp(() => service.bearer('admin'))
+  const operator = setUp(() => service.bearer('operator'))
+  const viewer = setUp(() => service.bearer('viewer'))
 
   const history = (id: string, query = '') => viewer.get(`/v1/orders/${id}/history${query}`)
   const note = (id: string, text: string) => operator.post(`/v1/orders/${id}/notes`, { text })
@@ -41,9 +36,12 @@ describe('listOrderHistory', () => {
   }
 
   describe('succeeds', () => {
-    it('with every event of the order and of no other, oldest first', async () => {
+    it('shows every event of the order and of no other, oldest first', async () => {
       const id = await createdId(operator, { customer: 'Müller', total: 2 })
       await createdId(operator)
+      // A role may have any name.
+      const stamp = machineStamp(service.now())
+      await service.db.write('addRole', { role: id, permissions: [], stamp })
       const { body: noted } = await note(id, 'A note.')
       service.advance(60_000)
       await admin.patch(`/v1/orders/${id}/reject`, { reason: 'Twice.' }, { 'time-zone': 'Asia/Tokyo' })
@@ -75,7 +73,7 @@ describe('listOrderHistory', () => {
       ])
     })
 
-    it('with sequence and hash once an event is sealed, and the same events in the same order', async () => {
+    it('shows the same events in the same order once they are sealed, with sequence and hash', async () => {
       const id = await withNotes(2)
       const before = (await history(id)).body.items
       for (const item of before) assert.deepEqual([item.sequence, item.hash], [null, null])
@@ -95,7 +93,7 @@ describe('listOrderHistory', () => {
       for (const { hash } of after.slice(0, 3)) assert.match(hash ?? '', /^[0-9a-f]{64}$/)
     })
 
-    it('in pages by the paging contract, either way, sealed or not', async () => {
+    it('is paged as the contract says, in either direction, sealed or not', async () => {
       const id = await withNotes(2)
       await seal(service.db)
       for (const text of ['Note 3', 'Note 4']) await note(id, text)
@@ -123,7 +121,7 @@ describe('listOrderHistory', () => {
       assert.equal((await history(many, '?pageSize=1000')).body.items.length, 12)
     })
 
-    it('with links to the other pages', async () => {
+    it('links to the other pages', async () => {
       const id = await withNotes(2)
       const { headers } = await history(id.toUpperCase(), '?pageSize=1&pageNumber=2&order=Desc&x=1')
       const to = (page: number) => `</v1/orders/${id}/history?pageNumber=${page}&pageSize=1&order=Desc>`
@@ -138,13 +136,13 @@ describe('listOrderHistory', () => {
       )
     })
 
-    it('of an order from before there was a log with nothing', async () => {
+    it('is empty for an order from before there was a log', async () => {
       const [row] = await insertOrders(service, [orderRow()])
       const { status, body } = await history(row?.id ?? '')
       assert.deepEqual([status, body.items, body.totalCount, body.totalPages], [200, [], 0, 0])
     })
 
-    it('with a text that was erased as null, and everything else as it was', async () => {
+    it('shows an erased text as null, and everything else as it was', async () => {
       const id = await withNotes(1)
       await seal(service.db)
       const before = (await history(id)).body.items
@@ -160,16 +158,9 @@ describe('listOrderHistory', () => {
     })
   })
 
-  describe('revalidates', () => {
-    it('answers 304 until something happens to the order', async () => {
-      const id = await withNotes(1)
-      const etag = (await history(id)).headers.get('etag') ?? ''
-      const again = () => viewer.get(`/v1/orders/${id}/history`, { 'if-none-match': etag })
-      const same = await again()
-      assert.deepEqual([same.status, same.text, same.headers.get('etag')], [304, '', etag])
-      await note(id, 'More.')
-      assert.equal((await again()).status, 200)
-    })
+  it('answers 304 until something happens to the order', async () => {
+    const id = await withNotes(1)
+    await assertRevalidates(viewer, `/v1/orders/${id}/history`, () => note(id, 'More.'))
   })
 
   describe('rejects input', () => {
@@ -185,14 +176,12 @@ describe('listOrderHistory', () => {
       it(`refuses ${query}, naming it`, async () => {
         const answer = await history(await createdId(operator), `?${query}`)
         assertProblem(answer, 400, 'validation-failed')
-        assert.deepEqual(
-          answer.body.errors.map((error: { parameter: string }) => error.parameter),
-          [parameter],
-        )
+        const parameters = answer.body.errors.map((error: { parameter: string }) => error.parameter)
+        assert.deepEqual(parameters, [parameter])
       })
     }
 
-    it('ignores what it does not know, and takes empty parameters for absent', async () => {
+    it('ignores unknown parameters, and treats empty ones as absent', async () => {
       const id = await createdId(operator)
       const plain = (await history(id)).text
       for (const query of ['?pageSize=&order=', '?filter=(', '?orderBy=x&kind=noted&text=x']) {
@@ -200,7 +189,7 @@ describe('listOrderHistory', () => {
       }
     })
 
-    it('is 404 for an unknown order and for a malformed id', async () => {
+    it('answers 404 for an unknown order and for a malformed id', async () => {
       for (const id of [randomUUID(), 'x', '%00', '__proto__']) {
         assertProblem(await history(id), 404, 'order-not-found')
       }
@@ -209,6 +198,36 @@ describe('listOrderHistory', () => {
       const undecodable = await sendExactly(viewer, 'GET', '/v1/orders/%zz/history')
       assert.equal(undecodable.status, 404)
     })
+  })
+
+  it('is read off the event loop, in the caller’s turn, like the log and exports: 503 if too many wait', async (t) => {
+    const id = await withNotes(1)
+    const { query } = service.db
+    t.after(() => {
+      service.db.query = query
+    })
+    const asked: string[] = []
+    service.db.query = (name, _input, { caller, limitMilliseconds, isLong = false }) => {
+      asked.push(`${name} of ${caller}, ${limitMilliseconds} ms${isLong ? ', long' : ''}`)
+      return Promise.reject(new TooManyWaiting('too many wait'))
+    }
+    const jsonl = { accept: 'application/jsonl' }
+    const answers = [
+      await history(id),
+      await admin.get('/v1/log'),
+      await admin.get('/v1/log?kind=noted'),
+      await admin.get('/v1/log', jsonl),
+      await viewer.get('/v1/orders', jsonl),
+    ]
+    for (const answer of answers) assertProblem(answer, 503, 'overloaded')
+    const [me, them] = [(await viewer.get('/v1/auth/me')).body.id, (await admin.get('/v1/auth/me')).body.id]
+    assert.deepEqual(asked, [
+      `findEventsOf of ${me}, 2000 ms`,
+      `findLogLines of ${them}, 2000 ms`,
+      `findLogLines of ${them}, 2000 ms, long`,
+      `findLogLines of ${them}, 2000 ms, long`,
+      `findExportBatch of ${me}, 3000 ms, long`,
+    ])
   })
 
   it('changes nothing', async () => {

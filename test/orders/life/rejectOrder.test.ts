@@ -14,7 +14,7 @@ describe('rejectOrder', () => {
   })
 
   describe('needs a reason', () => {
-    it('in a body: without either it is refused, and the order stays', async () => {
+    it('and refuses a request without a body or a reason, leaving the order unchanged', async () => {
       const admin = await service.bearer('admin')
       const id = await createdId(admin)
       const path = `/v1/orders/${id}/reject`
@@ -28,7 +28,7 @@ describe('rejectOrder', () => {
       assert.equal((await admin.get(`/v1/orders/${id}`)).body.status, 0)
     })
 
-    it('by the creator too, whom nothing bars from rejecting it', async () => {
+    it('even from the creator, who may reject it too', async () => {
       const admin = await service.bearer('admin')
       const id = await createdId(admin)
       assert.equal((await admin.patch(`/v1/orders/${id}/reject`, { reason: 'My mistake.' })).status, 204)

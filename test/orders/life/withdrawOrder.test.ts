@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { bearerOf, machineOf, newClient, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { setUp } from '../../support/service.ts'
 import { describeTransition } from './transition.ts'
 
 describe('withdrawOrder', () => {
@@ -17,10 +18,7 @@ describe('withdrawOrder', () => {
     reason: 'No longer needed.',
   })
 
-  let operator: Client
-  before(async () => {
-    operator = await service.bearer('operator')
-  })
+  const operator = setUp(() => service.bearer('operator'))
 
   const withdraw = (caller: Client, id: string, body?: unknown, headers?: Record<string, string>) =>
     caller.patch(`/v1/orders/${id}/withdraw`, body, headers)
@@ -45,14 +43,14 @@ describe('withdrawOrder', () => {
       })
     }
 
-    it('but refuses a body that is JSON and says nothing', async () => {
+    it('but refuses null and an empty JSON body', async () => {
       const id = await createdId(operator)
       assertProblem(await withdraw(operator, id, 'null'), 400, 'validation-failed')
       assertProblem(await withdraw(operator, id, ''), 400, 'malformed-json')
       assert.equal((await operator.get(`/v1/orders/${id}`)).body.status, 0)
     })
 
-    it('and takes one with a reason for another request under the same key', async () => {
+    it('and treats a reason as another request under the same key', async () => {
       const [id, key] = [await createdId(operator), { 'idempotency-key': randomUUID() }]
       assert.equal((await withdraw(operator, id, undefined, key)).status, 204)
       assert.equal((await withdraw(operator, id, {}, key)).headers.get('idempotency-replayed'), 'true')
@@ -61,7 +59,7 @@ describe('withdrawOrder', () => {
   })
 
   describe('is for the creator alone', () => {
-    it('is 403 for everybody else, an administrator too, whatever the state is', async () => {
+    it('answers 403 to everyone else, even an administrator, whatever the state of the order', async () => {
       const admin = await service.bearer('admin')
       const id = await createdId(operator)
       const stateBefore = await storedState(service)
@@ -76,7 +74,7 @@ describe('withdrawOrder', () => {
       assertProblem(await withdraw(operator, id), 409, 'order-not-pending')
     })
 
-    it('by id and not by name: who has the name of the creator now is somebody else', async () => {
+    it('goes by id, not by name: an account that took the creator’s name is not the creator', async () => {
       const namesake = await newUser(service, { roles: ['Operator'] })
       const [row] = await insertOrders(service, [
         orderRow({ created_by: namesake.userName, created_by_id: namesake.id + 1_000 }),
@@ -85,12 +83,12 @@ describe('withdrawOrder', () => {
       assertProblem(await withdraw(caller, row?.id ?? ''), 403, 'not-the-creator')
     })
 
-    it('is 403 for an order that no account created', async () => {
+    it('answers 403 for an order that no account created', async () => {
       const [row] = await insertOrders(service, [orderRow({ created_by: 'operator', created_by_id: null })])
       assertProblem(await withdraw(operator, row?.id ?? ''), 403, 'not-the-creator')
     })
 
-    it('is for a service what it created itself', async () => {
+    it('lets a service withdraw what it created itself', async () => {
       const client = await newClient(service)
       const caller = await machineOf(service, client)
       const id = await createdId(caller)

@@ -12,23 +12,21 @@ import {
   putsPolicyBack,
 } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
 
-/** All under way before the first of them is answered. */
+/** All requests are in progress before the first of them is answered. */
 describe('approvals of one order at once', () => {
   const service = testService()
   putsPolicyBack(service)
-  let admin: Client
-  let operator: Client
+  const admin = setUp(() => service.bearer('admin'))
+  const operator = setUp(() => service.bearer('operator'))
   let people: Awaited<ReturnType<typeof newApprovers>>
   before(async () => {
-    admin = await service.bearer('admin')
-    operator = await service.bearer('operator')
     people = await newApprovers(service, 50)
   })
 
   async function orderNeeding(approvals: number, creator = operator): Promise<string> {
-    await putPolicy(admin, [policyRow({ approvals, selfApproval: false })])
+    await putPolicy(service, [policyRow({ approvals, selfApproval: false })])
     return createdId(creator)
   }
 
@@ -42,7 +40,10 @@ describe('approvals of one order at once', () => {
   const given = (answers: Answer[]) => answers.filter(({ status }) => status === 204)
   const refused = (answers: Answer[]) => answers.filter(({ status }) => status !== 204)
 
-  /** Counter, rows, events and versions say the same number of approvals, each by someone else. */
+  /**
+   * Asserts that counter, rows, events and versions agree on the number of approvals, each by a different
+   * person.
+   */
   async function assertGiven(id: string, count: number) {
     const { status, version, approvals_needed: needed, ...state } = await approvalState(service, id)
     assert.deepEqual([state.approvals_given, version, status], [count, count + 1, count === needed ? 1 : 0])
@@ -61,7 +62,7 @@ describe('approvals of one order at once', () => {
   const compare = (one: number, other: number) => one - other
 
   for (const needed of [1, 2, 3, 5]) {
-    it(`exactly ${needed} of 50 people give one where ${needed} are needed, and the others learn it is done`, async () => {
+    it(`are accepted from exactly ${needed} of 50 people if ${needed} are needed, and the others learn that the order is decided`, async () => {
       const id = await orderNeeding(needed)
       const answers = await atOnce(callers(50), id)
       assert.equal(given(answers).length, needed)
@@ -75,7 +76,7 @@ describe('approvals of one order at once', () => {
     })
   }
 
-  it('of one person 50 times count once, whether more are needed or not', async () => {
+  it('from one person, 50 times, count once, whether more are needed or not', async () => {
     for (const [needed, code] of [
       [3, 'already-approved-by-you'],
       [1, 'order-not-pending'],
@@ -88,7 +89,7 @@ describe('approvals of one order at once', () => {
     }
   })
 
-  it('of four people, 50 in all, are four, and five are needed', async () => {
+  it('from four people, 50 in all, count as four, which is not enough for five', async () => {
     const id = await orderNeeding(5)
     const answers = await atOnce(
       Array.from({ length: 50 }, (_, index) => people[index % 4]?.caller ?? admin),
@@ -99,7 +100,7 @@ describe('approvals of one order at once', () => {
     await assertGiven(id, 4)
   })
 
-  it('never count the creator’s', async () => {
+  it('never count if they come from the creator', async () => {
     const [creator, ...others] = callers(20)
     const id = await orderNeeding(5, creator)
     const mixed = others.slice(0, 5).flatMap((other) => [creator ?? admin, other, creator ?? admin])
@@ -109,7 +110,7 @@ describe('approvals of one order at once', () => {
     await assertGiven(id, 5)
   })
 
-  it('with If-Match of one version are one, and 49 learn the new version', async () => {
+  it('with If-Match of one version count once, and the other 49 get the new version', async () => {
     const id = await orderNeeding(3)
     const answers = await atOnce(callers(50), id, () => ({ 'if-match': '"1"' }))
     assert.equal(given(answers).length, 1)
@@ -120,14 +121,14 @@ describe('approvals of one order at once', () => {
     await assertGiven(id, 1)
   })
 
-  it('with If-Match of any version are as many as are needed', async () => {
+  it('with If-Match of any version count as often as needed', async () => {
     const id = await orderNeeding(3)
     const answers = await atOnce(callers(50), id, () => ({ 'if-match': '*' }))
     assert.equal(given(answers).length, 3)
     await assertGiven(id, 3)
   })
 
-  it('with one key of one person are one approval, answered alike each time', async () => {
+  it('from one person with one key count once, and all get the same answer', async () => {
     const id = await orderNeeding(3)
     const headers = { 'idempotency-key': randomUUID() }
     const answers = await atOnce(Array(50).fill(people[0]?.caller), id, () => headers)
@@ -138,7 +139,7 @@ describe('approvals of one order at once', () => {
     await assertGiven(id, 1)
   })
 
-  it('with one key of 50 people are as many as are needed: a key is its caller’s own', async () => {
+  it('from 50 people with the same key count as often as needed: a key belongs to its caller', async () => {
     const id = await orderNeeding(3)
     const headers = { 'idempotency-key': randomUUID() }
     const answers = await atOnce(callers(50), id, () => headers)
@@ -147,7 +148,7 @@ describe('approvals of one order at once', () => {
     await assertGiven(id, 3)
   })
 
-  it('of several orders do not get into each other’s way', async () => {
+  it('of several orders do not interfere with each other', async () => {
     const ids = [await orderNeeding(2), await orderNeeding(2), await orderNeeding(2), await orderNeeding(2)]
     const answers = await Promise.all(ids.map((id) => atOnce(callers(12), id)))
     for (const [index, id] of ids.entries()) {
@@ -156,7 +157,7 @@ describe('approvals of one order at once', () => {
     }
   })
 
-  it('during a rejection end with it: the order is approved or rejected, and never both', async () => {
+  it('end with a rejection at the same time: the order is approved or rejected, and never both', async () => {
     const ends: number[] = []
     for (let round = 0; round < 6; round += 1) {
       const id = await orderNeeding(2)

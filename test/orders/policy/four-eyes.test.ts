@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { permissions } from '../../../server/permissions.ts'
-import { bearerOf, machineOf, newClient, signIn } from '../../support/accounts.ts'
-import { hashOf } from '../../support/cheap-hash.ts'
+import { bearerOf, grantRoles, machineOf, newClient, setPassword, signIn } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
-import { createdId, stamp } from '../../support/orders.ts'
+import { createdId, insertOrders, orderRow } from '../../support/orders.ts'
 import {
   approvalState,
   approve,
@@ -21,24 +20,20 @@ import {
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
 import { sampleId, tableOfRoutes } from '../../support/routes.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** What other systems got wrong, each under its name. */
+/** Mistakes that other systems made, each under its name. */
 describe('four eyes', () => {
   const service = testService()
   putsPolicyBack(service)
-  let admin: Client
-  let operator: Client
-  before(async () => {
-    admin = await service.bearer('admin')
-    operator = await service.bearer('operator')
-  })
+  const admin = setUp(() => service.bearer('admin'))
+  const operator = setUp(() => service.bearer('operator'))
 
   /** The id of an order that was created under this row. */
   async function orderUnder(row: Parameters<typeof policyRow>[0], creator = operator): Promise<string> {
-    await putPolicy(admin, [policyRow(row)])
+    await putPolicy(service, [policyRow(row)])
     return createdId(creator)
   }
   const statusOf = async (id: string) => (await admin.get(`/v1/orders/${id}`)).body.status
@@ -48,16 +43,12 @@ describe('four eyes', () => {
     assert.deepEqual(state, untouched)
   }
 
-  describe('a super-user who passes', () => {
-    it('the creator is refused, with every permission and however the request is made', async () => {
+  describe('no caller is above the policy', () => {
+    it('the creator is refused, even with every permission and however the request is made', async () => {
       const id = await orderUnder({ selfApproval: false }, admin)
       const everything = await addRole(service, `Everything-${randomUUID().slice(0, 8)}`, permissions)
       const { user, caller } = await newApprover(service)
-      await service.db.write('grantRoles', {
-        account: user.account,
-        roles: [everything, 'Operator'],
-        stamp: stamp({ nowMilliseconds: service.now() }),
-      })
+      await grantRoles(service, user, [everything, 'Operator'])
       const own = await createdId(caller)
       const browser = await signIn(service, user)
       const later = await bearerOf(service, user)
@@ -88,11 +79,7 @@ describe('four eyes', () => {
       const id = await orderUnder({ approvals: 2 })
       const { user, caller } = await newApprover(service)
       assert.equal((await approve(caller, id)).status, 204)
-      await service.db.write('setPassword', {
-        account: user.account,
-        passwordHash: await hashOf(user.password),
-        stamp: stamp({ nowMilliseconds: service.now() }),
-      })
+      await setPassword(service, user)
       const ways = [await signIn(service, user), await bearerOf(service, user)]
       for (const again of ways) {
         for (const headers of [{}, { 'if-match': '"2"' }, { 'idempotency-key': randomUUID() }]) {
@@ -104,8 +91,20 @@ describe('four eyes', () => {
     })
   })
 
-  describe('a second entry point that does not ask', () => {
-    it('no route approves an order but one, whatever its creator sends', async () => {
+  it('an approver may still reject the order', async () => {
+    const id = await orderUnder({ approvals: 2 })
+    const { caller } = await newApprover(service)
+    assert.equal((await approve(caller, id)).status, 204)
+    assert.equal((await caller.patch(`/v1/orders/${id}/reject`, { reason: 'Twice.' })).status, 204)
+  })
+
+  it('anyone approves an order that no account created', async () => {
+    const [row] = await insertOrders(service, [orderRow({ created_by_id: null, self_approval: 0 })])
+    assert.equal((await approve(admin, row?.id ?? '')).status, 204)
+  })
+
+  describe('no other way in', () => {
+    it('only one route approves an order, whatever its creator sends', async () => {
       const id = await orderUnder({ approvals: 2, selfApproval: false }, admin)
       const routes = (await tableOfRoutes()).filter(({ method }) => method !== 'GET' && method !== 'HEAD')
       const ending = ['/v1/orders/:id/reject', '/v1/orders/:id/withdraw']
@@ -134,7 +133,7 @@ describe('four eyes', () => {
       await assertUntouched(id)
     })
 
-    it('no statement but that of the transitions changes an order, and no other counts an approval', () => {
+    it('only the statement of the transitions changes an order or counts an approval', () => {
       const sources = globSync('server/**/*.ts', { cwd: root }).map((path) => ({
         path,
         text: readFileSync(join(root, path), 'utf8'),
@@ -162,7 +161,7 @@ describe('four eyes', () => {
     })
   })
 
-  describe('identity by name instead of id', () => {
+  describe('people are identified by id, not by name', () => {
     const rename = (id: number, name: string) =>
       withRawDatabase(service.databaseUrl, (db) =>
         db
@@ -172,7 +171,7 @@ describe('four eyes', () => {
           .execute(),
       )
 
-    it('the creator stays the creator under another name, and a user who takes the old name does not become it', async () => {
+    it('the creator stays the creator under another name; a user who takes the old name is not the creator', async () => {
       const [creator, other] = [await newApprover(service), await newApprover(service)]
       const id = await orderUnder({ selfApproval: false }, creator.caller)
       await rename(creator.user.id, `was-${creator.user.userName}`)
@@ -196,7 +195,7 @@ describe('four eyes', () => {
     })
   })
 
-  describe('one of several reviewers sufficing', () => {
+  describe('one of several reviewers is not enough', () => {
     it('an order that needs three is pending until the third, which approves it; each is reported with a version', async () => {
       const id = await orderUnder({ approvals: 3 })
       const people = [await newApprover(service), await newApprover(service), await newApprover(service)]
@@ -206,26 +205,22 @@ describe('four eyes', () => {
         const { body } = await admin.get(`/v1/orders/${id}`)
         assert.deepEqual([body.status, body.modifiedBy], [index === 2 ? 1 : 0, user.userName])
       }
+      const ids = people.map(({ user }) => user.id)
       const { events, approvers, approvals_given } = await approvalState(service, id)
-      assert.equal(approvals_given, 3)
+      assert.deepEqual([approvals_given, approvers], [3, ids])
       assert.deepEqual(
-        approvers,
-        people.map(({ user }) => user.id),
-      )
-      assert.deepEqual(
-        events.map(({ kind, version, by_id }) => [kind, version, by_id]),
-        people.map(({ user }, index) => [index === 2 ? 'approved' : 'approval-given', index + 2, user.id]),
-      )
-      const { body } = await admin.get(`/v1/orders/${id}/approvals`)
-      assert.deepEqual(
-        body.given.map(({ byId }: { byId: number }) => byId),
-        people.map(({ user }) => user.id),
+        events,
+        ids.map((by_id, index) => ({
+          kind: index === 2 ? 'approved' : 'approval-given',
+          version: index + 2,
+          by_id,
+        })),
       )
     })
   })
 
-  describe('approvals that outlive an edit', () => {
-    it('no change touches what was approved, or how many it takes', async () => {
+  describe('approvals do not outlive an edit', () => {
+    it('no change affects what was approved, or how many approvals are needed', async () => {
       const row = async (id: string) =>
         service.db.read
           .selectFrom('orders')
@@ -250,7 +245,7 @@ describe('four eyes', () => {
       ['rejected', (id: string) => admin.patch(`/v1/orders/${id}/reject`, { reason: 'No.' })],
       ['withdrawn', (id: string) => operator.patch(`/v1/orders/${id}/withdraw`)],
     ] as const) {
-      it(`what was given to an order that is ${name} counts for nothing any more`, async () => {
+      it(`approvals of an order that is ${name} no longer count`, async () => {
         const id = await orderUnder({ approvals: 2 })
         const [first, second] = [await newApprover(service), await newApprover(service)]
         await approve(first.caller, id)
@@ -265,22 +260,13 @@ describe('four eyes', () => {
     }
   })
 
-  describe('a service in the place of a person', () => {
+  describe('a service in place of a person', () => {
     async function newMachine() {
       const machine = await newClient(service, ['Admin'])
       return { machine, caller: await machineOf(service, machine) }
     }
 
-    it('is refused where the row does not say so, with whatever role', async () => {
-      const { caller } = await newMachine()
-      const id = await orderUnder({ services: false })
-      assertProblem(await approve(caller, id), 403, 'service-approval')
-      const { body } = await caller.get(`/v1/orders/${id}/approvals`)
-      assert.deepEqual([body.mayApprove, body.reason], [false, 'service-approval'])
-      await assertUntouched(id)
-    })
-
-    it('counts as one where the row says so, once, and not for its own orders', async () => {
+    it('counts once if the policy allows it, but never for its own orders', async () => {
       const { machine, caller } = await newMachine()
       const id = await orderUnder({ services: true, approvals: 2, selfApproval: false })
       assert.equal((await approve(caller, id)).status, 204)
@@ -291,10 +277,11 @@ describe('four eyes', () => {
       assertProblem(await approve(caller, await createdId(caller)), 403, 'self-approval')
     })
 
-    it('a person approves what a service created', async () => {
+    it('is refused unless the policy allows it, whatever its role; a person may approve what a service created', async () => {
       const { caller } = await newMachine()
       const id = await orderUnder({ services: false, selfApproval: false }, caller)
       assertProblem(await approve(caller, id), 403, 'service-approval')
+      await assertUntouched(id)
       assert.equal((await approve(admin, id)).status, 204)
     })
   })

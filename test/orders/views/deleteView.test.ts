@@ -1,27 +1,23 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { bearerOf, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
 import { keptView, putView, storedViews, viewOf } from '../../support/views.ts'
 
 describe('deleteView', () => {
   const service = testService()
-  let admin: Client
-  let viewer: Client
-  before(async () => {
-    admin = await service.bearer('admin')
-    viewer = await service.bearer('viewer')
-  })
+  const admin = setUp(() => service.bearer('admin'))
+  const viewer = setUp(() => service.bearer('viewer'))
 
   const remove = (caller: Client, id: string, headers: Record<string, string> = {}) =>
     caller.send('DELETE', `/v1/views/${id}`, undefined, headers)
 
   describe('succeeds', () => {
-    it('with 204 without body; then there is no such view', async () => {
+    it('answers 204 without a body, and then there is no such view', async () => {
       const id = await keptView(viewer)
       const answer = await remove(viewer, id.toUpperCase())
       assert.deepEqual([answer.status, answer.text], [204, ''])
@@ -29,14 +25,14 @@ describe('deleteView', () => {
       assertProblem(await remove(viewer, id), 404, 'view-not-found')
     })
 
-    it('leaves the name, and the id, to be taken again', async () => {
+    it('frees the name and the id', async () => {
       const id = await keptView(viewer, { name: 'Again' })
       await remove(viewer, id)
       const answer = await putView(admin, viewOf({ name: 'Again' }), { id })
       assert.deepEqual([answer.status, answer.headers.get('etag')], [201, '"1"'])
     })
 
-    it('another’s shared view, with the permission to share', async () => {
+    it('deletes another user’s shared view, with the permission to share', async () => {
       const role = await addRole(service, 'Sharing', ['Orders.Read', 'Views.Share'])
       const user = await newUser(service, { roles: [role] })
       const other = await bearerOf(service, user)
@@ -45,7 +41,7 @@ describe('deleteView', () => {
       assertProblem(await admin.get(`/v1/views/${id}`), 404, 'view-not-found')
     })
 
-    it('of the version that If-Match names', async () => {
+    it('deletes the version that If-Match names', async () => {
       for (const tag of ['"1"', 'W/"1"', '*']) {
         assert.equal((await remove(viewer, await keptView(viewer), { 'if-match': tag })).status, 204, tag)
       }
@@ -54,22 +50,22 @@ describe('deleteView', () => {
 
   describe('rejects input', () => {
     for (const id of [randomUUID(), 'none', '%00']) {
-      it(`is 404 for ${id}`, async () => {
+      it(`answers 404 for ${id}`, async () => {
         assertProblem(await remove(admin, id), 404, 'view-not-found')
       })
     }
   })
 
   describe('requires access', () => {
-    it('is 404 for a view that another has and does not share', async () => {
+    it('answers 404 for another user’s private view', async () => {
       const id = await keptView(viewer)
       assertProblem(await remove(admin, id), 404, 'view-not-found')
       assert.equal((await viewer.get(`/v1/views/${id}`)).status, 200)
     })
 
-    it('is 403 naming the permission for a shared view, without Views.Share', async () => {
+    it('answers 403 naming the permission for a shared view, without Views.Share', async () => {
       const id = await keptView(admin, { shared: true })
-      const answer = await remove(viewer, id)
+      const answer = await remove(viewer, id, { 'if-match': '"9"' })
       assertProblem(answer, 403, 'permission-denied')
       assert.equal(answer.body.permission, 'Views.Share')
       assert.equal((await admin.get(`/v1/views/${id}`)).status, 200)
@@ -77,7 +73,7 @@ describe('deleteView', () => {
   })
 
   describe('conflicts', () => {
-    it('is 412 with the current version for another one', async () => {
+    it('answers 412 with the current version if If-Match names another one', async () => {
       const id = await keptView(viewer)
       await putView(viewer, viewOf(), { id })
       const answer = await remove(viewer, id, { 'if-match': '"1"' })
@@ -85,14 +81,14 @@ describe('deleteView', () => {
       assert.equal(answer.headers.get('etag'), '"2"')
     })
 
-    it('of 20 at once exactly one is 204', async () => {
+    it('answers exactly one of 20 simultaneous requests with 204', async () => {
       const id = await keptView(viewer)
       const answers = await Promise.all(Array.from({ length: 20 }, () => remove(viewer, id)))
       assert.equal(answers.filter(({ status }) => status === 204).length, 1)
       for (const answer of answers) if (answer.status !== 204) assertProblem(answer, 404, 'view-not-found')
     })
 
-    it('one of a delete and a change of the same version wins', async () => {
+    it('lets either a delete or a change of the same version succeed, not both', async () => {
       const id = await keptView(viewer)
       const headers = { 'if-match': '"1"' }
       const answers = await Promise.all([

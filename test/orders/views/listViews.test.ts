@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { before, beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../../server/audit/audit.ts'
-import { bearerOf, newCaller, newUser, type TestUser } from '../../support/accounts.ts'
+import { bearerOf, newCaller, newUser, setEnabled } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { assertRevalidates } from '../../support/revalidation.ts'
 import { addRole } from '../../support/roles.ts'
-import { testService } from '../../support/service.ts'
-import { keptView, viewOf } from '../../support/views.ts'
+import { setUp, testService } from '../../support/service.ts'
+import { keptView, putView, viewOf } from '../../support/views.ts'
 
 interface Told {
   name: string
@@ -16,14 +17,10 @@ interface Told {
 
 describe('listViews', () => {
   const service = testService()
-  let own: Client
-  let user: TestUser
+  const user = setUp(() => newUser(service, { roles: ['Viewer'] }), beforeEach)
+  const own = setUp(() => bearerOf(service, user), beforeEach)
   before(async () => {
     await addRole(service, 'Sharing of lists', ['Orders.Read', 'Views.Share'])
-  })
-  beforeEach(async () => {
-    user = await newUser(service, { roles: ['Viewer'] })
-    own = await bearerOf(service, user)
   })
 
   const list = async (caller: Client): Promise<Told[]> =>
@@ -53,7 +50,19 @@ describe('listViews', () => {
     assert.ok(!(await list(own)).some(({ name }) => name === 'kept to myself'))
   })
 
-  it('has the paging contract of every list', async () => {
+  it('lists views of one name by id', async () => {
+    const prefix = randomUUID().slice(0, 8)
+    const ids = ['2', '1', '3'].map((digit) => `${prefix}-0000-4000-8000-00000000000${digit}`)
+    for (const [index, id] of ids.entries()) {
+      const caller = index === 0 ? own : await newCaller(service, ['Sharing of lists'])
+      await putView(caller, viewOf({ name: prefix, shared: index > 0 }), { id })
+    }
+    const views: (Told & { id: string })[] = (await own.get('/v1/views?pageSize=100')).body.items
+    const found = views.filter(({ name }) => name === prefix).map(({ id }) => id)
+    assert.deepEqual(found, ids.toSorted())
+  })
+
+  it('is paged like every list', async () => {
     for (const name of ['a', 'b', 'c']) await keptView(own, { name })
     const others = (await list(own)).filter(({ isOwn }) => !isOwn).length
     const first = await own.get('/v1/views?pageSize=2')
@@ -73,27 +82,18 @@ describe('listViews', () => {
     assertProblem(await own.get('/v1/views?pageSize=2147483648'), 400, 'validation-failed')
   })
 
-  it('is 304 until a view changes', async () => {
-    const tag = (await own.get('/v1/views')).headers.get('etag') ?? ''
-    assert.equal((await own.get('/v1/views', { 'if-none-match': tag })).status, 304)
-    await keptView(own)
-    assert.equal((await own.get('/v1/views', { 'if-none-match': tag })).status, 200)
+  it('answers 304 until a view changes', async () => {
+    await assertRevalidates(own, '/v1/views', () => keptView(own))
   })
 
-  it('keeps shared views of an account that is disabled, and its own for when it is enabled again', async () => {
+  it('keeps shared views of a disabled account, and private ones until it is enabled again', async () => {
     const sharer = await newUser(service, { roles: ['Sharing of lists'] })
     const caller = await bearerOf(service, sharer)
     await keptView(caller, { name: 'left behind', shared: true })
     await keptView(caller, { name: 'put away' })
-    const setEnabled = (enabled: boolean) =>
-      service.db.write('setAccountEnabled', {
-        account: sharer.account,
-        enabled,
-        stamp: machineStamp(service.now()),
-      })
-    await setEnabled(false)
+    await setEnabled(service, sharer, false)
     assert.ok((await list(own)).some(({ name }) => name === 'left behind'))
-    await setEnabled(true)
+    await setEnabled(service, sharer, true)
     service.advance(1_000)
     const again = await list(await bearerOf(service, sharer))
     assert.ok(again.some(({ name, isOwn }) => name === 'put away' && isOwn))

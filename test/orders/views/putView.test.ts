@@ -1,27 +1,30 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { before, beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../../server/audit/audit.ts'
-import { bearerOf, machineOf, newCaller, newClient, newUser } from '../../support/accounts.ts'
+import { beforeEach, describe, it } from 'node:test'
+import {
+  bearerOf,
+  grantRoles,
+  machineOf,
+  newCaller,
+  newClient,
+  newUser,
+  revokeRoles,
+} from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
-import { assertProblem } from '../../support/problem.ts'
+import { assertFaults, assertInvalid, assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { testService } from '../../support/service.ts'
+import { setUp, testService } from '../../support/service.ts'
 import { keptView, putView, storedViews, viewOf } from '../../support/views.ts'
 
 describe('putView', () => {
   const service = testService()
   /** Holds Views.Share. */
-  let admin: Client
-  /** Somebody else, who does not. */
-  let viewer: Client
+  const admin = setUp(() => service.bearer('admin'))
+  const viewer = setUp(() => service.bearer('viewer'))
+  /** Another person, who does not. */
   let own: Client
   let userName: string
   let ownId: number
-  before(async () => {
-    admin = await service.bearer('admin')
-    viewer = await service.bearer('viewer')
-  })
   beforeEach(async () => {
     const user = await newUser(service, { roles: ['Viewer'] })
     userName = user.userName
@@ -32,7 +35,7 @@ describe('putView', () => {
   const read = (id: string, caller = own) => caller.get(`/v1/views/${id}`)
 
   describe('succeeds', () => {
-    it('with 201, the view, its path and its first version, which a read then shows as well', async () => {
+    it('answers 201 with the view, its path and its first version, which a read then shows as well', async () => {
       const id = randomUUID()
       const content = viewOf({ columns: ['approvalsMissing', 'approvedBy', 'updatedAtUtc', 'id'] })
       const answer = await putView(own, content, { id })
@@ -45,7 +48,7 @@ describe('putView', () => {
       assert.deepEqual([now.status, now.body, now.headers.get('etag')], [200, answer.body, '"1"'])
     })
 
-    it('with 200 and the next version for an id that is there, of which nothing is left', async () => {
+    it('answers 200 with the next version for an existing id, and leaves nothing of the old view', async () => {
       const id = await keptView(own)
       const next = viewOf({ filter: '', sort: { orderBy: 'customer', order: 0 }, columns: ['status'] })
       const answer = await putView(own, next, { id })
@@ -54,7 +57,7 @@ describe('putView', () => {
       assert.deepEqual((await read(id)).body, { id, ...next, isOwn: true, owner: userName })
     })
 
-    it('with what the list takes: names in upper or lower case, directions by name; and returns them in one form', async () => {
+    it('accepts names in upper or lower case and directions by name, as the list does, and returns them in one form', async () => {
       const id = randomUUID().toUpperCase()
       const sort = { orderBy: 'CREATEDATUTC', order: 'asc' }
       const { body } = await putView(own, viewOf({ sort, filter: ' Müller \n', name: ' A  b ' }), { id })
@@ -62,7 +65,7 @@ describe('putView', () => {
       assert.deepEqual([body.id, body.filter, body.name], [id.toLowerCase(), 'Müller', 'A  b'])
     })
 
-    it('keeps a view of one person apart from those of another, under the same name', async () => {
+    it('keeps views of two people apart, even under the same name', async () => {
       const [one, other] = [await keptView(own, { name: 'Mine' }), await keptView(viewer, { name: 'Mine' })]
       assert.notEqual(one, other)
       assert.equal((await viewer.send('DELETE', `/v1/views/${other}`)).status, 204)
@@ -74,14 +77,14 @@ describe('putView', () => {
       assert.deepEqual([answer.status, answer.body.name], [200, 'STRASSE'])
     })
 
-    it('ignores members that are none, and never binds them', async () => {
+    it('ignores unknown members, and never binds them', async () => {
       const body = { ...viewOf(), id: randomUUID(), owner: 'admin', ownerId: 1, isOwn: false, version: 9 }
       const answer = await putView(own, body)
       assert.deepEqual([answer.status, answer.headers.get('etag')], [201, '"1"'])
       assert.deepEqual([answer.body.owner, answer.body.isOwn], [userName, true])
     })
 
-    it('for a service as for a person', async () => {
+    it('works for a service as for a person', async () => {
       const client = await newClient(service, ['Viewer'])
       const caller = await machineOf(service, client)
       const id = await keptView(caller)
@@ -131,14 +134,11 @@ describe('putView', () => {
     ]
     for (const [what, given, places] of cases) {
       it(`refuses ${what}, and says where`, async () => {
-        const answer = await putView(own, viewOf(given))
-        assertProblem(answer, 400, 'validation-failed')
-        const named = answer.body.errors.map(({ pointer, code }: Record<string, string>) => [pointer, code])
-        assert.deepEqual(Object.fromEntries(named), places)
+        assertFaults(await putView(own, viewOf(given)), places)
       })
     }
 
-    it('says where in the filter its fault stands, and what could stand there', async () => {
+    it('says where in the filter its fault is, and what could be there', async () => {
       const { body } = await putView(own, viewOf({ filter: 'status=Pending AND colour=red' }))
       const [{ pointer, position, length, detail, expected }] = body.errors
       assert.deepEqual([pointer, position, length], ['#/filter', 19, 6])
@@ -146,29 +146,25 @@ describe('putView', () => {
       assert.ok(expected.includes('customer'))
     })
 
-    it('demands every member', async () => {
-      const answer = await putView(own, {})
-      assertProblem(answer, 400, 'validation-failed')
-      assert.deepEqual(
-        answer.body.errors.map(({ pointer }: { pointer: string }) => pointer),
-        ['#/name', '#/filter', '#/sort', '#/columns', '#/shared'],
-      )
+    it('requires every member', async () => {
+      const members = ['#/name', '#/filter', '#/sort', '#/columns', '#/shared']
+      assertInvalid(await putView(own, {}), members)
     })
 
     for (const id of ['none', '019a9d2e5b7c7f3a9c416d2f8e0b1a57', '%00', "1'--", 'a'.repeat(500)]) {
-      it(`is 404 for the id ${id.slice(0, 40)}, which is none`, async () => {
+      it(`answers 404 for the malformed id ${id.slice(0, 40)}`, async () => {
         assertProblem(await putView(own, viewOf(), { id }), 404, 'view-not-found')
       })
     }
 
-    it('is 409 for a name that another view of the same person has, ignoring case', async () => {
+    it('answers 409 for a name that another view of the same person has, ignoring case', async () => {
       await keptView(own, { name: 'Größe' })
       const other = await keptView(own)
       assertProblem(await putView(own, viewOf({ name: 'GRÖSSE' })), 409, 'view-name-taken')
       assertProblem(await putView(own, viewOf({ name: 'größe ' }), { id: other }), 409, 'view-name-taken')
     })
 
-    it('is 409 for the 101st view of a person, who may still replace the others', async () => {
+    it('answers 409 for the 101st view of a person, who may still replace the others', async () => {
       const ids = await Promise.all(Array.from({ length: 100 }, () => keptView(own)))
       assertProblem(await putView(own, viewOf()), 409, 'too-many-views')
       const [id = ''] = ids
@@ -181,8 +177,10 @@ describe('putView', () => {
 
   describe('requires access', () => {
     const shared = { shared: true }
+    const newSharingRole = () => addRole(service, `Sharing-${randomUUID()}`, ['Orders.Read', 'Views.Share'])
+    const other = setUp(async () => newCaller(service, [await newSharingRole()]))
 
-    it('is 404 for a view that another has and does not share, as if there were none', async () => {
+    it('answers 404 for another user’s private view, as if it did not exist', async () => {
       const id = await keptView(own)
       for (const caller of [viewer, admin]) {
         assertProblem(await putView(caller, viewOf(), { id }), 404, 'view-not-found')
@@ -191,7 +189,7 @@ describe('putView', () => {
       assert.equal((await read(id)).headers.get('etag'), '"1"')
     })
 
-    it('is 403 naming the permission to a caller who shares a view without Views.Share', async () => {
+    it('answers 403 naming the permission to a caller who shares a view without Views.Share', async () => {
       const id = await keptView(own)
       for (const answer of [await putView(own, viewOf(shared)), await putView(own, viewOf(shared), { id })]) {
         assertProblem(answer, 403, 'permission-denied')
@@ -200,13 +198,12 @@ describe('putView', () => {
       assert.equal((await read(id)).body.shared, false)
     })
 
-    it('is 403 for a shared view of another, and for the caller’s own after losing the permission', async () => {
-      const role = await addRole(service, `Sharing-${randomUUID()}`, ['Orders.Read', 'Views.Share'])
+    it('answers 403 for another user’s shared view, and for the caller’s own once the permission is lost', async () => {
+      const role = await newSharingRole()
       const user = await newUser(service, { roles: [role] })
       const id = await keptView(await bearerOf(service, user), shared)
-      const change = { account: user.account, stamp: machineStamp(service.now()) }
-      await service.db.write('revokeRoles', { ...change, roles: [role] })
-      await service.db.write('grantRoles', { ...change, roles: ['Viewer'] })
+      await revokeRoles(service, user, [role])
+      await grantRoles(service, user, ['Viewer'])
       service.advance(1_000)
       for (const caller of [own, await bearerOf(service, user)]) {
         for (const isShared of [true, false]) {
@@ -219,25 +216,40 @@ describe('putView', () => {
 
     it('lets a caller with Views.Share change another’s shared view, whose owner stays', async () => {
       const id = await keptView(admin, shared)
-      const role = await addRole(service, `Sharing-${randomUUID()}`, ['Orders.Read', 'Views.Share'])
-      const other = await newCaller(service, [role])
       const next = viewOf(shared)
       const answer = await putView(other, next, { id })
       assert.deepEqual(answer.body, { id, ...next, isOwn: false, owner: 'admin' })
       assert.deepEqual((await read(id, admin)).body, { ...answer.body, isOwn: true })
     })
 
-    it('lets a caller with Views.Share unshare another’s view: only its owner sees it', async () => {
+    it('lets a caller with Views.Share unshare another’s view: then only its owner sees it', async () => {
       const id = await keptView(admin, shared)
-      const role = await addRole(service, `Sharing-${randomUUID()}`, ['Orders.Read', 'Views.Share'])
-      const other = await newCaller(service, [role])
       const answer = await putView(other, viewOf(), { id })
       assert.deepEqual([answer.status, answer.body.shared, answer.body.isOwn], [200, false, false])
       assertProblem(await read(id, other), 404, 'view-not-found')
       assert.equal((await read(id, admin)).body.isOwn, true)
     })
 
-    it('takes nobody’s name from another: a shared one may have that of an own', async () => {
+    it('shows nobody the names of another’s private views: renaming and unsharing succeed', async () => {
+      const id = await keptView(admin, shared)
+      const name = `Private ${randomUUID()}`
+      const hidden = await keptView(admin, { name })
+      for (const isShared of [true, false]) {
+        const answer = await putView(other, viewOf({ name, shared: isShared }), { id })
+        assert.deepEqual([answer.status, answer.body.name], [200, name], answer.text)
+      }
+      assert.equal((await read(hidden, admin)).body.name, name)
+      assertProblem(await putView(admin, viewOf({ name }), { id }), 409, 'view-name-taken')
+    })
+
+    it('answers 409 for the name of a view of the owner that the caller sees', async () => {
+      const name = `Shared ${randomUUID()}`
+      await keptView(admin, { ...shared, name })
+      const id = await keptView(admin, shared)
+      assertProblem(await putView(other, viewOf({ ...shared, name }), { id }), 409, 'view-name-taken')
+    })
+
+    it('lets a shared view have the name of another person’s own view', async () => {
       const name = `Both ${randomUUID()}`
       await keptView(admin, { ...shared, name })
       assert.equal((await putView(own, viewOf({ name }))).status, 201)
@@ -255,7 +267,7 @@ describe('putView', () => {
     })
 
     for (const tag of ['"2"', 'x', '""', 'W/"x"']) {
-      it(`is 412 with the current version for ${tag}`, async () => {
+      it(`answers 412 with the current version for ${tag}`, async () => {
         const id = await keptView(own)
         const answer = await putView(own, viewOf(), { id, headers: { 'if-match': tag } })
         assertProblem(answer, 412, 'precondition-failed')
@@ -264,7 +276,7 @@ describe('putView', () => {
       })
     }
 
-    it('makes nothing: it is 404 where there is no view yet', async () => {
+    it('creates nothing: answers 404 if there is no view yet', async () => {
       const id = randomUUID()
       for (const tag of ['*', '"1"']) {
         const answer = await putView(own, viewOf(), { id, headers: { 'if-match': tag } })
@@ -275,7 +287,7 @@ describe('putView', () => {
   })
 
   describe('conflicts', () => {
-    it('of 20 at once with one version exactly one is 200, and its view stands', async () => {
+    it('accepts exactly one of 20 simultaneous changes of one version, whose view stays', async () => {
       const id = await keptView(own)
       const bodies = Array.from({ length: 20 }, () => viewOf())
       const answers = await Promise.all(
@@ -289,7 +301,7 @@ describe('putView', () => {
       assert.equal((await read(id)).headers.get('etag'), '"2"')
     })
 
-    it('of 20 new ones of one name at once exactly one is 201', async () => {
+    it('answers 201 to exactly one of 20 simultaneous new views of one name', async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) => {
           return putView(own, viewOf({ name: index % 2 === 0 ? 'Rush' : 'RUSH' }))
@@ -299,7 +311,7 @@ describe('putView', () => {
       for (const answer of answers) if (answer.status !== 201) assertProblem(answer, 409, 'view-name-taken')
     })
 
-    it('of 105 new ones at once exactly 100 are 201', async () => {
+    it('answers 201 to exactly 100 of 105 simultaneous new views', async () => {
       const answers = await Promise.all(Array.from({ length: 105 }, () => putView(own, viewOf())))
       const refused = answers.filter(({ status }) => status !== 201)
       assert.equal(refused.length, 5)
@@ -308,7 +320,7 @@ describe('putView', () => {
       assert.equal(views.filter((view) => view.owner_id === ownId).length, 100)
     })
 
-    it('of 20 with one new id at once one is 201; the others replace it', async () => {
+    it('answers 201 to one of 20 requests with the same new id, and lets the others replace it', async () => {
       const id = randomUUID()
       const answers = await Promise.all(Array.from({ length: 20 }, () => putView(own, viewOf(), { id })))
       const ends = answers.map(({ status, body }) => body.code ?? status)
@@ -316,7 +328,7 @@ describe('putView', () => {
       for (const end of ends) assert.ok([200, 201, 'concurrency-conflict'].includes(end), String(end))
     })
 
-    it('of two people with one new id at once one has it', async () => {
+    it('gives a new id to one of two people who use it at once', async () => {
       const id = randomUUID()
       const answers = await Promise.all([putView(own, viewOf(), { id }), putView(viewer, viewOf(), { id })])
       const statuses = answers.map(({ status }) => status).sort()
@@ -324,18 +336,16 @@ describe('putView', () => {
     })
   })
 
-  describe('leaves no trace on failure', () => {
-    it('a refused change writes neither view nor event', async () => {
-      const id = await keptView(own, { name: 'One' })
-      const taken = await keptView(own, { name: 'Two' })
-      const state = await storedViews(service)
-      await putView(own, viewOf({ filter: '(' }), { id })
-      await putView(own, viewOf({ name: 'two' }), { id })
-      await putView(own, viewOf({ name: 'one' }))
-      await putView(own, viewOf({ shared: true }), { id })
-      await putView(own, viewOf(), { id: taken, headers: { 'if-match': '"7"' } })
-      await putView(viewer, viewOf(), { id })
-      assert.deepEqual(await storedViews(service), state)
-    })
+  it('writes neither view nor event when it is refused', async () => {
+    const id = await keptView(own, { name: 'One' })
+    const taken = await keptView(own, { name: 'Two' })
+    const state = await storedViews(service)
+    await putView(own, viewOf({ filter: '(' }), { id })
+    await putView(own, viewOf({ name: 'two' }), { id })
+    await putView(own, viewOf({ name: 'one' }))
+    await putView(own, viewOf({ shared: true }), { id })
+    await putView(own, viewOf(), { id: taken, headers: { 'if-match': '"7"' } })
+    await putView(viewer, viewOf(), { id })
+    assert.deepEqual(await storedViews(service), state)
   })
 })

@@ -21,13 +21,13 @@ const settled = `(async () => {
 
 /**
  * Throws a readable error for violations of WCAG 2.2 A and AA or of axe's best practices in the current page.
- * The source of axe gets there through the debugger, which no content security policy blocks.
+ * The source of axe is injected through the debugger, which no content security policy blocks.
  */
 export function checkAccessibility(page: Page): Promise<void> {
   return check(page, { type: 'tag', values: tags })
 }
 
-/** Only the rules about colours, for another theme of a page that has passed them all. */
+/** Checks only the rules about colours, for another theme of a page that has passed all rules. */
 export function checkColours(page: Page): Promise<void> {
   return check(page, { type: 'rule', values: ['color-contrast', 'link-in-text-block'] })
 }

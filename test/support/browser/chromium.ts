@@ -30,7 +30,7 @@ export async function launchChromium(): Promise<Browser> {
   })
 }
 
-/** The package's libraries are old: they are used only where the system has none. */
+/** The package's libraries are old, so they are used only if the system has none. */
 async function launchUnpacked(folder: string): Promise<Browser> {
   const options = { executablePath: join(folder, 'chromium') }
   const env = { ...process.env, FONTCONFIG_FILE: join(folder, 'fonts.conf') }
@@ -69,7 +69,7 @@ async function takeLock(name: string): Promise<{ close(): void } | undefined> {
   }
 }
 
-/** `folder` appears whole or not at all, even where the lock does not reach (another container). */
+/** `folder` appears whole or not at all, even if the lock does not reach that far (another container). */
 async function unpack(cache: string, folder: string): Promise<void> {
   if (existsSync(folder)) return
   await mkdir(cache, { recursive: true })

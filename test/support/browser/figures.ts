@@ -24,7 +24,7 @@ export interface Figures {
 
 interface ScriptFigures {
   count: number
-  /** As sent, without headers, compressed by `encodings`. */
+  /** The size as sent, without headers, compressed by `encodings`. */
   encodedBytes: number
   decodedBytes: number
   /** Such as `br`; empty for none. */

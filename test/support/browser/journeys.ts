@@ -1,8 +1,4 @@
 import type { Locator, Page } from 'playwright-core'
-import { machineStamp } from '../../../server/audit/audit.ts'
-import type { TestUser } from '../accounts.ts'
-import { hashOf } from '../cheap-hash.ts'
-import type { Service } from '../service.ts'
 import type { Person } from './person.ts'
 
 export const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in to Countersign' })
@@ -37,12 +33,18 @@ export async function waitForAddress({ page, origin }: Person, address: string):
   await page.waitForURL((url) => url.href === origin + address)
 }
 
-/** A growing list of requests to the API from now on, such as `POST /v1/orders`, without queries. */
+/** Whatever the sign-in form shows, it offers passkeys to anybody. */
+const offer = '/v1/auth/session/passkey/options'
+
+/**
+ * A growing list of requests to the API from now on, such as `POST /v1/orders`, without queries and without
+ * the offer of passkeys.
+ */
 export function listRequests(page: Page): string[] {
   const requests: string[] = []
   page.on('request', (request) => {
     const { pathname } = new URL(request.url())
-    if (pathname.startsWith('/v1/')) requests.push(`${request.method()} ${pathname}`)
+    if (pathname.startsWith('/v1/') && pathname !== offer) requests.push(`${request.method()} ${pathname}`)
   })
   return requests
 }
@@ -68,13 +70,7 @@ export async function keepDrawings(page: Page): Promise<void> {
       .observe(document, { subtree: true, childList: true, characterData: true })`)
 }
 
-/** The text of every state of the page since it was loaded, or since the last call. */
+/** The text of every state that the page has had since it was loaded, or since the last call. */
 export function takeDrawings(page: Page): Promise<string> {
   return page.evaluate<string>(`drawings.splice(0).join('\\n')`)
-}
-
-/** What an administrator's password change does; the password stays the same, so it still signs in. */
-export async function endSessions(service: Service, { account, password }: TestUser): Promise<void> {
-  const passwordHash = await hashOf(password)
-  await service.db.write('setPassword', { account, passwordHash, stamp: machineStamp(service.now()) })
 }

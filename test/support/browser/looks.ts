@@ -3,11 +3,11 @@ import type { TestContext } from 'node:test'
 import { checkAccessibility, checkColours } from './accessibility.ts'
 import { type Person, screenshot } from './person.ts'
 
-/** Something that a person can see. `reach` leads there, and expects the console's faults on the way. */
-export interface View {
-  name: string
-  reach(person: Person): Promise<void>
-}
+/**
+ * The views of a person, by name. Each function leads to its view, and expects faults of the console on the
+ * way.
+ */
+export type Views = Record<string, (person: Person) => Promise<void>>
 
 const narrow = { width: 390, height: 844 }
 const widths = { narrow, wide: { width: 1280, height: 800 } }
@@ -17,17 +17,17 @@ const sidewaysScroll = `Math.max(...[document.documentElement, ...document.query
   .map((element) => element.scrollWidth - element.clientWidth))`
 
 /**
- * One person goes through the views; each is a subtest. The way there uses the narrow window, because all
+ * One person goes through the views; each is a subtest. Views are opened in the narrow window, because all
  * other tests use a wide one. Width and theme change only the style.
  */
 export async function lookAt(
   t: TestContext,
   person: Person,
-  views: readonly View[],
+  views: Views,
   more: Record<string, typeof narrow> = {},
 ): Promise<void> {
   const { page, assertClean } = person
-  for (const { name, reach } of views) {
+  for (const [name, reach] of Object.entries(views)) {
     await t.test(name, { timeout: 90_000 }, async () => {
       await page.setViewportSize(narrow)
       await reach(person)

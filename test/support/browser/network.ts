@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { BrowserContext, Route } from 'playwright-core'
-import { catalogue, type ProblemCode } from '../../../server/http/problems.ts'
+import { catalogue, type ProblemCode } from '../../../server/http/catalogue.ts'
 import { type FaultProxy, startProxy } from '../proxy.ts'
 
 /**
@@ -75,7 +75,7 @@ export class Network {
   }
 }
 
-/** In the service's form. */
+/** In the same form as the service's. */
 function problemAnswer(origin: string, path: string, code: ProblemCode, retryAfterSeconds?: number) {
   const { status, title, remedy } = catalogue[code]
   const requestId = randomBytes(16).toString('base64url')

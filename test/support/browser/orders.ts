@@ -38,6 +38,8 @@ export async function visit(person: Person, account: Account, path: string): Pro
   if (person.stays && person.visitor === account && page.url() !== origin + path) {
     await page.evaluate(`(${follow})(${JSON.stringify(path)})`)
   } else {
+    // A page that is still there would send its antiforgery token with the cookies of the new session.
+    await page.goto('about:blank')
     await signIn(person, account)
     await page.goto(path)
     person.visitor = account
@@ -48,6 +50,22 @@ export async function visit(person: Person, account: Account, path: string): Pro
 
 export const searchBox = (page: Page) => page.getByRole('combobox', { name: 'Search the orders' })
 
+/** Opens a menu next to the search box. */
+export async function openMenu(page: Page, name: 'Filter' | 'View' | RegExp): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).click()
+  await page.getByRole('dialog').waitFor()
+}
+
+/** Leaves the dialog that is open. */
+export async function closeDialog(page: Page): Promise<void> {
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
+
+/** The box above the boxes of the rows. */
+export const selectAll = (page: Page) =>
+  page.getByRole('checkbox', { name: 'Select all orders on this page that you can approve' })
+
 export const customersOf = (page: Page) => page.getByRole('table').getByRole('link').allInnerTexts()
 
 /** Ids of the rows on the screen, in their order. */
@@ -55,6 +73,9 @@ export const idsOf = (page: Page) =>
   page.evaluate<string[]>(
     `[...document.querySelectorAll('table a')].map(({ href }) => href.split('/').at(-1))`,
   )
+
+/** Numbers of the rows on the screen, as in `#1042`. */
+export const numbersOf = (page: Page) => page.locator('.orders-short').allInnerTexts()
 
 export const linkOf = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 

@@ -9,10 +9,11 @@ import { passwordOf } from '../service.ts'
 import { launchChromium } from './chromium.ts'
 import { recordInteractions } from './figures.ts'
 import { Network, type NetworkState } from './network.ts'
+import { countRequests } from './pages.ts'
 import { patienceMilliseconds, Watch } from './watch.ts'
 
 interface PersonOptions {
-  /** Anything that serves; `startService()` and `startServer()` both do. */
+  /** Anything with an address, such as the result of `startService()` or `startServer()`. */
   service: { baseUrl: string }
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number; height: number }
@@ -36,7 +37,9 @@ const settleMilliseconds = 3_000
  */
 export const sideBySide = { concurrency: 3 }
 
-/** For a describe in such a suite whose tests share a person; it would inherit the concurrency. */
+/**
+ * For a describe in such a suite whose tests share a person. Without this, it would inherit the concurrency.
+ */
 export const inTurn = { concurrency: false }
 
 /** One person at a browser: with separate cookies, storage, connections and origin. */
@@ -44,26 +47,26 @@ export interface Person {
   page: Page
   /** Where this person finds the service; `page.goto('/path')` is relative to it. */
   origin: string
-  /** The service itself, without what is done to this person's network. */
+  /** The service itself, unaffected by what is done to this person's network. */
   baseUrl: string
   /** See `stayingPerson`. */
   stays?: boolean
   /** The account whose views the page shows since `visit`. */
   visitor?: Account | undefined
-  /** Expects a fault that matches, up to the next look at the faults; its absence is a fault. */
+  /** Expects a fault that matches, up to the next check of the faults; its absence is a fault. */
   expectFault(pattern: RegExp): void
   /** Allows a fault that depends on the machine's speed. */
   allowFault(pattern: RegExp): void
-  /** Throws if there was a fault (see watch.ts) since the last look. The end of a test looks once more. */
+  /** Throws if there was a fault (see watch.ts) since the last check. The end of a test checks once more. */
   assertClean(): Promise<void>
   network(state: NetworkState): Promise<void>
   close(): Promise<void>
 }
 
-/** One for all tests of a process, from the first person on. */
+/** One browser for all tests of a process, started with the first person. */
 let chromium: Promise<Browser> | undefined
 
-/** Persons of `stayingPerson` who remain when a describe of theirs was skipped. */
+/** People of `stayingPerson` who are still there if one of their describes was skipped. */
 const staying = new Set<Person>()
 
 after(async () => {
@@ -73,7 +76,7 @@ after(async () => {
 
 /** Call it once, at the top of a test file. A test fails if there was an unexpected fault. */
 export function openBrowser(): {
-  /** Lives until the end of the test. Start the test's service after it: hooks run in order. */
+  /** Lasts until the end of the test. Start the test's service afterwards, because hooks run in order. */
   person(t: TestContext, options: PersonOptions): Promise<Person>
   /**
    * One person for all tests of the describe that calls this in its body; they run one after the other.
@@ -141,6 +144,7 @@ async function arrive(options: PersonOptions): Promise<Person> {
   context.setDefaultTimeout(patienceMilliseconds)
   const watch = await Watch.over(context, origin)
   await context.addInitScript(recordInteractions)
+  await context.addInitScript(countRequests)
   if (!options.isLive) await context.addInitScript(withoutLive)
   const assertClean = () => watch.assertClean(context)
   const page = await context.newPage()
@@ -159,7 +163,7 @@ async function arrive(options: PersonOptions): Promise<Person> {
   }
 }
 
-/** A failed prefetch of the app is no fault. */
+/** A failed prefetch by the app is not a fault. */
 async function settle(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle', { timeout: settleMilliseconds }).catch(() => undefined)
 }

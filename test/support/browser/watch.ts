@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 
 /**
- * Chromium's words for a connection that could not be made, or broke; which of them depends on the moment.
+ * Chromium's errors for a connection that could not be made, or broke. Which one comes depends on the moment.
  */
 export const brokenConnection = /net::ERR_(CONNECTION_\w+|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE)/
 
@@ -19,7 +19,7 @@ interface Expectation {
 }
 
 /**
- * Collects what a page of ours never shows to its user: errors and warnings of the console, uncaught errors,
+ * Collects what a page of the app must never cause: errors and warnings of the console, uncaught errors,
  * violations of the content security policy, what Chromium lists under Issues, crashes, and requests to any
  * other origin.
  */
@@ -59,7 +59,7 @@ export class Watch {
     this.#expectations.push({ pattern, isMet: true })
   }
 
-  /** Throws for every fault and every unmet expectation, and starts again. */
+  /** Throws for every fault and every unmet expectation, and forgets them. */
   async assertClean(context: BrowserContext): Promise<void> {
     const silent = 'a page does not answer: its script runs without end'
     for (const answers of await Promise.all(context.pages().map(lastReports))) if (!answers) this.#add(silent)

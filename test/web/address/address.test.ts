@@ -11,7 +11,7 @@ import {
 import { captionOf } from '../../../web/src/orders/list/words.ts'
 import { onPage, rowsOf, withPageSize } from '../../../web/src/ui/paging.ts'
 
-/** What the router makes of an address: it keeps what it read itself for every name that is not parsed. */
+/** What the router makes of an address: it keeps its own value for every name that is not parsed. */
 const inRouter = (address: Record<string, unknown>) => ({ ...address, ...parseListSearch(address) })
 
 const stated = (search: object) =>
@@ -30,7 +30,7 @@ describe('the address of the list', () => {
     assert.deepEqual(read({ filter: ' acme ' }), { filter: 'acme' })
   })
 
-  it('ignores what makes no sense', () => {
+  it('ignores values that make no sense', () => {
     const nonsense = { filter: 1, pageNumber: '-3', pageSize: '26', orderBy: 'id; drop', order: 'up' }
     assert.deepEqual(read(nonsense), {})
     for (const pageNumber of ['0', '1.5', '2147483648', 'Infinity', '', 'two']) {
@@ -52,25 +52,25 @@ describe('the address of the list', () => {
     { pageSize: '10000', pageNumber: '0' },
     Object.fromEntries(new URLSearchParams('__proto__=1&constructor=2&hasOwnProperty=3')),
   ]) {
-    it(`asks for nothing else: ${new URLSearchParams(Object.entries(address))}`, () => {
+    it(`leads to a request for exactly that: ${new URLSearchParams(Object.entries(address))}`, () => {
       const parsed = parseListSearch(inRouter(address))
       assert.deepEqual(stated(parsed), {})
-      assert.deepEqual(parametersOf(parsed), { pageSize: 25 })
+      assert.deepEqual(parametersOf(parsed), { pageSize: 25, columns: 'number' })
       assert.equal(captionOf(parsed, 25, 25, 250), 'Orders: 1–25 of 250, newest first')
     })
   }
 
-  it('asks for what it says, and reads the same again', () => {
+  it('leads to a request for what it says, and is read back unchanged', () => {
     const address = { filter: 'acme', pageNumber: '2', orderBy: 'total', order: 'Desc', paginated: 'false' }
     const parsed = parseListSearch(inRouter(address))
     assert.deepEqual(parseListSearch(parsed), parsed)
     const asked = { pageSize: 25, filter: 'acme', pageNumber: 2, orderBy: 'total', order: 'Desc' }
-    assert.deepEqual(parametersOf(parsed), asked)
+    assert.deepEqual(parametersOf(parsed), { ...asked, columns: 'number' })
   })
 })
 
 describe('sorting', () => {
-  it('begins in the natural direction, then reverses', () => {
+  it('begins in the natural direction of the field, then reverses', () => {
     assert.deepEqual(sortedBy({}, 'customer'), { orderBy: 'customer' })
     assert.deepEqual(sortedBy({ orderBy: 'customer' }, 'customer'), { orderBy: 'customer', order: 'Desc' })
     assert.deepEqual(sortedBy({}, 'total'), { orderBy: 'total', order: 'Desc' })
@@ -91,18 +91,18 @@ describe('sorting', () => {
 })
 
 describe('another search, page or page size', () => {
-  it('searches from the first page on', () => {
+  it('searches from the first page', () => {
     const before = { filter: 'a', pageNumber: 4, pageSize: 50, orderBy: 'total', order: 'Desc' } as const
     assert.deepEqual(filteredBy(before, 'b'), { filter: 'b', pageSize: 50, orderBy: 'total', order: 'Desc' })
     assert.deepEqual(filteredBy({ filter: 'a' }, ''), {})
   })
 
-  it('writes no page 1', () => {
+  it('leaves out page 1', () => {
     assert.deepEqual(onPage({ filter: 'a', pageNumber: 2 }, 1), { filter: 'a' })
     assert.deepEqual(onPage<ListSearch>({ filter: 'a' }, 2), { filter: 'a', pageNumber: 2 })
   })
 
-  it('keeps the first row in sight when the page gets another size', () => {
+  it('keeps the first row in view when the page size changes', () => {
     assert.deepEqual(withPageSize({ pageNumber: 5 }, 50), { pageSize: 50, pageNumber: 3 })
     assert.deepEqual(withPageSize({ pageNumber: 3, pageSize: 50 }, 25), { pageNumber: 5 })
     assert.deepEqual(withPageSize({ pageNumber: 2 }, 100), { pageSize: 100 })

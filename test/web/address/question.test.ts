@@ -12,7 +12,7 @@ const orderOf = (number: number, customer: string, total: number) => ({
 const none = { filter: undefined, orderBy: undefined, order: undefined, ids: undefined, at: undefined }
 
 describe('the address of a review', () => {
-  it('is read: the question of the list, and the place', () => {
+  it('is read as a search and a place in its list', () => {
     const search = { filter: 'status=Pending', orderBy: 'total', order: 'Asc', at: id(1), pageNumber: 3 }
     assert.deepEqual(parseReviewSearch(search), {
       ...none,
@@ -23,7 +23,7 @@ describe('the address of a review', () => {
     assert.deepEqual(parseReviewSearch({ at: 'end' }), { ...none, at: 'end' })
   })
 
-  it('ignores what makes no sense', () => {
+  it('ignores values that make no sense', () => {
     assert.deepEqual(parseReviewSearch({ at: 'nowhere', ids: 'x,y', orderBy: 'colour' }), none)
     assert.deepEqual(parseReviewSearch({ ids: `x,${id(1)}` }), { ...none, ids: id(1) })
   })
@@ -34,7 +34,7 @@ describe('the question about selected orders', () => {
   const idsBy = (orderBy?: 'total' | 'customer' | 'status', order?: 'Asc' | 'Desc') =>
     questionOfSelected({ orderBy, order }, selected).ids
 
-  it('has them in the order of the list, not of the selection', () => {
+  it('has the orders as the list sorts them, not as they were selected', () => {
     assert.equal(idsBy(), [id(3), id(2), id(1)].join())
     assert.equal(idsBy('total'), [id(3), id(2), id(1)].join())
     assert.equal(idsBy('total', 'Desc'), [id(1), id(2), id(3)].join())
@@ -42,7 +42,7 @@ describe('the question about selected orders', () => {
     assert.equal(idsBy('status', 'Desc'), [id(3), id(2), id(1)].join())
   })
 
-  it('has the first hundred if there are more', () => {
+  it('has the first hundred orders if there are more', () => {
     const many = Array.from({ length: 120 }, (_, number) => orderOf(number, 'Acme', 1))
     assert.equal(questionOfSelected({ orderBy: 'total' }, many).ids?.split(',').length, 100)
   })

@@ -43,13 +43,13 @@ describe('a failure', () => {
     [refusal(400, 'validation-failed'), false, false],
   ]
   for (const [failure, passes, happened] of failures) {
-    it(`${failure} ${passes ? 'passes' : 'stays'}, and its request ${happened ? 'may have' : 'has not'} happened`, () => {
+    it(`${failure} is ${passes ? 'temporary' : 'permanent'}, and its request ${happened ? 'may have' : 'has not'} taken effect`, () => {
       assert.equal(isPassing(failure), passes)
       assert.equal(mayHaveHappened(failure), happened)
     })
   }
 
-  it('without a problem document is no answer of the service', () => {
+  it('without a problem document does not count as an answer from the service', () => {
     for (const body of ['<html>', undefined, null, { code: 'x' }, []]) {
       assert.ok(readFailure(new Response('', { status: 502 }), body) instanceof NoAnswerError)
     }

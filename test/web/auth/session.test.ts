@@ -44,7 +44,7 @@ describe('signing out', () => {
     ['of a session', () => answerWith(204)],
     ['of a session that is over already', anonymous],
   ] as const) {
-    it(`${name} ends it here and in the other tabs`, async () => {
+    it(`${name} ends the session here and in the other tabs`, async () => {
       logout = answer
       await signOut()
       assert.deepEqual(currentSession(), { kind: 'anonymous', ending: 'signed-out' })
@@ -53,7 +53,7 @@ describe('signing out', () => {
     })
   }
 
-  it('that is refused for another reason ends nothing', async () => {
+  it('does not end the session if it is refused for another reason', async () => {
     logout = () => problemWith(503, 'database-unavailable')
     await assert.rejects(signOut)
     assert.equal(currentSession().kind, 'signed-in')
@@ -69,7 +69,7 @@ describe('data that was fetched for a person', () => {
     assert.equal(forgotten, 1)
   })
 
-  it('stays when the same person is loaded again', async () => {
+  it('is kept when the same person is loaded again', async () => {
     await signedIn()
     assert.equal(forgotten, 0)
   })
@@ -99,7 +99,7 @@ describe('a request that a person began', () => {
     assert.equal(sent, 0)
   })
 
-  it('is not reported when its answer comes after they left', async () => {
+  it('is not reported if its answer comes after they have left', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const sending = ofThisPerson(() => promise)()
     endSession('expired')
@@ -108,10 +108,10 @@ describe('a request that a person began', () => {
   })
 })
 
-describe('a page for the back-forward cache', () => {
+describe('a page in the back-forward cache', () => {
   aPersonIsThere()
 
-  it('shows no session, and asks for it when it comes back', async () => {
+  it('shows no session, and asks for it when the page is restored', async () => {
     happen('pagehide', true)
     assert.deepEqual(currentSession(), { kind: 'loading' })
     assert.equal(forgotten, 1)
@@ -119,11 +119,11 @@ describe('a page for the back-forward cache', () => {
     happen('pageshow', true)
     await new Promise(setImmediate)
     assert.deepEqual(currentSession(), { kind: 'anonymous', ending: 'expired' })
-    // What was asked for early, before it was known that nobody is there.
+    // What was requested early, before it was known that nobody is signed in.
     assert.equal(forgotten, 2)
   })
 
-  it('changes nothing when it is left for good or shown for the first time', () => {
+  it('changes nothing if it is left for good or shown for the first time', () => {
     asked.length = 0
     happen('pagehide', false)
     happen('pageshow', false)

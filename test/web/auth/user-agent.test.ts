@@ -33,7 +33,7 @@ describe('the name of a user agent', () => {
   }
 
   for (const userAgent of ['', 'curl/8.11.0', 'Linux', 'okhttp/4.12.0', 'Chrome/']) {
-    it(`is unknown without a browser and a system: "${userAgent}"`, () =>
+    it(`is unknown if it names no browser or system: "${userAgent}"`, () =>
       assert.equal(browserOf(userAgent), undefined))
   }
 })

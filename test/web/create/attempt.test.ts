@@ -34,12 +34,12 @@ describe('an order that was created', () => {
     arrive(order, '7')
     arrive(order, '7')
     const [words, ...others] = said()
-    assert.match(words ?? '', /^Order for \u2068Acme\u2069, 7.00 \(7, .*\) created$/)
+    assert.match(words ?? '', /^Order for \u2068Acme\u2069, 7.00 \(.*\) created$/)
     assert.deepEqual(others, [])
     assert.equal(readDraft(place, 1), undefined)
   })
 
-  it('by a person who has left is not announced to the next person, whose own order is', async (t) => {
+  it('by a person who has left is not announced to the next person, but the next person’s own order is', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const order = prepareSending(1, draft, draft)
     await isThere(2)

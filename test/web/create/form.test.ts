@@ -28,7 +28,7 @@ describe('the key of an order that is sent', () => {
     assert.equal(sending().idempotencyKey, first.idempotencyKey)
   })
 
-  it('is another one for another person, and after the draft is dropped', () => {
+  it('differs for another person, and after the draft is dropped', () => {
     dropDraft(place)
     const first = sending().idempotencyKey
     keepDraft(place, 2, draft)
@@ -40,23 +40,21 @@ describe('the key of an order that is sent', () => {
   })
 })
 
-describe('an answer that comes late', () => {
-  it('belongs to the draft as long as neither of its fields has changed', () => {
-    dropDraft(place)
-    const sent = sending()
-    assert.equal(isStillThere(sent), true)
-    keepDraft(place, 1, { ...draft, total: '70' })
-    assert.equal(isStillThere(sent), false)
-    keepDraft(place, 1, { ...draft, customer: 'Acne' })
-    assert.equal(isStillThere(sent), false)
-    keepDraft(place, 1, draft)
-    assert.equal(isStillThere(sent), true)
-    dropDraft(place)
-    assert.equal(isStillThere(sent), false)
-  })
+it('a late answer belongs to the draft as long as neither of its fields has changed', () => {
+  dropDraft(place)
+  const sent = sending()
+  assert.equal(isStillThere(sent), true)
+  keepDraft(place, 1, { ...draft, total: '70' })
+  assert.equal(isStillThere(sent), false)
+  keepDraft(place, 1, { ...draft, customer: 'Acne' })
+  assert.equal(isStillThere(sent), false)
+  keepDraft(place, 1, draft)
+  assert.equal(isStillThere(sent), true)
+  dropDraft(place)
+  assert.equal(isStillThere(sent), false)
 })
 
-describe('what the service found in the fields', () => {
+describe('a fault that the service found in the fields', () => {
   const faultsOf = (pointers: string[]) => {
     const errors = pointers.map((pointer) => ({
       pointer,
@@ -67,7 +65,7 @@ describe('what the service found in the fields', () => {
     return refusalsOf(new ProblemError(problem, undefined), ['customer', 'total'])
   }
 
-  it('is shown at each', () => {
+  it('is shown at each field', () => {
     assert.deepEqual(faultsOf(['#/total']), { total: 'The total is wrong.' })
     assert.deepEqual(faultsOf(['#/customer', '#/total']), {
       customer: 'The customer is wrong.',
@@ -75,13 +73,13 @@ describe('what the service found in the fields', () => {
     })
   })
 
-  it('is shown as a whole when some of it is not about a field', () => {
+  it('is shown as one message if some of it is not about a field', () => {
     assert.equal(faultsOf(['#/total', '#/other']), undefined)
     assert.equal(faultsOf([]), undefined)
   })
 })
 
-it('a duplicate begins with the values of its order, in place of what was typed', () => {
+it('a duplicate begins with the values of its order, replacing what was typed', () => {
   keepDraft(place, 1, draft)
   draftLike(1, { customer: 'Müller', total: 99_999_999_999.9999 })
   const { customer, total } = read()

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { Fault } from '../../../server/http/fields.ts'
 import { totalField } from '../../../server/orders/schemas.ts'
 import { notationOf, readTotal } from '../../../web/src/orders/create/total-input.ts'
+import { forAll } from '../../support/for-all.ts'
 
 const locales = [
   'en-US',
@@ -64,33 +65,31 @@ function decimalOf(tenThousandths: bigint): string {
 
 describe('readTotal reads', () => {
   for (const locale of locales) {
-    it(`what ${locale} writes, digit for digit`, () => {
+    it(`numbers as ${locale} writes them, digit for digit`, () => {
       const notation = notationOf(locale)
       const options = fc.record({
         useGrouping: fc.constantFrom(true, false, 'always' as const, 'min2' as const),
         minimumFractionDigits: fc.integer({ min: 0, max: 4 }),
       })
-      const property = fc.property(fc.oneof(amount, shortAmount), options, (value, given) => {
+      forAll(100, fc.oneof(amount, shortAmount), options, (value, given) => {
         const decimal = decimalOf(value)
         const written = new Intl.NumberFormat(locale, { ...given, maximumFractionDigits: 4 })
         assert.equal(wireOf(written.format(decimal as `${number}`), notation), decimal)
       })
-      fc.assert(property, { numRuns: 100 })
     })
   }
 
-  it('what it wrote itself', () => {
-    const property = fc.property(amount, fc.constantFrom(...locales), (value, locale) => {
+  it('numbers that it wrote itself', () => {
+    forAll(500, amount, fc.constantFrom(...locales), (value, locale) => {
       const notation = notationOf(locale)
       const reading = readTotal(notation.write(decimalOf(value)), notation)
       assert.ok(reading.ok)
       assert.equal(reading.meaning, notation.write(reading.wire))
       assert.deepEqual(readTotal(reading.meaning, notation), reading)
     })
-    fc.assert(property, { numRuns: 500 })
   })
 
-  it('exactly, where a double could not', () => {
+  it('numbers exactly, even if a double could not hold them', () => {
     const reading = readTotal('99,999,999,999.9999', en)
     assert.deepEqual(reading, { ok: true, wire: '99999999999.9999', meaning: '99,999,999,999.9999' })
     assert.equal(wireOf('0,0001', de), '0.0001')
@@ -136,7 +135,7 @@ describe('readTotal reads', () => {
 })
 
 describe('readTotal says what it understood', () => {
-  it('and what people of another notation would read instead', () => {
+  it('and what it would mean in another notation', () => {
     const asGroups = { ok: true, wire: '1234', meaning: '1.234,00', otherwise: '1,234' }
     assert.deepEqual(readTotal('1.234', de), asGroups)
     const asDecimal = { ok: true, wire: '1.234', meaning: '1.234', otherwise: '1,234.00' }
@@ -144,7 +143,7 @@ describe('readTotal says what it understood', () => {
     assert.deepEqual(readTotal('1,234', de), { ...asDecimal, meaning: '1,234', otherwise: '1.234,00' })
   })
 
-  it('and nothing else where there is no doubt', () => {
+  it('and nothing else if there is no doubt', () => {
     for (const [text, notation] of [
       ['1,234', en],
       ['0.123', en],
@@ -228,14 +227,13 @@ describe('readTotal, for any text,', () => {
         .filter((digit) => /\d/.test(digit))
         .join('')
         .replace(/^0+|0+$/g, '')
-    const property = fc.property(text, notation, (given, how) => {
+    forAll(5_000, text, notation, (given, how) => {
       const reading = readTotal(given, how)
       if (!reading.ok) return assert.notEqual(reading.fault, '')
       assert.ok(!(totalField.read(reading.wire) instanceof Fault), reading.wire)
       assert.match(reading.wire, /^(?:0|[1-9]\d{0,10})(?:\.\d{0,3}[1-9])?$/)
       return assert.equal(digitsOf(reading.wire), digitsOf(given))
     })
-    fc.assert(property, { numRuns: 5_000 })
   })
 
   it('knows every decimal digit of Unicode, in and beyond the basic plane', () => {

@@ -5,7 +5,7 @@ import { changesOf } from '../../../web/src/orders/decide/changes.ts'
 const before = { customer: 'Northwind', total: 42.5, status: 0 } as const
 
 describe('changesOf', () => {
-  it('names what is different', () => {
+  it('names the differences', () => {
     assert.deepEqual(changesOf(before, { ...before, status: 1 }), ['status'])
     assert.deepEqual(changesOf(before, { customer: 'Southwind', total: 43, status: 0 }), [
       'customer',
@@ -13,7 +13,7 @@ describe('changesOf', () => {
     ])
   })
 
-  it('is empty for what is the same', () => {
+  it('is empty if nothing differs', () => {
     assert.deepEqual(changesOf(before, { ...before }), [])
   })
 })

@@ -3,28 +3,39 @@ import { describe, it } from 'node:test'
 import { chosenWith, stillPending, without } from '../../../web/src/orders/decide/chosen.ts'
 import { lackingDigits, remembered } from '../../../web/src/orders/list/format.ts'
 
-const order = (id: string, status: 0 | 1 = 0) => ({ id, customer: id, total: 1, status, createdAtUtc: '' })
+const order = (id: string, status: 0 | 1 = 0) => ({
+  ...{ id, number: 1, customer: id, total: 1 },
+  ...{ status, createdAtUtc: '' },
+})
 const none = new Map()
 
 describe('choosing orders', () => {
-  it('takes only pending ones, each with what it takes to approve it', () => {
+  it('includes only pending orders, each with what its approval needs', () => {
     const chosen = chosenWith(none, [order('a'), order('b', 1)], true)
     assert.deepEqual([...chosen.values()], [order('a')])
   })
 
-  it('keeps those of other pages', () => {
+  it('leaves out what the list says the person may not approve, and drops it later', () => {
+    const refused = { ...order('b'), mayApprove: false }
+    const allowed = { ...order('a'), mayApprove: true }
+    assert.deepEqual([...chosenWith(none, [allowed, refused], true).keys()], ['a'])
+    const chosen = chosenWith(none, [order('a'), order('b')], true)
+    assert.deepEqual([...stillPending(chosen, [allowed, refused]).keys()], ['a'])
+  })
+
+  it('keeps orders chosen on other pages', () => {
     const chosen = chosenWith(chosenWith(none, [order('a')], true), [order('b')], true)
     assert.deepEqual([...chosenWith(chosen, [order('a')], false).keys()], ['b'])
   })
 
-  it('is the same selection when nothing changes', () => {
+  it('keeps the selection identical if nothing changes', () => {
     const chosen = chosenWith(none, [order('a')], true)
     assert.equal(chosenWith(chosen, [order('a')], true), chosen)
     assert.equal(stillPending(chosen, [order('a'), order('b', 1)]), chosen)
     assert.equal(without(chosen, ['x']), chosen)
   })
 
-  it('drops what others have approved', () => {
+  it('drops orders that others have approved', () => {
     const chosen = chosenWith(none, [order('a'), order('b')], true)
     assert.deepEqual([...stillPending(chosen, [order('a', 1)]).keys()], ['b'])
   })
@@ -36,7 +47,7 @@ describe('the figures of a row', () => {
     assert.deepEqual(lacking, ['00', '00', '00', '0', '', ''])
   })
 
-  it('are formatted once, and forgotten at some point', () => {
+  it('are formatted once, and not cached forever', () => {
     let count = 0
     const format = remembered((value: number) => {
       count += 1

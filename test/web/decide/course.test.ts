@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import type { Course } from '../../../web/src/orders/decide/course.ts'
-import '../../support/page.ts'
+import { answerWith, serviceIs } from '../../support/page.ts'
 
-const { courseInWords, marked, placeIn, skippedOf } = await import('../../../web/src/orders/decide/course.ts')
+const { queries } = await import('../../../web/src/api/queries.ts')
+const { courseInWords, courseQuery, forgetCourse, mark, marked, placeIn, skippedOf } = await import(
+  '../../../web/src/orders/decide/course.ts'
+)
 
 const course: Course = { orders: ['a', 'b', 'c'], marks: {} }
 const empty: Course = { orders: [], marks: {} }
@@ -14,7 +17,7 @@ const place = (of: Course, at?: string) => {
 }
 
 describe('a place in a review', () => {
-  it('is the first one without an address, and each has its neighbours', () => {
+  it('is the first one if the address names none, and each has its neighbours', () => {
     assert.deepEqual(place(course), ['a', '1 of 3', undefined, 'b'])
     assert.deepEqual(place(course, 'b'), ['b', '2 of 3', 'a', 'c'])
     assert.deepEqual(place(course, 'c'), ['c', '3 of 3', 'b', 'end'])
@@ -22,14 +25,14 @@ describe('a place in a review', () => {
     assert.deepEqual(place(empty), [undefined, '1 of 0', undefined, 'end'])
   })
 
-  it('comes before all others when the question does not find the order', () => {
+  it('is before all others if the search does not find the order', () => {
     assert.deepEqual(place(course, 'x'), ['x', '1 of 4', undefined, 'a'])
     assert.deepEqual(place(empty, 'x'), ['x', '1 of 1', undefined, 'end'])
   })
 })
 
 describe('the marks of a review', () => {
-  it('say what was done', () => {
+  it('say what was decided', () => {
     assert.equal(courseInWords(course), 'You made no decisions.')
     const one = marked(course, 'a', 'approve')
     assert.equal(courseInWords(one), 'You approved 1.')
@@ -44,9 +47,56 @@ describe('the marks of a review', () => {
     assert.deepEqual(skippedOf(marked(two, 'a', 'approve')), ['c'])
   })
 
-  it('keep a decision when the person skips it later, and lose it when it is undone', () => {
+  it('keep a decision if its order is skipped later, and lose it if it is undone', () => {
     const one = marked(course, 'a', 'approve')
     assert.equal(marked(one, 'a', 'skipped'), one)
     assert.deepEqual(marked(one, 'a', undefined).marks, {})
+  })
+})
+
+describe('the course of a review', () => {
+  let items = ['a', 'b']
+  const asked: URL[] = []
+  serviceIs((_path, request) => {
+    asked.push(new URL(request.url))
+    return answerWith(200, { items: items.map((id) => ({ id })) })
+  })
+  beforeEach(() => {
+    items = ['a', 'b']
+    asked.length = 0
+    forgetCourse()
+  })
+  const courseOf = (question = {}, userId = 1) => queries.fetchQuery(courseQuery(question, userId))
+
+  it('is every order that the question finds, and stays the same through a reload', async () => {
+    assert.deepEqual(await courseOf({ filter: 'Acme' }), { orders: ['a', 'b'], marks: {} })
+    assert.deepEqual(
+      ['filter', 'paginated'].map((name) => asked[0]?.searchParams.get(name)),
+      ['Acme', 'false'],
+    )
+    mark('a', 'approve')
+    mark('b', 'skipped')
+    mark('b', undefined)
+    const course = { orders: ['a', 'b'], marks: { a: 'approve' } }
+    assert.deepEqual(await courseOf({ filter: 'Acme' }), course)
+    items = []
+    queries.clear()
+    assert.deepEqual(await courseOf({ filter: 'Acme' }), course)
+    assert.equal(asked.length, 1)
+  })
+
+  it('is asked for again by another person, for another question, and on request', async () => {
+    await courseOf()
+    await courseOf({}, 2)
+    await courseOf({ filter: 'Acme' }, 2)
+    forgetCourse()
+    items = ['c']
+    assert.deepEqual((await courseOf({ filter: 'Acme' }, 2)).orders, ['c'])
+    assert.equal(asked.length, 4)
+  })
+
+  it('of selected orders asks nothing', async () => {
+    assert.deepEqual(await courseOf({ ids: 'x,y' }), { orders: ['x', 'y'], marks: {} })
+    assert.deepEqual(asked, [])
   })
 })

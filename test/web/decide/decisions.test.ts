@@ -1,3 +1,4 @@
+import '../../support/page.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NoAnswerError, type Problem, ProblemError } from '../../../web/src/api/problem.ts'
@@ -26,14 +27,14 @@ const now = {
 } as VersionedOrder
 
 interface Script {
-  /** What is thrown at each try of an order, one after the other; then it succeeds. */
+  /** What is thrown at each try of an order, one after another; then it succeeds. */
   failures?: Record<string, unknown[]>
   read?: Service['read']
   missing?: Service['missing']
   pause?: Service['pause']
 }
 
-/** A service that answers by a script, and remembers what it was asked. */
+/** A service that answers by a script and records its requests. */
 function scripted({
   failures = {},
   read = async () => now,
@@ -104,9 +105,9 @@ describe('prepareDecisions succeeds', () => {
 
   it('starts once, however often it is asked', async () => {
     const { service, seen } = scripted()
-    const decisions = prepareDecisions(subjectsOf(1), service)
+    const decisions = prepareDecisions(subjectsOf(5), service)
     await Promise.all([decisions.start(), decisions.start()])
-    assert.equal(seen.sent.length, 1)
+    assert.equal(seen.sent.length, 5)
   })
 })
 
@@ -116,7 +117,7 @@ describe('prepareDecisions counts', () => {
     assert.equal(summary, '2 approved. 1 has your approval but needs more.')
   })
 
-  it('nothing where that cannot be read: the order stays approved', async () => {
+  it('nothing if that cannot be read: the order stays approved', async () => {
     const missing = () => Promise.reject(refusal('internal-error', 500))
     const { seen, progress } = await run(1, { missing })
     assert.deepEqual(progress, [{ kind: 'decided', missing: undefined }])
@@ -125,7 +126,7 @@ describe('prepareDecisions counts', () => {
 })
 
 describe('prepareDecisions tries again', () => {
-  it('under the same key while the failure is passing', async () => {
+  it('under the same key while the failure is temporary', async () => {
     const failures = [
       new NoAnswerError('no answer'),
       refusal('database-unavailable', 503),
@@ -146,7 +147,7 @@ describe('prepareDecisions tries again', () => {
     assert.deepEqual(waits, [7_000])
   })
 
-  it('only what has no final result, when it is started again', async () => {
+  it('every decision without a final result, when it is started again', async () => {
     const failures = {
       'order-0': [refusal('internal-error', 500)],
       'order-1': [refusal('order-not-found', 404)],
@@ -168,7 +169,7 @@ describe('prepareDecisions tries again', () => {
   })
 })
 
-describe('prepareDecisions never says that nothing happened when that is not known', () => {
+describe('prepareDecisions never says that nothing happened if it cannot know', () => {
   const lost = [
     new NoAnswerError('no answer'),
     refusal('database-unavailable', 503),
@@ -176,7 +177,7 @@ describe('prepareDecisions never says that nothing happened when that is not kno
     refusal('idempotency-in-progress', 409),
   ]
   for (const failure of lost) {
-    it(`after ${failure.message}, whatever refuses the next try`, async () => {
+    it(`after ${failure.message}, however the next try is refused`, async () => {
       const refusals = [refusal('rate-limited', 429), refusal('permission-denied', 403)]
       const { service } = scripted({
         failures: { 'order-0': [failure, ...refusals] },
@@ -193,7 +194,7 @@ describe('prepareDecisions never says that nothing happened when that is not kno
     })
   }
 
-  it('but knows it when the service has looked for the order', async () => {
+  it('but says so once the service has looked for the order', async () => {
     const failures = [new NoAnswerError('no answer'), refusal('order-not-found', 404)]
     const { summary } = await run(1, { failures: { 'order-0': failures } })
     assert.equal(summary, '1 no longer exists.')
@@ -201,46 +202,25 @@ describe('prepareDecisions never says that nothing happened when that is not kno
 })
 
 describe('prepareDecisions when someone else is faster', () => {
-  for (const [code, status] of [
-    ['precondition-failed', 412],
-    ['order-not-pending', 409],
-    ['concurrency-conflict', 409],
-  ] as const) {
-    it(`reads the order as it is now after ${code}`, async () => {
-      const { progress, summary } = await run(1, { failures: { 'order-0': [refusal(code, status)] } })
-      assert.partialDeepStrictEqual(progress, [{ kind: 'refused', now }])
-      assert.equal(summary, '1 was already approved.')
+  const found = (status: number) => async () =>
+    ({ ...now, order: { ...now.order, status } }) as VersionedOrder
+  const gone = () => Promise.reject(refusal('order-not-found', 404))
+  const cases: [code: Problem['code'], status: number, read: Service['read'], words: string][] = [
+    ['precondition-failed', 412, found(1), '1 was already approved.'],
+    ['order-not-pending', 409, found(1), '1 was already approved.'],
+    ['concurrency-conflict', 409, found(1), '1 was already approved.'],
+    ['order-not-pending', 409, found(2), '1 was rejected in the meantime.'],
+    ['order-not-pending', 409, found(3), '1 was withdrawn in the meantime.'],
+    ['precondition-failed', 412, found(0), '1 has changed.'],
+    ['precondition-failed', 412, gone, '1 no longer exists.'],
+  ]
+  for (const [code, status, read, words] of cases) {
+    it(`reads the current order after ${code}, and says what became of it: ${words}`, async () => {
+      const failures = { 'order-0': [refusal(code, status)] }
+      const { progress, summary } = await run(1, { failures, read })
+      assert.deepEqual([kindsOf(progress), summary], ['refused', words])
     })
   }
-
-  it('says that the order is gone when it cannot be read', async () => {
-    const { summary } = await run(1, {
-      failures: { 'order-0': [refusal('precondition-failed', 412)] },
-      read: () => Promise.reject(refusal('order-not-found', 404)),
-    })
-    assert.equal(summary, '1 no longer exists.')
-  })
-
-  for (const [status, words] of [
-    [2, '1 was rejected meanwhile.'],
-    [3, '1 was withdrawn meanwhile.'],
-  ] as const) {
-    it(`says what became of it: ${words}`, async () => {
-      const { summary } = await run(1, {
-        failures: { 'order-0': [refusal('order-not-pending', 409)] },
-        read: async () => ({ ...now, order: { ...now.order, status } }),
-      })
-      assert.equal(summary, words)
-    })
-  }
-
-  it('reports an order that was changed and is still pending', async () => {
-    const { summary } = await run(1, {
-      failures: { 'order-0': [refusal('precondition-failed', 412)] },
-      read: async () => ({ ...now, order: { ...now.order, status: 0 } }),
-    })
-    assert.equal(summary, '1 has changed.')
-  })
 })
 
 describe('prepareDecisions stops', () => {
@@ -248,7 +228,10 @@ describe('prepareDecisions stops', () => {
   async function stoppedAfter(failure: unknown) {
     const { service, seen } = scripted({
       failures: { 'order-0': [failure] },
-      pause: async () => decisions.stop(),
+      async pause() {
+        decisions.stop()
+        assert.equal(decisions.snapshot.get().phase, 'stopping')
+      },
     })
     const decisions = prepareDecisions(subjectsOf(10), service)
     await decisions.start()
@@ -256,14 +239,14 @@ describe('prepareDecisions stops', () => {
     return { first: progress[0]?.kind, last: progress.at(-1)?.kind, sent: seen.sent.length }
   }
 
-  it('leaves the rest untouched, and waits for answers to what was sent', async () => {
+  it('leaves the rest alone, and waits for answers to what was sent', async () => {
     const { first, last, sent } = await stoppedAfter(new NoAnswerError('no answer'))
     assert.ok(sent < 10)
     assert.equal(first, 'unclear')
     assert.equal(last, 'waiting')
   })
 
-  it('knows that nothing happened when a limit refused it', async () => {
+  it('and knows that nothing happened if a limit refused it', async () => {
     assert.equal((await stoppedAfter(refusal('rate-limited', 429))).first, 'waiting')
   })
 

@@ -1,261 +1,238 @@
 import assert from 'node:assert/strict'
-import { describe, it, mock } from 'node:test'
-import { NoAnswerError } from '../../../web/src/api/problem.ts'
+import { describe, it } from 'node:test'
+import { orderStates } from '../../../client/src/facts.ts'
+import { NoAnswerError, ProblemError } from '../../../web/src/api/problem.ts'
 import type { Progress } from '../../../web/src/orders/decide/decisions.ts'
-import { type Entry, type Left, Outbox, undoMilliseconds } from '../../../web/src/orders/decide/outbox.ts'
+import { type Entry, isOpen, Outbox, undoMilliseconds } from '../../../web/src/orders/decide/outbox.ts'
 
-const order = { id: 'a', customer: 'Acme', total: 1, createdAtUtc: '2026-11-20T09:30:00.000Z' }
-const made = (key: string, userId = 1) => ({
-  userId,
-  action: 'approve' as const,
+const made = (key: string, userId = 1): Omit<Entry, 'state'> => ({
+  user: { id: userId, userName: 'mara' },
+  action: 'approve',
   decision: { id: `order of ${key}`, etag: '"1"', idempotencyKey: key },
+  order: {
+    id: `order of ${key}`,
+    customer: 'Acme',
+    total: 1,
+    status: orderStates.Pending,
+    createdAtUtc: '2026-11-20T09:30:00.000Z',
+  },
 })
 const decided: Progress = { kind: 'decided', missing: 0 }
 const refused: Progress = { kind: 'refused', failure: new Error('refused') }
 const retrying: Progress = { kind: 'retrying', failure: new NoAnswerError('no answer') }
+const unclear: Progress = { kind: 'unclear', failure: new NoAnswerError('no answer') }
+const signedOut: Progress = {
+  kind: 'refused',
+  failure: new ProblemError(
+    {
+      type: '',
+      title: '',
+      status: 401,
+      detail: '',
+      instance: '/',
+      code: 'authentication-required',
+      requestId: 'r',
+    },
+    undefined,
+  ),
+}
 
-/** The storage of a browser, which its pages share, and a clock that is moved. */
-function browser() {
-  const left = new Map<string, Left>()
-  const timers = new Set<{ at: number; act(): void }>()
+/** An outbox on a page whose clock, connection and service the test moves. */
+function page() {
   let time = 1_000_000
-  return {
-    left,
+  let timer: { at: number; act(): void } | undefined
+  const reports: ((progress: Progress) => void)[] = []
+  const sent: string[] = []
+  const signals: AbortSignal[] = []
+  const counts: number[] = []
+  const open: number[] = []
+  const service: { canSend: boolean; answer: Progress | Promise<Progress> } = {
+    canSend: true,
+    answer: decided,
+  }
+  const outbox = new Outbox({
     now: () => time,
-    pass(milliseconds: number) {
-      time += milliseconds
-      for (const timer of [...timers]) {
-        if (timer.at > time) continue
-        timers.delete(timer)
-        timer.act()
+    after(milliseconds, act) {
+      const set = { at: time + milliseconds, act }
+      timer = set
+      return () => {
+        if (timer === set) timer = undefined
       }
     },
-    page() {
-      const sent: Entry[] = []
-      let answer: Progress | undefined | Promise<Progress | undefined> = decided
-      const outbox = new Outbox({
-        now: () => time,
-        after(milliseconds, act) {
-          const timer = { at: time + milliseconds, act }
-          timers.add(timer)
-          return () => timers.delete(timer)
-        },
-        async send(entry) {
-          sent.push(entry)
-          return answer
-        },
-        kept: {
-          put: (one) => left.set(one.decision.idempotencyKey, one),
-          drop: (key) => left.delete(key),
-          all: () => [...left.values()],
-        },
-      })
-      return {
-        outbox,
-        keys: () => sent.map(({ decision }) => decision.idempotencyKey),
-        sent,
-        answers: (next: typeof answer) => {
-          answer = next
-        },
-        kinds: () => outbox.get().map(({ state }) => state.kind),
+    canSend: () => service.canSend,
+    async send({ decision }, report, signal) {
+      sent.push(decision.idempotencyKey)
+      signals.push(signal)
+      reports.push(report)
+      return service.answer
+    },
+    onChange: (entries) => open.push(entries.filter(isOpen).length),
+    onSent: (count) => counts.push(count),
+  })
+  return {
+    service,
+    outbox,
+    sent,
+    signals,
+    counts,
+    open,
+    reports,
+    kinds: () => outbox.get().map(({ state }) => state.kind),
+    async pass(milliseconds: number) {
+      time += milliseconds
+      if (timer && timer.at <= time) {
+        const { act } = timer
+        timer = undefined
+        act()
       }
+      await new Promise(setImmediate)
     },
   }
 }
 
-const settle = () => new Promise(setImmediate)
+const never = () => new Promise<Progress>(() => undefined)
+const keysOf = (entries: readonly Entry[]) => entries.map(({ decision }) => decision.idempotencyKey)
 
 describe('an outbox', () => {
-  it('holds a decision for five seconds, then sends it, and keeps nothing of it', async () => {
-    const { page, pass, left } = browser()
-    const { outbox, keys, kinds } = page()
-    outbox.hold(made('one'), order)
-    pass(undoMilliseconds - 1)
-    assert.deepEqual([keys(), kinds(), left.size], [[], ['held'], 1])
-    pass(1)
-    assert.deepEqual([keys(), kinds()], [['one'], ['under-way']])
-    await settle()
-    assert.deepEqual([kinds(), left.size], [[], 0])
+  it('holds a decision for five seconds, then sends it, and reports that', async () => {
+    const { outbox, sent, kinds, counts, open, pass } = page()
+    outbox.hold(made('one'))
+    await pass(undoMilliseconds - 1)
+    assert.deepEqual([sent, kinds(), counts], [[], ['held'], []])
+    await pass(1)
+    assert.deepEqual([sent, kinds(), counts, open.at(-1)], [['one'], [], [1], 0])
   })
 
-  it('undoes the last one that is held, and no other', async () => {
-    const { page, pass, left } = browser()
-    const { outbox, keys } = page()
-    outbox.hold(made('one'), order)
-    pass(1_000)
-    outbox.hold(made('two'), order)
-    assert.equal(outbox.undo()?.decision.idempotencyKey, 'two')
-    assert.deepEqual([...left.keys()], ['one'])
-    pass(10_000)
-    assert.deepEqual(keys(), ['one'])
-    assert.equal(outbox.undo(), undefined)
-  })
-
-  it('shows what failed until it is dismissed, also on the next page', async () => {
-    const { page, pass, left } = browser()
-    const first = page()
-    first.answers(refused)
-    first.outbox.hold(made('one'), order)
-    pass(undoMilliseconds)
-    await settle()
-    assert.deepEqual(first.kinds(), ['failed'])
-    pass(1_000_000)
-    const second = page()
-    second.outbox.takeOver(1)
-    assert.deepEqual([second.keys(), second.kinds()], [[], ['left']])
-    second.outbox.dismiss('one')
-    assert.deepEqual([second.kinds(), left.size], [[], 0])
-  })
-
-  it('sends again under the same key, and only once at a time', async () => {
-    const { page, pass } = browser()
-    const { outbox, answers, keys, kinds } = page()
-    answers({ kind: 'unclear', failure: new NoAnswerError('no answer') })
-    outbox.hold(made('one'), order)
-    pass(undoMilliseconds)
-    await settle()
-    answers(decided)
-    outbox.send('one')
-    outbox.send('one')
-    await settle()
-    assert.deepEqual([keys(), kinds()], [['one', 'one'], []])
-  })
-})
-
-describe('an outbox whose page goes', () => {
-  it('sends at once what it holds, and the next page finds out what became of it under the same key', async () => {
-    const { page, pass, left } = browser()
-    const first = page()
-    first.answers(new Promise(() => undefined))
-    first.outbox.hold(made('one'), order)
-    first.outbox.leave()
-    assert.deepEqual(first.keys(), ['one'])
-    pass(500)
-    const second = page()
-    second.outbox.takeOver(1)
-    assert.deepEqual([second.keys(), second.kinds()], [['one'], ['under-way']])
-    await settle()
-    assert.deepEqual([second.kinds(), left.size], [[], 0])
-  })
-
-  it('leaves to the next page what it was trying', async () => {
-    const { page, pass } = browser()
-    const first = page()
-    first.answers(new Promise(() => undefined))
-    first.outbox.hold(made('one'), order)
-    pass(undoMilliseconds)
-    first.outbox.leave()
-    const second = page()
-    second.outbox.takeOver(1)
-    assert.deepEqual(second.keys(), ['one'])
-  })
-
-  it('does not send by itself what was left long ago', () => {
-    const { page, pass } = browser()
-    const first = page()
-    first.answers(new Promise(() => undefined))
-    first.outbox.hold(made('one'), order)
-    first.outbox.leave()
-    pass(61_000)
-    const second = page()
-    second.outbox.takeOver(1)
-    assert.deepEqual([second.keys(), second.kinds()], [[], ['left']])
-    second.outbox.send('one')
-    assert.deepEqual(second.keys(), ['one'])
-  })
-
-  it('leaves alone what another page can still undo, and takes it over when that page is gone', () => {
-    const { page, pass } = browser()
-    page().outbox.hold(made('one'), order)
-    const second = page()
-    second.outbox.takeOver(1)
-    pass(undoMilliseconds)
-    assert.deepEqual(second.keys(), [])
-    pass(40_000)
-    assert.deepEqual(second.keys(), ['one'])
-  })
-
-  it('shows another person nothing of it, and keeps it for a day', () => {
-    const { page, pass, left } = browser()
-    const first = page()
-    first.outbox.hold(made('one'), order)
-    first.outbox.forget()
-    assert.deepEqual(first.kinds(), [])
-    first.outbox.takeOver(2)
-    pass(undoMilliseconds)
-    assert.deepEqual([first.keys(), first.kinds(), left.size], [[], [], 1])
-    pass(86_400_000)
-    first.outbox.takeOver(2)
-    assert.equal(left.size, 0)
-  })
-
-  it('ignores an answer that comes when the person is gone', async () => {
-    const { page, pass, left } = browser()
-    const { outbox, answers, kinds } = page()
+  it('sends one at a time in their order, and reports once how many', async () => {
+    const { service, outbox, sent, counts, kinds, pass } = page()
     const { promise, resolve } = Promise.withResolvers<Progress>()
-    answers(promise)
-    outbox.hold(made('one'), order)
-    pass(undoMilliseconds)
-    outbox.forget()
-    resolve(refused)
-    await settle()
-    assert.deepEqual([kinds(), left.size], [[], 1])
-  })
-})
-
-describe('an outbox before the sign-out', () => {
-  it('sends everything at once, even what other pages hold', async () => {
-    const { page, left } = browser()
-    const [first, second] = [page(), page()]
-    first.outbox.hold(made('one'), order)
-    second.outbox.hold(made('two'), order)
-    assert.equal(await first.outbox.flush(1, 1_000), true)
-    assert.deepEqual([first.keys(), left.size], [['one', 'two'], 0])
+    service.answer = promise
+    outbox.hold(made('one'))
+    outbox.hold(made('two'))
+    outbox.hold(made('three'))
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent, kinds()], [['one'], ['under-way', 'held', 'held']])
+    service.answer = decided
+    resolve(decided)
+    await pass(0)
+    assert.deepEqual([sent, kinds(), counts], [['one', 'two', 'three'], [], [3]])
+    outbox.hold(made('four'))
+    await pass(undoMilliseconds)
+    assert.deepEqual(counts, [3, 1])
   })
 
-  it('reports that not all of it was done: refused, or not within the time', async () => {
-    const { page, pass } = browser()
-    const first = page()
-    first.answers(refused)
-    first.outbox.hold(made('one'), order)
-    assert.equal(await first.outbox.flush(1, 1_000), false)
-    const second = page()
-    second.answers(new Promise(() => undefined))
-    second.outbox.hold(made('two'), order)
-    const flushed = second.outbox.flush(1, 1_000)
-    pass(1_000)
-    assert.equal(await flushed, false)
+  it('undoes the last decision it holds, or all of them, and nothing that was sent', async () => {
+    const { service, outbox, sent, pass } = page()
+    service.answer = never()
+    outbox.hold(made('sent'))
+    await pass(undoMilliseconds)
+    for (const key of ['one', 'two', 'three']) outbox.hold(made(key))
+    assert.deepEqual(keysOf(outbox.undo('last')), ['three'])
+    assert.deepEqual(keysOf(outbox.undo('all')), ['one', 'two'])
+    assert.deepEqual(outbox.undo('last'), [])
+    assert.deepEqual(outbox.undo('all'), [])
+    await pass(60_000)
+    assert.deepEqual([sent, keysOf(outbox.get())], [['sent'], ['sent']])
   })
 
-  it('does not wait for what the person has already seen', async () => {
-    const { page, pass, left } = browser()
-    const { outbox, answers } = page()
-    answers(refused)
-    outbox.hold(made('one'), order)
-    pass(undoMilliseconds)
-    await settle()
-    assert.equal(await outbox.flush(1, 1_000), true)
-    assert.equal(left.size, 0)
+  it('holds what it cannot send until it can, and undoes it as long as that lasts', async () => {
+    const { service, outbox, sent, kinds, counts, pass } = page()
+    service.canSend = false
+    outbox.hold(made('one'))
+    outbox.hold(made('two'))
+    await pass(3_600_000)
+    assert.deepEqual([sent, kinds()], [[], ['held', 'held']])
+    assert.deepEqual(keysOf(outbox.undo('last')), ['two'])
+    service.canSend = true
+    outbox.sendDue()
+    await pass(0)
+    assert.deepEqual([sent, kinds(), counts], [['one'], [], [1]])
   })
-})
 
-describe('an outbox that is sending', () => {
-  it('shows its progress', async () => {
-    const tells: ((progress: Progress) => void)[] = []
-    const outbox = new Outbox({
-      now: () => 0,
-      after: (_milliseconds, act) => {
-        act()
-        return () => undefined
-      },
-      send: (_entry, tell) => {
-        tells.push(tell)
-        return new Promise(() => undefined)
-      },
-      kept: { put: mock.fn(), drop: mock.fn(), all: () => [] },
-    })
-    outbox.hold(made('one'), order)
-    tells[0]?.(retrying)
+  it('sends at once when the person cannot wait', async () => {
+    const { outbox, sent, pass } = page()
+    outbox.hold(made('one'))
+    outbox.hold(made('two'))
+    outbox.hurry()
+    await pass(0)
+    assert.deepEqual(sent, ['one', 'two'])
+  })
+
+  it('shows progress and failures, and sends again under the same key, once at a time', async () => {
+    const { service, outbox, sent, kinds, counts, reports, pass } = page()
+    const { promise, resolve } = Promise.withResolvers<Progress>()
+    service.answer = promise
+    outbox.hold(made('one'))
+    await pass(undoMilliseconds)
+    reports[0]?.(retrying)
     assert.deepEqual(outbox.get()[0]?.state, { kind: 'under-way', progress: retrying })
+    resolve(unclear)
+    await pass(0)
+    assert.deepEqual([kinds(), counts], [['failed'], []])
+    service.answer = refused
+    void outbox.send('one')
+    void outbox.send('one')
+    await pass(0)
+    assert.deepEqual([sent, kinds()], [['one', 'one'], ['failed']])
+    outbox.dismiss('one')
+    assert.deepEqual(kinds(), [])
+  })
+})
+
+describe('an outbox whose person goes away', () => {
+  it('keeps their decisions while the session is over, and gives them five seconds when they are back', async () => {
+    const { service, outbox, sent, kinds, pass } = page()
+    outbox.hold(made('one'))
+    outbox.pause()
+    service.canSend = false
+    await pass(3_600_000)
+    assert.deepEqual([sent, kinds()], [[], ['held']])
+    service.canSend = true
+    assert.equal(outbox.resume(1), 0)
+    await pass(undoMilliseconds - 1)
+    assert.deepEqual(sent, [])
+    await pass(1)
+    assert.deepEqual([sent, kinds()], [['one'], []])
+  })
+
+  it('holds again what was refused because the session had ended, or was not tried', async () => {
+    for (const progress of [signedOut, { kind: 'waiting' } as const]) {
+      const { service, signals, outbox, kinds, pass } = page()
+      const { promise, resolve } = Promise.withResolvers<Progress>()
+      service.answer = promise
+      outbox.hold(made('one'))
+      await pass(undoMilliseconds)
+      outbox.pause()
+      service.canSend = false
+      assert.equal(signals[0]?.aborted, true)
+      resolve(progress)
+      await pass(0)
+      assert.deepEqual(kinds(), ['held'])
+    }
+  })
+
+  it('drops them when someone else comes, and counts those that were not sent', async () => {
+    const { service, outbox, sent, kinds, pass } = page()
+    const { promise, resolve } = Promise.withResolvers<Progress>()
+    service.answer = promise
+    outbox.hold(made('sent'))
+    await pass(undoMilliseconds)
+    outbox.hold(made('one'))
+    outbox.hold(made('two'))
+    outbox.pause()
+    assert.equal(outbox.resume(2), 2)
+    assert.deepEqual(kinds(), [])
+    resolve(refused)
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent, kinds()], [['sent'], []])
+    assert.equal(outbox.resume(2), 0)
+  })
+
+  it('sends nothing after it was cleared', async () => {
+    const { outbox, sent, kinds, counts, pass } = page()
+    outbox.hold(made('one'))
+    outbox.clear()
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent, kinds(), counts], [[], [], []])
   })
 })

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import type { VersionedOrder } from '../../../web/src/orders/order.ts'
-import { answerWith, problemWith, serviceIs, told } from '../../support/page.ts'
+import { answerWith, problemWith, serviceIs, settled, told } from '../../support/page.ts'
 
 let approval: () => Response | Promise<Response>
 let required = 1
+/** The approvals are answered after this. */
+let counted: Promise<void> | undefined
 let userId = 1
 let refreshes = 0
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { loadSession } = await import('../../../web/src/auth/session.ts')
 const { prepareDecisions } = await import('../../../web/src/orders/decide/decisions.ts')
-const { backOf } = await import('../../../web/src/orders/decide/dialog/run.ts')
-const { serviceFor, settle } = await import('../../../web/src/orders/decide/service.ts')
-const { orderQuery } = await import('../../../web/src/orders/queries.ts')
+const { backOf, resultOf } = await import('../../../web/src/orders/decide/dialog/run.ts')
+const { placeOf, serviceFor, settle } = await import('../../../web/src/orders/decide/service.ts')
+const { approvalsQuery, orderQuery } = await import('../../../web/src/orders/queries.ts')
+const { keepDraft, readDraft } = await import('../../../web/src/ui/draft.ts')
 
 const subject = {
   id: '1',
@@ -37,12 +40,16 @@ async function isThere(id: number): Promise<void> {
 }
 
 describe('an approval', () => {
-  serviceIs((path) => {
+  serviceIs(async (path) => {
     if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
     if (path === '/v1/auth/me') return answerWith(200, { id: userId, userName: 'mara', roles: [] })
     if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: [] })
     if (path === '/v1/auth/session/refresh') refreshes += 1
-    if (path.endsWith('/approvals')) return answerWith(200, { required, given: [{ by: 'mara' }] })
+    if (path.endsWith('/approvals')) {
+      const answer = answerWith(200, { required, given: [{ by: 'mara' }] })
+      await counted
+      return answer
+    }
     return path.endsWith('/approve') ? approval() : answerWith(200, { roles: [] })
   })
   beforeEach(async () => {
@@ -59,7 +66,7 @@ describe('an approval', () => {
     assert.equal(refreshes, 0)
   })
 
-  it('that is not the last leaves the order pending', async () => {
+  it('that is not the last one needed leaves the order pending', async () => {
     approval = () => answerWith(204)
     required = 2
     const decisions = prepare()
@@ -68,7 +75,39 @@ describe('an approval', () => {
     assert.deepEqual(decisions.snapshot.get().steps[0]?.progress, { kind: 'decided', missing: 1 })
   })
 
-  it('whose person has left meanwhile changes nothing for the next person', async () => {
+  it('is counted afterwards, whatever was being read before, and leaves no draft', async () => {
+    approval = () => answerWith(204)
+    const reading = Promise.withResolvers<void>()
+    required = 2
+    counted = reading.promise
+    const before = queries.fetchQuery(approvalsQuery('1')).catch(() => undefined)
+    required = 1
+    counted = undefined
+    keepDraft(placeOf('approve', '1'), 1, 'a reason')
+    const decisions = prepare()
+    const settling = settle(decisions, 'approve')
+    await settled()
+    reading.resolve()
+    await settling
+    assert.deepEqual(decisions.snapshot.get().steps[0]?.progress, { kind: 'decided', missing: 0 })
+    assert.equal(readDraft(placeOf('approve', '1'), 1), undefined)
+    await before
+  })
+
+  it('shows that counting is tried again while there is no answer', async () => {
+    approval = () => answerWith(204)
+    counted = Promise.reject(new Error('no answer'))
+    const decisions = prepare()
+    const settling = settle(decisions, 'approve')
+    await settled()
+    assert.equal(decisions.snapshot.get().steps[0]?.progress.kind, 'retrying')
+    counted = undefined
+    decisions.stop()
+    await settling
+    assert.deepEqual(decisions.snapshot.get().steps[0]?.progress, { kind: 'decided', missing: undefined })
+  })
+
+  it('changes nothing for the next person if its person has left in the meantime', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     approval = () => promise
     const telling = settle(prepare(), 'approve')
@@ -79,12 +118,30 @@ describe('an approval', () => {
     assert.deepEqual(told, [])
   })
 
-  it('that is refused without the permission has the permissions read again', async () => {
+  it('that is refused for lack of permission has the permissions read again', async () => {
     approval = () => problemWith(403, 'permission-denied')
     await settle(prepare(), 'approve')
     assert.deepEqual(known(), { status: 0, modifiedBy: null })
     assert.equal(refreshes, 1)
   })
+})
+
+describe('a result that comes after the dialog was closed', () => {
+  const decided = (missing: number | undefined) => ({ kind: 'decided', missing }) as const
+  const failed = { kind: 'refused', failure: undefined } as const
+  const unclear = { kind: 'unclear', failure: undefined } as const
+  for (const [words, ...ends] of [
+    [/^Order for .*Acme.* approved$/, decided(0)],
+    [/^Order for .*Acme.* approved by you, 1 more approval needed$/, decided(1)],
+    [/^Order for .*Acme.* not approved$/, failed],
+    [/^Order for .*Acme.* may have been approved: there was no clear answer$/, unclear],
+    [/^1 of 3 orders approved$/, decided(0), decided(1), failed],
+  ] as const) {
+    it(`${words}`, () => {
+      const steps = ends.map((progress) => ({ subject, progress }))
+      assert.match(resultOf('approve', { phase: 'done', steps }), words)
+    })
+  }
 })
 
 describe('the way out of the dialog', () => {

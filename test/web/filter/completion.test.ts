@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { FilterError } from '../../../server/orders/filter/fault.ts'
+import { searchFields } from '../../../web/src/orders/fields.ts'
 import { type Completion, complete } from '../../../web/src/orders/filter/completion.ts'
 import { requiredStatus, withStatus } from '../../../web/src/orders/filter/restrictions.ts'
 import { quoteValue, spansOf } from '../../../web/src/orders/filter/text.ts'
+import { forAll } from '../../support/for-all.ts'
 import { acceptedFilter, anyText, assertCovers, meaningOf } from './texts.ts'
 import { beginInUtc } from './zone.ts'
 
@@ -46,12 +48,12 @@ const anyUserName = fc.oneof(
 describe('complete, where a term begins', () => {
   beginInUtc()
 
-  it('offers every field that fits, each with its likeliest operator', () => {
-    const all = 'status= customer: total>= createdAtUtc>= createdBy= updatedAtUtc>= modifiedBy= id='
+  it('offers every field that matches, each with its most likely operator', () => {
+    const all = 'status= waits: customer: total>= createdAtUtc>= createdBy= approvedBy= updatedAtUtc>='
     for (const marked of ['|', ' | ', '(|', '(|)', 'NOT |', '-|', 'a AND |', 'a OR |']) {
       assert.equal(labelsAt(marked), all, marked)
     }
-    assert.equal(completeAt('|')[0]?.hint, 'Status of the order')
+    assert.equal(completeAt('|')[0]?.hint, 'Status')
   })
 
   const byPrefix: [string, string][] = [
@@ -66,17 +68,34 @@ describe('complete, where a term begins', () => {
   const bySynonym: [string, string][] = [
     ['date|', 'createdAtUtc>= updatedAtUtc>='],
     ['amount|', 'total>= total<= total= total> total< total!='],
-    ['By|', 'createdBy= modifiedBy='],
+    ['By|', 'createdBy= approvedBy= modifiedBy='],
+    ['approver|', 'approvedBy= approvedBy: approvedBy!= approvedBy:* -approvedBy:*'],
+    [
+      'missing|',
+      'approvalsMissing>= approvalsMissing<= approvalsMissing= approvalsMissing> approvalsMissing< approvalsMissing!=',
+    ],
+    ['wait|', 'waits: waits:me'],
+    ['-queue|', 'waits:'],
     ['pend|', 'status=Pending'],
     ['today|', 'createdAtUtc=2026-11-20'],
     ['mine|', 'createdBy=ada'],
     ['no|', 'NOT'],
     ['acme an|', 'AND'],
-    ['acme or|', 'OR id= id: id!='],
+    ['acme or|', 'OR number= id='],
   ]
   for (const [marked, labels] of [...byPrefix, ...bySynonym]) {
-    it(`offers for ${marked} ${labels}`, () => assert.equal(labelsAt(marked), labels))
+    it(`for ${marked} offers ${labels}`, () => assert.equal(labelsAt(marked), labels))
   }
+
+  it('finds each field by what the page calls it, and says that name next to it', () => {
+    for (const { name, label } of searchFields) {
+      const found = completeAt(`acme ${label.slice(0, -1)}|`).find((each) => each.label.startsWith(name))
+      assert.deepEqual([found?.from, found?.hint.startsWith(label)], [5, true], label)
+    }
+    assert.equal(chosen('acme Created b|', 'createdBy='), 'acme createdBy=|')
+    assert.equal(chosen('-approved by|', 'approvedBy:'), '-approvedBy:|')
+    assert.equal(chosen('created b|=ada', 'createdBy'), 'createdBy|=ada')
+  })
 
   it('offers nothing for a word that begins no field, and nothing before a word', () => {
     const quiet = [
@@ -99,7 +118,7 @@ describe('complete, where a term begins', () => {
     for (const marked of quiet) assert.equal(labelsAt(marked), '', marked)
   })
 
-  it('offers nothing where white space is missing, or too much', () => {
+  it('offers nothing if white space is missing or superfluous', () => {
     for (const marked of ['"a"|', '"a"sta|', '(a)|', '(a)sta|', '- |', '- sta|', ';|', '; |', ';sta|']) {
       assert.equal(labelsAt(marked), '', marked)
     }
@@ -111,7 +130,7 @@ describe('complete, where a term begins', () => {
     assert.equal(chosen('upd|', 'updatedAtUtc>='), 'updatedAtUtc>=|')
   })
 
-  it('replaces the name alone where an operator follows, by fields that take it', () => {
+  it('replaces only the name if an operator follows, by fields that take it', () => {
     assert.equal(labelsAt('c|>=100'), 'createdAtUtc')
     assert.equal(chosen('sta| = Pending', 'status'), 'status| = Pending')
     assert.equal(labelsAt('status|=Pending'), '')
@@ -128,11 +147,11 @@ describe('complete, after a field', () => {
     ['updatedAtUtc|', `${allTimes} :* -updatedAtUtc:*`],
     ['-updatedAtUtc|', `${allTimes} :*`],
     ['NOT modifiedBy|', '= : != :*'],
-    ['status |', '= != AND OR NOT status= customer: total>='],
+    ['status |', '= != AND OR NOT status= waits: customer:'],
     ['total at|', '>= <='],
-    ['total a|', 'AND'],
+    ['total a|', 'AND approvedBy= approvalsMissing>='],
     ['updatedAtUtc |>= 1', '< = <= > !='],
-    ['status | = x', 'status customer total createdAtUtc createdBy updatedAtUtc modifiedBy id'],
+    ['status | = x', 'status customer total createdAtUtc createdBy approvedBy updatedAtUtc modifiedBy'],
     ['createdAtUtc bef|', '< <='],
     ['updatedAtUtc has|', ':* -updatedAtUtc:*'],
     ['total <| 5', '<='],
@@ -140,19 +159,19 @@ describe('complete, after a field', () => {
     ['total!|', '!='],
   ]
   for (const [marked, labels] of operators) {
-    it(`offers at ${marked} ${labels}`, () => assert.equal(labelsAt(marked), labels))
+    it(`at ${marked} offers ${labels}`, () => assert.equal(labelsAt(marked), labels))
   }
 
-  it('says in words what they mean', () => {
+  it('says in words what operators mean', () => {
     const hints = (marked: string) => completeAt(marked).map(({ hint }) => hint)
     assert.deepEqual(hints('customer|'), ['contains', 'is', 'is not'])
     assert.deepEqual(hints('total|').slice(0, 2), ['is at least', 'is at most'])
-    assert.deepEqual(hints('updatedAtUtc|').slice(1, 2), ['is before'])
+    assert.deepEqual(hints('updatedAtUtc|').slice(1, 2), ['before'])
     assert.deepEqual(hints('updatedAtUtc|').slice(-2), ['has a value', 'has no value'])
-    assert.deepEqual(hints('amou|').slice(0, 1), ['Total of the order is at least'])
+    assert.deepEqual(hints('amou|').slice(0, 1), ['Total is at least'])
   })
 
-  it('puts them at the caret, or in place of the operator or words there', () => {
+  it('inserts operators at the caret, or replaces the operator or words there', () => {
     assert.equal(chosen('total|', '>='), 'total>=|')
     assert.equal(chosen('total |', '>='), 'total >=|')
     assert.equal(chosen('total at|', '>='), 'total >=|')
@@ -185,6 +204,11 @@ describe('complete, after an operator', () => {
     ['updatedAtUtc:|', `${days} *`],
     ['createdBy=|', 'ada'],
     ['modifiedBy:|', 'ada *'],
+    ['approvedBy=|', 'ada'],
+    ['approvalsMissing>=|', ''],
+    ['waits:|', 'me'],
+    ['waits:me|', ''],
+    ['waits=|', ''],
     ['createdAtTimeZone:|', '*'],
     ['customer:|', ''],
     ['total>=|', ''],
@@ -197,7 +221,7 @@ describe('complete, after an operator', () => {
     ['a=status=|', ''],
   ]
   for (const [marked, labels] of values) {
-    it(`offers at ${marked} ${labels || 'nothing'}`, () => assert.equal(labelsAt(marked), labels))
+    it(`at ${marked} offers ${labels || 'nothing'}`, () => assert.equal(labelsAt(marked), labels))
   }
 
   it('offers no day without a valid clock, and no person without a name', () => {
@@ -207,7 +231,7 @@ describe('complete, after an operator', () => {
     assert.equal(labelsAt('createdBy=|', { ...context, userName: '' }), '')
   })
 
-  it('replaces the value at the caret, and none after white space', () => {
+  it('replaces the value at the caret, but none after white space', () => {
     assert.equal(chosen('status=Pen|xx acme', 'Pending'), 'status=Pending| acme')
     assert.equal(chosen('status=|"x y" acme', 'Pending'), 'status=Pending| acme')
     assert.equal(chosen('status=| acme', 'Pending'), 'status=Pending| acme')
@@ -218,7 +242,7 @@ describe('complete, after an operator', () => {
 describe('complete, after a term', () => {
   it('offers keywords, then fields', () => {
     for (const marked of ['acme |', 'status=Pending |', '"a b" |', '(a) |', 'a  |  b']) {
-      const labels = 'AND OR NOT status= customer: total>= createdAtUtc>= createdBy='
+      const labels = 'AND OR NOT status= waits: customer: total>= createdAtUtc>='
       assert.equal(labelsAt(marked), labels, marked)
     }
   })
@@ -230,40 +254,31 @@ describe('complete, after a term', () => {
   })
 })
 
-describe('complete, in quotes', () => {
-  it('offers nothing but their end', () => {
-    for (const marked of ['"sta|"', 'status="|Pending"', '"a |b" c'])
-      assert.equal(labelsAt(marked), '', marked)
-    assert.equal(chosen('customer="a|cme gm', '"'), 'customer="acme gm"|')
-    assert.equal(chosen("'|", "'"), "''|")
-    assert.equal(chosen('"a\\|', '"'), '"a\\\\"|')
-  })
+it('completes nothing in quotes except the closing quote', () => {
+  for (const marked of ['"sta|"', 'status="|Pending"', '"a |b" c']) assert.equal(labelsAt(marked), '', marked)
+  assert.equal(chosen('customer="a|cme gm', '"'), 'customer="acme gm"|')
+  assert.equal(chosen("'|", "'"), "''|")
+  assert.equal(chosen('"a\\|', '"'), '"a\\\\"|')
 })
 
 describe('complete, for any text and caret', () => {
-  it('replaces what the caret is in, and changes the text', () => {
-    fc.assert(
-      fc.property(anyText, fc.nat({ max: 60 }), anyUserName, (text, position, userName) => {
-        const caret = Math.min(position, text.length)
-        const completions = complete(text, caret, { ...context, userName })
-        assert.ok(completions.length <= 8)
-        assert.equal(
-          new Set(completions.map((completion) => apply(text, completion))).size,
-          completions.length,
-        )
-        for (const completion of completions) {
-          const { from, to } = completion
-          assert.ok(0 <= from && from <= caret && caret <= to && to <= text.length)
-          const applied = apply(text, completion)
-          assert.notEqual(applied, text)
-          assertCovers(applied)
-        }
-      }),
-      { numRuns: 1500 },
-    )
+  it('replaces the word that the caret is in, and changes the text', () => {
+    forAll(1500, anyText, fc.nat({ max: 60 }), anyUserName, (text, position, userName) => {
+      const caret = Math.min(position, text.length)
+      const completions = complete(text, caret, { ...context, userName })
+      assert.ok(completions.length <= 8)
+      assert.equal(new Set(completions.map((completion) => apply(text, completion))).size, completions.length)
+      for (const completion of completions) {
+        const { from, to } = completion
+        assert.ok(0 <= from && from <= caret && caret <= to && to <= text.length)
+        const applied = apply(text, completion)
+        assert.notEqual(applied, text)
+        assertCovers(applied)
+      }
+    })
   })
 
-  it('takes a caret outside the text, or none', () => {
+  it('accepts a caret outside the text, or none', () => {
     for (const caret of [-1, 4, 1.5, Number.NaN, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]) {
       const completions = complete('sta', caret, context)
       assert.ok(completions.every(({ from, to }) => 0 <= from && from <= to && to <= 3))
@@ -271,29 +286,24 @@ describe('complete, for any text and caret', () => {
   })
 
   it('leads from an empty box to filters that the server accepts', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.nat({ max: 7 }), { minLength: 1, maxLength: 40 }),
-        anyUserName,
-        (choices, name) => {
-          fc.pre(!/[^ -~]/.test(name))
-          const filter = choose(choices, { ...context, userName: name })
-          assert.ok(!(meaningOf(filter) instanceof FilterError), filter)
-        },
-      ),
-      { numRuns: 600 },
+    forAll(
+      600,
+      fc.array(fc.nat({ max: 7 }), { minLength: 1, maxLength: 40 }),
+      anyUserName,
+      (choices, name) => {
+        fc.pre(!/[^ -~]/.test(name))
+        const filter = choose(choices, { ...context, userName: name })
+        assert.ok(!(meaningOf(filter) instanceof FilterError), filter)
+      },
     )
   })
 
   it('keeps a filter valid at its end', () => {
-    fc.assert(
-      fc.property(acceptedFilter, fc.nat({ max: 7 }), fc.nat({ max: 7 }), (filter, first, second) => {
-        const begun = takeAt(`${filter} `, first, context)
-        const done = completedFrom(begun, second, context)
-        assert.ok(!(meaningOf(done) instanceof FilterError), done)
-      }),
-      { numRuns: 600 },
-    )
+    forAll(600, acceptedFilter, fc.nat({ max: 7 }), fc.nat({ max: 7 }), (filter, first, second) => {
+      const begun = takeAt(`${filter} `, first, context)
+      const done = completedFrom(begun, second, context)
+      assert.ok(!(meaningOf(done) instanceof FilterError), done)
+    })
   })
 
   it('takes time linear in the length', () => {
@@ -325,20 +335,20 @@ describe('complete, for any text and caret', () => {
   })
 })
 
-/** The text after the completion of that number at its end, if there is one. */
+/** The text with the completion of that number added at its end, if there is one. */
 function takeAt(text: string, choice: number, given: typeof context): string {
   const completions = complete(text, text.length, given)
   const completion = completions[choice % completions.length]
   return completion === undefined ? text : apply(text, completion)
 }
 
-/** Ends what is begun: the term after a keyword, the operator and the value of a field. */
+/** Completes what is unfinished: the term after a keyword, the operator and the value of a field. */
 function completedFrom(begun: string, choice: number, given: typeof context): string {
   let text = begun
   for (let step = 0; step < 4; step += 1) {
     if (!(meaningOf(text) instanceof FilterError)) return text
     const taken = takeAt(text, choice, given)
-    // What has no known values takes any.
+    // A field without known values takes any value.
     text = taken === text ? `${text}7` : taken
   }
   return text

@@ -5,10 +5,11 @@ import { FilterError } from '../../../server/orders/filter/fault.ts'
 import type { Filter } from '../../../server/orders/filter/parser.ts'
 import { complete } from '../../../web/src/orders/filter/completion.ts'
 import { askedOf, requiredDays, withDays } from '../../../web/src/orders/filter/days.ts'
+import { forAll } from '../../support/for-all.ts'
 import { acceptedFilter, anyText, meaningOf } from './texts.ts'
 import { beginInUtc, inZone } from './zone.ts'
 
-/** The day that a row shows of an instant, by the formatter alone. */
+/** The day that a row shows for an instant, from the formatter alone. */
 function shownDay(instant: number, zone: string): string {
   const known = formats.get(zone)
   const format = known ?? new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' })
@@ -40,7 +41,7 @@ function holds(filter: Filter, instant: number): boolean {
 }
 
 const zones = Intl.supportedValuesOf('timeZone')
-/** Where days begin early, late, at odd minutes, or not at midnight on some days of the year. */
+/** Zones in which days begin early, late, at odd minutes, or on some days not at midnight. */
 const oddZones = [
   ...['Pacific/Auckland', 'Pacific/Chatham', 'Pacific/Kiritimati', 'Pacific/Pago_Pago', 'Pacific/Apia'],
   ...['America/Havana', 'America/Santiago', 'Africa/Cairo', 'Asia/Beirut', 'Asia/Kathmandu'],
@@ -57,10 +58,7 @@ describe('a day in the search box', () => {
     assert.ok(zones.length > 400)
     for (const zone of [...zones, ...oddZones]) {
       inZone(zone)
-      fc.assert(
-        fc.property(anyInstant, (instant) => assertFound(instant, zone)),
-        { numRuns: 4 },
-      )
+      forAll(4, anyInstant, (instant) => assertFound(instant, zone))
     }
   })
 
@@ -115,7 +113,7 @@ describe('a day in the search box', () => {
     return changes
   }
 
-  it('is sent as instants, and nothing else is changed', () => {
+  it('is sent as instants, without changing anything else', () => {
     inZone('Pacific/Auckland')
     const asked: [string, string][] = [
       ['createdAtUtc>=2026-11-23', 'createdAtUtc>=2026-11-22T11:00:00Z'],
@@ -141,25 +139,23 @@ describe('a day in the search box', () => {
     for (const [typed, text] of asked) assert.equal(askedOf(typed).text, text)
   })
 
-  it('is accepted by the service where it was before', () => {
-    fc.assert(
-      fc.property(
-        acceptedFilter,
-        anyZone,
-        fc.constantFrom('=', '!=', '<', '>=', ':'),
-        (text, zone, operator) => {
-          inZone(zone)
-          const typed = `${text} -updatedAtUtc${operator}2026-11-20 (b OR createdAtUtc${operator}2026-03-29)`
-          // A day with = or != is two restrictions when it is sent.
-          fc.pre(!(meaningOf(`${typed} x x`) instanceof FilterError))
-          assert.ok(!(meaningOf(askedOf(typed).text) instanceof FilterError), typed)
-        },
-      ),
-      { numRuns: 500 },
+  it('is accepted by the service if it was accepted before', () => {
+    forAll(
+      500,
+      acceptedFilter,
+      anyZone,
+      fc.constantFrom('=', '!=', '<', '>=', ':'),
+      (text, zone, operator) => {
+        inZone(zone)
+        const typed = `${text} -updatedAtUtc${operator}2026-11-20 (b OR createdAtUtc${operator}2026-03-29)`
+        // A day with = or != is two restrictions when it is sent.
+        fc.pre(!(meaningOf(`${typed} x x`) instanceof FilterError))
+        assert.ok(!(meaningOf(askedOf(typed).text) instanceof FilterError), typed)
+      },
     )
   })
 
-  it('is where a fault of the service points, although it was sent as instants', () => {
+  it('is where a fault from the service points, although it was sent as instants', () => {
     inZone('Pacific/Auckland')
     for (const typed of [
       'a createdAtUtc=2026-11-23 total=abc',
@@ -177,21 +173,18 @@ describe('a day in the search box', () => {
     assert.deepEqual(askedOf(typed).typedPart({ position: 0, length: 1 }), { position: 0, length: 1 })
   })
 
-  it('keeps a part within its text, for any text', () => {
-    fc.assert(
-      fc.property(anyText, fc.nat({ max: 99 }), fc.nat({ max: 99 }), (text, position, length) => {
-        const typed = `createdAtUtc=2026-11-23 ${text}`
-        const asked = askedOf(typed)
-        const from = Math.min(position, asked.text.length)
-        const part = asked.typedPart({ position: from, length: Math.min(length, asked.text.length - from) })
-        assert.ok(part.position >= 0 && part.length >= 0 && part.position + part.length <= typed.length)
-      }),
-      { numRuns: 500 },
-    )
+  it('keeps a marked part inside its text, for any text', () => {
+    forAll(500, anyText, fc.nat({ max: 99 }), fc.nat({ max: 99 }), (text, position, length) => {
+      const typed = `createdAtUtc=2026-11-23 ${text}`
+      const asked = askedOf(typed)
+      const from = Math.min(position, asked.text.length)
+      const part = asked.typedPart({ position: from, length: Math.min(length, asked.text.length - from) })
+      assert.ok(part.position >= 0 && part.length >= 0 && part.position + part.length <= typed.length)
+    })
   })
 })
 
-describe('days with names', () => {
+describe('named days', () => {
   beginInUtc()
 
   const namesAt = (iso: string, zone: string) => {
@@ -201,7 +194,7 @@ describe('days with names', () => {
     return complete(text, text.length, context).map(({ label, hint }) => `${label} ${hint}`)
   }
 
-  it('are those of the person, with weeks from Monday; no day is listed twice', () => {
+  it('are the person’s days, with weeks from Monday; no day is listed twice', () => {
     assert.deepEqual(namesAt('2026-11-22T12:30:00Z', 'Pacific/Auckland'), [
       '2026-11-23 today, start of this week',
       '2026-11-22 yesterday',
@@ -217,14 +210,11 @@ describe('days with names', () => {
     ])
   })
 
-  it('for today finds what was created just now, in every zone', () => {
-    fc.assert(
-      fc.property(anyZone, anyInstant, (zone, instant) => {
-        const [today = ''] = namesAt(new Date(instant).toISOString(), zone)
-        assert.ok(finds(`createdAtUtc=${today.slice(0, 10)}`, instant), zone)
-      }),
-      { numRuns: 500 },
-    )
+  it('that mean today find an order created just now, in every zone', () => {
+    forAll(500, anyZone, anyInstant, (zone, instant) => {
+      const [today = ''] = namesAt(new Date(instant).toISOString(), zone)
+      assert.ok(finds(`createdAtUtc=${today.slice(0, 10)}`, instant), zone)
+    })
   })
 })
 
@@ -265,13 +255,11 @@ describe('the range of days', () => {
   it('reads back as it was set', () => {
     const date = fc.integer({ min: 0, max: 40_000 }).map((day) => dayBeside('1970-01-01', day))
     const edge = fc.oneof(date, fc.constant(''))
-    fc.assert(
-      fc.property(acceptedFilter, edge, edge, (text, from, to) => {
-        const edited = withDays(text, { from, to })
-        fc.pre(edited !== null && !(meaningOf(`${text} x x`) instanceof FilterError))
-        assert.deepEqual(requiredDays(edited), { from, to })
-        assert.ok(!(meaningOf(edited) instanceof FilterError))
-      }),
-    )
+    forAll(100, acceptedFilter, edge, edge, (text, from, to) => {
+      const edited = withDays(text, { from, to })
+      fc.pre(edited !== null && !(meaningOf(`${text} x x`) instanceof FilterError))
+      assert.deepEqual(requiredDays(edited), { from, to })
+      assert.ok(!(meaningOf(edited) instanceof FilterError))
+    })
   })
 })

@@ -8,8 +8,8 @@ function refused(members: object): ProblemError {
   return new ProblemError(problem as Problem, undefined)
 }
 
-describe('why a search is refused', () => {
-  it('has an exact place where the text cannot be parsed, and is not said twice', () => {
+describe('the reason why a search is refused', () => {
+  it('has an exact place if the text cannot be parsed, and lists no expectation that its message repeats', () => {
     const error = { code: 'syntax', detail: 'Not closed.', position: 5, length: 0, expected: [')', 'closed'] }
     assert.deepEqual(refusalOf(refused({ code: 'invalid-filter', errors: [error] }), 'a (b('), {
       detail: 'Not closed.',
@@ -17,7 +17,7 @@ describe('why a search is refused', () => {
     })
   })
 
-  it('is in words where there is no place', () => {
+  it('is given in words if there is no place', () => {
     assert.match(refusalOf(refused({ code: 'filter-too-expensive' }), '')?.detail ?? '', /Narrow it/)
     assert.match(refusalOf(refused({ code: 'uri-too-long' }), '')?.detail ?? '', /Shorten it/)
     const errors = [{ parameter: 'pageNumber', code: 'range', detail: 'is too large.' }]
@@ -27,7 +27,7 @@ describe('why a search is refused', () => {
     )
   })
 
-  it('is undefined where the search is not the cause', () => {
+  it('is undefined if the search is not the cause', () => {
     assert.equal(refusalOf(refused({ code: 'internal-error', status: 500 }), ''), undefined)
     assert.equal(refusalOf(new Error('no answer'), ''), undefined)
     assert.equal(refusalOf(null, ''), undefined)
@@ -49,13 +49,11 @@ describe('the length of a search', () => {
   })
 })
 
-describe('a search that is still being typed', () => {
-  it('is unfinished only if the fault is at its end', () => {
-    const fault = { detail: '', expected: [] }
-    assert.equal(isUnfinished({ ...fault, position: 7, length: 0 }, 'total>= '), true)
-    assert.equal(isUnfinished({ ...fault, position: 0, length: 4 }, '"abc'), true)
-    assert.equal(isUnfinished({ ...fault, position: 0, length: 5 }, 'statu=Pending'), false)
-  })
+it('a search that is still being typed is unfinished only if the fault is at its end', () => {
+  const fault = { detail: '', expected: [] }
+  assert.equal(isUnfinished({ ...fault, position: 7, length: 0 }, 'total>= '), true)
+  assert.equal(isUnfinished({ ...fault, position: 0, length: 4 }, '"abc'), true)
+  assert.equal(isUnfinished({ ...fault, position: 0, length: 5 }, 'statu=Pending'), false)
 })
 
 describe('the coloured text', () => {
@@ -64,7 +62,7 @@ describe('the coloured text', () => {
       .filter(({ isFaulty }) => isFaulty)
       .map((piece) => piece.text)
 
-  it('is the whole text, whatever is wrong with it', () => {
+  it('covers the whole text, whatever is wrong with it', () => {
     for (const text of ['', 'a', 'total>=1 AND (x OR "y', 'شركة status=Pending']) {
       for (let position = 0; position <= text.length + 2; position += 1) {
         const pieces = piecesOf(text, { position, length: 3 }).filter(({ from }) => from < text.length)
@@ -84,7 +82,7 @@ describe('the coloured text', () => {
     assert.deepEqual(faulty('total>abc', 4, 3), ['l', '>', 'a'])
   })
 
-  it('marks a place without a length', () => {
+  it('marks a place of zero length', () => {
     assert.deepEqual(faulty('(acme', 5, 0), ['\u00a0'])
     assert.deepEqual(faulty('a)b', 1, 0), [')'])
   })

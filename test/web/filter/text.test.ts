@@ -5,6 +5,7 @@ import { FilterError } from '../../../server/orders/filter/fault.ts'
 import { type Filter, parseFilter } from '../../../server/orders/filter/parser.ts'
 import { requiredStatus, withStatus } from '../../../web/src/orders/filter/restrictions.ts'
 import { isHalfTyped, quoteValue, spansOf } from '../../../web/src/orders/filter/text.ts'
+import { forAll } from '../../support/for-all.ts'
 import { acceptedFilter, anyText, assertCovers, meaningOf, pieces } from './texts.ts'
 
 describe('quoteValue', () => {
@@ -30,7 +31,7 @@ describe('quoteValue', () => {
     it(`writes ${value || 'the empty text'} as ${text}`, () => assert.equal(quoteValue(value), text))
   }
 
-  it('writes any text that the language can express as one value that means it', () => {
+  it('writes any text that the language can express as one value with that meaning', () => {
     const value = fc
       .oneof(
         fc.string({ unit: 'grapheme', maxLength: 12 }),
@@ -38,17 +39,14 @@ describe('quoteValue', () => {
       )
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the language cannot say.
       .filter((text) => text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(text))
-    fc.assert(
-      fc.property(value, (text) => {
-        assert.deepEqual(parseFilter(quoteValue(text)), { kind: 'search', text })
-        const pattern = { text, anyBefore: false, anyAfter: false }
-        for (const operator of ['=', ':', '!=']) {
-          const comparison = { kind: 'text', field: 'customer', operator, pattern }
-          assert.deepEqual(parseFilter(`customer${operator}${quoteValue(text)}`), comparison)
-        }
-      }),
-      { numRuns: 800 },
-    )
+    forAll(800, value, (text) => {
+      assert.deepEqual(parseFilter(quoteValue(text)), { kind: 'search', text })
+      const pattern = { text, anyBefore: false, anyAfter: false }
+      for (const operator of ['=', ':', '!=']) {
+        const comparison = { kind: 'text', field: 'customer', operator, pattern }
+        assert.deepEqual(parseFilter(`customer${operator}${quoteValue(text)}`), comparison)
+      }
+    })
   })
 })
 
@@ -62,7 +60,8 @@ describe('isHalfTyped', () => {
     'status=Pending upda',
     'a OR modifiedBy ',
   ]) {
-    it(`${JSON.stringify(text)} is: a field is about to be asked for`, () => assert.ok(isHalfTyped(text)))
+    it(`${JSON.stringify(text)} is half-typed, before the name of a field`, () =>
+      assert.ok(isHalfTyped(text)))
   }
   for (const text of [
     '',
@@ -76,7 +75,7 @@ describe('isHalfTyped', () => {
     'customer:sta',
     'sta acme',
   ]) {
-    it(`${JSON.stringify(text)} is not`, () => assert.ok(!isHalfTyped(text)))
+    it(`${JSON.stringify(text)} is not half-typed`, () => assert.ok(!isHalfTyped(text)))
   }
 })
 
@@ -84,7 +83,7 @@ describe('spansOf', () => {
   const marks = (text: string) =>
     spansOf(text).map(({ kind, from, to }) => `${kind} ${JSON.stringify(text.slice(from, to)).slice(1, -1)}`)
 
-  it('names the parts', () => {
+  it('classifies the parts', () => {
     assert.deepEqual(marks(' Status = Pending AND -"a b" (foo:x)'), [
       'plain  ',
       'field Status',
@@ -110,7 +109,7 @@ describe('spansOf', () => {
   })
 
   it('covers any text, in order', () => {
-    fc.assert(fc.property(anyText, assertCovers), { numRuns: 800 })
+    forAll(800, anyText, assertCovers)
   })
 })
 
@@ -140,12 +139,12 @@ describe('withStatus', () => {
     ['(status=Pending)', null, null],
   ]
   for (const [text, value, expected] of set) {
-    it(`makes of "${text}" with ${value} ${expected}`, () => {
+    it(`turns "${text}" with ${value} into ${expected}`, () => {
       assert.equal(withStatus(text, value), expected)
     })
   }
 
-  it('does not edit what is no filter', () => {
+  it('does not edit a text that is not a filter', () => {
     const faulty = [
       '"a',
       'a=',
@@ -183,36 +182,30 @@ describe('withStatus', () => {
     }
   })
 
-  it('means the filter with that status, and no other restriction of it', () => {
-    fc.assert(
-      fc.property(acceptedFilter, fc.constantFrom('Pending', 'Approved'), (text, value) => {
-        const edited = withStatus(text, value)
-        const rest = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
-        fc.pre(edited !== null)
-        const operands = operandsOf(parseFilter(edited))
-        assert.deepEqual(
-          operands.filter((operand) => !isStatus(operand)),
-          rest,
-        )
-        assert.deepEqual(operands.filter(isStatus), [parseFilter(`status=${value}`)])
-        assert.equal(requiredStatus(edited), value)
-        const cleared = withStatus(edited, null)
-        assert.deepEqual(operandsOf(parseFilter(cleared ?? 'none')), rest)
-      }),
-      { numRuns: 800 },
-    )
+  it('means the filter with that status and no other restriction of the status', () => {
+    forAll(800, acceptedFilter, fc.constantFrom('Pending', 'Approved'), (text, value) => {
+      const edited = withStatus(text, value)
+      const rest = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
+      fc.pre(edited !== null)
+      const operands = operandsOf(parseFilter(edited))
+      assert.deepEqual(
+        operands.filter((operand) => !isStatus(operand)),
+        rest,
+      )
+      assert.deepEqual(operands.filter(isStatus), [parseFilter(`status=${value}`)])
+      assert.equal(requiredStatus(edited), value)
+      const cleared = withStatus(edited, null)
+      assert.deepEqual(operandsOf(parseFilter(cleared ?? 'none')), rest)
+    })
   })
 
   it('edits only a text whose status is in the outermost AND', () => {
-    fc.assert(
-      fc.property(acceptedFilter, (text) => {
-        const inner = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
-        const isPlain = !/\(/.test(text) && !JSON.stringify(inner).includes('"status"')
-        fc.pre(isPlain || JSON.stringify(inner).includes('"status"'))
-        assert.equal(withStatus(text, 'Pending') !== null, isPlain)
-      }),
-      { numRuns: 800 },
-    )
+    forAll(800, acceptedFilter, (text) => {
+      const inner = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
+      const isPlain = !/\(/.test(text) && !JSON.stringify(inner).includes('"status"')
+      fc.pre(isPlain || JSON.stringify(inner).includes('"status"'))
+      assert.equal(withStatus(text, 'Pending') !== null, isPlain)
+    })
   })
 
   it('never makes a valid filter invalid', () => {
@@ -256,6 +249,6 @@ describe('requiredStatus', () => {
     ['customer=status', null],
   ]
   for (const [text, value] of found) {
-    it(`finds in "${text}" ${value}`, () => assert.equal(requiredStatus(text), value))
+    it(`in "${text}" finds ${value}`, () => assert.equal(requiredStatus(text), value))
   }
 })

@@ -5,7 +5,7 @@ import { type Filter, parseFilter } from '../../../server/orders/filter/parser.t
 import { spansOf } from '../../../web/src/orders/filter/text.ts'
 import { anyCharacter } from '../../support/any-character.ts'
 
-/** What the server makes of it: what was meant, or the fault. */
+/** How the server reads a text: its meaning, or the fault. */
 export function meaningOf(text: string): Filter | null | FilterError {
   try {
     return parseFilter(text)
@@ -66,7 +66,7 @@ export const anyText = fc.oneof(
   fc.array(pieces, { maxLength: 14 }).map((list) => list.join('')),
   fc.string({ unit: anyCharacter, maxLength: 30 }),
 )
-/** Filters that the server accepts, with one restriction more too. */
+/** Filters that the server accepts, even with one more restriction. */
 const term = fc.oneof(
   {
     arbitrary: fc.constantFrom('acme', '"a b"', 'total>=100', "customer:'x y'", 'createdBy = ada'),

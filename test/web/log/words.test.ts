@@ -12,15 +12,13 @@ const documented = [...table.matchAll(/^\|[^|]*\|([^|]*)\|/gm)].flatMap(([, cell
 )
 
 describe('the words of the log', () => {
-  it('exist for every kind in docs/auditing.md', () => {
+  it('exist for every kind that docs/auditing.md lists', () => {
     assert.ok(documented.length > 30, documented.join())
-    assert.deepEqual(
-      documented.filter((kind) => wordsOf(kind).label === kind),
-      [],
-    )
+    const strays = documented.filter((kind) => wordsOf(kind).label === kind)
+    assert.deepEqual(strays, [])
   })
 
-  it('for an unknown kind are its name', () => {
+  it('are the name of the kind if it is unknown', () => {
     assert.deepEqual(wordsOf('constructor'), { label: 'constructor', verb: 'constructor:' })
   })
 
@@ -46,21 +44,24 @@ describe('the words of the log', () => {
         timeZone: null,
         granted: ['Admin'],
       }),
-      'was called a; new email; time zone none; given Admin',
+      'formerly a; new email; time zone none; added Admin',
     )
-    assert.equal(more('client-changed', { revoked: ['X', 'Y'], enabled: false }), 'taken X, Y; disabled')
-    assert.equal(more('permissions-set', { allowed: [], denied: ['Log.Read'] }), 'denied Log.Read')
+    assert.equal(more('client-changed', { revoked: ['X', 'Y'], enabled: false }), 'removed X, Y; disabled')
+    assert.equal(more('client-changed', { owner: null, ownerId: null }), 'owner none')
+    assert.equal(more('client-added', { roles: ['X'], owner: 'ann', ownerId: 3 }), '(X), owner ann')
+    assert.equal(more('client-added', { roles: ['X'] }), '(X)')
+    assert.equal(more('permissions-set', { allowed: [], denied: ['Log.Read'] }), 'removed Log.Read')
     assert.equal(more('roles-granted', { roles: ['Admin'] }), '(Admin)')
     assert.equal(more('role-added', { permissions: [] }), '')
   })
 })
 
 describe('the address of the log', () => {
-  it('asks for the newest first', () => {
+  it('requests the newest first', () => {
     assert.deepEqual(parametersOf(parseLogSearch({})), { order: 'Desc', pageSize: 25 })
   })
 
-  it('asks for days as the instants at which they begin and end', () => {
+  it('requests days as the instants at which they begin and end', () => {
     const search = parseLogSearch({ from: '2026-11-20', to: '2026-11-20', by: ' jo ', kind: 'approved' })
     const { from, until, ...others } = parametersOf(search)
     assert.deepEqual(others, { order: 'Desc', pageSize: 25, kind: 'approved', by: 'jo' })
@@ -68,7 +69,7 @@ describe('the address of the log', () => {
     assert.equal(new Date(until ?? '').getTime(), new Date(2026, 10, 21).getTime())
   })
 
-  it('leaves out what makes no sense', () => {
+  it('leaves out values that make no sense', () => {
     const search = parseLogSearch({ from: '2026-02-30', to: 3, by: ' ', pageNumber: '-1', pageSize: '7' })
     assert.deepEqual(Object.values(search).filter(Boolean), [])
   })

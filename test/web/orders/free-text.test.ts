@@ -11,7 +11,7 @@ describe('a text that a person writes', () => {
     assert.deepEqual(readText('  One.\n\nTwo. \n', 'Enter a reason.'), { ok: true, wire: 'One.\n\nTwo.' })
   })
 
-  it('may be empty where nothing is said about that', () => {
+  it('may be empty if there is no message for that case', () => {
     assert.deepEqual(readText(' \n ', 'Enter a reason.'), { ok: false, fault: 'Enter a reason.' })
     assert.deepEqual(readText(' \n ', undefined), { ok: true, wire: '' })
   })
@@ -24,7 +24,7 @@ describe('a text that a person writes', () => {
     })
   })
 
-  it('shows how many characters are left when few are', () => {
+  it('shows how many characters are left when only a few are', () => {
     assert.equal(charactersLeft('a'.repeat(899)), undefined)
     assert.equal(charactersLeft('a'.repeat(900)), 100)
     assert.equal(charactersLeft(`${full}ab`), -2)

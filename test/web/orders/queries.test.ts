@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
-import { answerWith, serviceIs } from '../../support/page.ts'
+import { describe, it, mock } from 'node:test'
+import { answerWith, problemWith, serviceIs, settled } from '../../support/page.ts'
 import { beginInUtc, inZone } from '../filter/zone.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { countQuery } = await import('../../../web/src/orders/address/queries.ts')
-const { approveOrder, rejectOrder, withdrawOrder } = await import('../../../web/src/orders/decide/queries.ts')
-const { orderQuery } = await import('../../../web/src/orders/queries.ts')
+const { actions } = await import('../../../web/src/orders/decide/actions.ts')
+const { orderQuery, prefetchOrder } = await import('../../../web/src/orders/queries.ts')
 
 describe('the version of an order that was read', () => {
   let tag: string
@@ -22,11 +22,11 @@ describe('the version of an order that was read', () => {
     ['weakened by a proxy, which the service allows for', 'W/"7"', 'W/"7"'],
     ['taken off by a proxy', '', undefined],
   ] as const) {
-    it(`${name} is the one that an approval names`, async () => {
+    it(`${name} is the version that an approval names`, async () => {
       tag = given
       const read = await queries.fetchQuery({ ...orderQuery('1'), staleTime: 0 })
       assert.equal(read.etag, etag)
-      await approveOrder({ id: '1', etag: read.etag, idempotencyKey: 'key' })
+      await actions.approve.send({ id: '1', etag: read.etag, idempotencyKey: 'key' })
       assert.equal(sent.at(-1)?.headers.get('if-match') ?? undefined, etag)
     })
   }
@@ -40,11 +40,11 @@ describe('a request', () => {
     return answerWith(request.method === 'GET' ? 200 : 204, { id: '2' })
   })
 
-  it('about a decision goes on when its page goes, and one that only reads does not', async () => {
+  it('that sends a decision continues when its page goes away; one that only reads does not', async () => {
     const decision = { id: '2', idempotencyKey: 'key' }
-    await approveOrder(decision)
-    await rejectOrder({ ...decision, reason: 'Twice.' })
-    await withdrawOrder(decision)
+    await actions.approve.send(decision)
+    await actions.reject.send({ ...decision, reason: 'Twice.' })
+    await actions.withdraw.send(decision)
     await queries.fetchQuery(orderQuery('2'))
     assert.deepEqual(
       sent.map(({ method, keepalive }) => [method, keepalive]),
@@ -58,7 +58,25 @@ describe('a request', () => {
   })
 })
 
-describe('how many orders a search finds', () => {
+describe('an order that is fetched before it is opened', () => {
+  const sent: string[] = []
+  serviceIs((path) => {
+    sent.push(path)
+    return problemWith(503, 'overloaded')
+  })
+
+  it('is asked for with its approvals and its history, once', async () => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+    prefetchOrder('3')
+    await settled()
+    mock.timers.tick(60_000)
+    await settled()
+    mock.timers.reset()
+    assert.deepEqual(sent, ['/v1/orders/3', '/v1/orders/3/approvals', '/v1/orders/3/history'])
+  })
+})
+
+describe('the number of orders that a search finds', () => {
   beginInUtc()
   const asked: (string | null)[] = []
   serviceIs((_, request) => {
@@ -66,7 +84,7 @@ describe('how many orders a search finds', () => {
     return answerWith(200, { items: [], totalCount: 3 })
   })
 
-  it('is asked with the days of the person, like the list', async () => {
+  it('is requested with the days of the person, like the list', async () => {
     inZone('Asia/Tokyo')
     const typed = '(customer:Acme createdAtUtc=2026-03-05) createdAtUtc>="2026-03-05T01:00:00.000Z"'
     assert.equal(await queries.fetchQuery(countQuery(typed)), 3)

@@ -4,7 +4,7 @@ import { dayNames, isWeekend, marksTo, reachOf } from '../../../web/src/overview
 
 describe('the reach of an axis', () => {
   const usual = [0, 0, 100, 120, 90, 110, 300, 80, 95, 105]
-  it('is the largest value while the others remain visible', () => {
+  it('is the largest value as long as the others remain visible', () => {
     assert.equal(reachOf(usual), 300)
     assert.equal(reachOf([0, 0]), 0)
     assert.equal(reachOf([]), 0)
@@ -57,7 +57,7 @@ describe('an axis', () => {
     }
   })
 
-  it('has whole marks for whole numbers', () => {
+  it('has whole-number marks for whole numbers', () => {
     for (let largest = 1; largest < 1000; largest += 1) {
       const marks = marksTo(largest, 4, true)
       assert.ok(
@@ -82,12 +82,12 @@ describe('the names of days', () => {
     return dayNames(dates).map(({ index, kind }) => `${kind} ${dates[index]?.slice(5)}`)
   }
 
-  it('are weekdays for a week, and today', () => {
+  it('are weekdays and today for a week', () => {
     const weekdays = ['11-16', '11-17', '11-18', '11-19', '11-20', '11-21'].map((date) => `weekday ${date}`)
     assert.deepEqual(named(7), [...weekdays, 'today 11-22'])
   })
 
-  it('are Mondays for a month, none so close to today that they would touch', () => {
+  it('are Mondays for a month, except one so close to today that they would overlap', () => {
     assert.deepEqual(named(30), ['day 11-09', 'minor 11-02', 'day 10-26', 'today 11-22'])
     assert.deepEqual(named(29), ['day 11-09', 'minor 11-02', 'day 10-26', 'today 11-22'])
   })
@@ -104,7 +104,7 @@ describe('the names of days', () => {
   })
 })
 
-it('weekends are those of UTC', () => {
+it('weekends are weekends in UTC', () => {
   const week = datesOf(7).map(isWeekend)
   assert.deepEqual(week, [false, false, false, false, false, true, true])
 })

@@ -6,7 +6,7 @@ import '../../support/page.ts'
 
 const { changeOf, countOf, readFigures, totalOf } = await import('../../../web/src/overview/figures.ts')
 const { formatOrders } = await import('../../../web/src/ui/format.ts')
-const { durationWords, formatFigure, formatShare, greetingAt, waitingWords } = await import(
+const { durationWords, formatFigure, formatShare, greetingAt, waitingWords, warningLines } = await import(
   '../../../web/src/overview/words.ts'
 )
 
@@ -19,6 +19,7 @@ const nothing = { count: 0, total: 0 }
 function answerOf(counts: number[], older = 0): Overview {
   const count = counts.reduce((sum, some) => sum + some, 0)
   return {
+    timeZone: 'UTC',
     pending: { count, total: 10 * count },
     approved: { count: older, total: older },
     rejected: nothing,
@@ -35,7 +36,7 @@ function answerOf(counts: number[], older = 0): Overview {
 }
 
 describe('the figures', () => {
-  it('are of the last days', () => {
+  it('cover the last days', () => {
     const { days, span } = readFigures(answerOf([1, 2, 3, 4]), 2)
     assert.deepEqual(
       days.map(({ date }) => date),
@@ -51,30 +52,30 @@ describe('the figures', () => {
     assert.equal(totalOf(span), 70)
   })
 
-  it('compare with as many days before them, when there were orders before those', () => {
+  it('are compared with the same number of days before, if there were orders earlier still', () => {
     assert.equal(readFigures(answerOf([1, 2, 3, 4], 1), 2).countBefore, 3)
     assert.equal(readFigures(answerOf([0, 0, 3, 4], 1), 2).countBefore, 0)
     assert.equal(readFigures(answerOf([9, 1, 2, 3, 4]), 2).countBefore, 3)
   })
 
-  it('do not compare with a span in which the first order was created', () => {
+  it('are not compared with the span in which the first order was created', () => {
     assert.equal(readFigures(answerOf([0, 2, 3, 4]), 2).countBefore, undefined)
     assert.equal(readFigures(answerOf([0, 0, 0, 0]), 2).countBefore, undefined)
   })
 })
 
-describe('the change against the span before', () => {
+describe('the change from the previous span', () => {
   it('is a difference for few orders, and a percentage for many', () => {
     assert.deepEqual(changeOf(12, 9), { direction: 'up', words: '3 more' })
     assert.deepEqual(changeOf(150, 100), { direction: 'up', words: '50% more' })
   })
 
-  it('says that fewer may become more, because today is not over', () => {
+  it('says that the number may still rise, because today is not over', () => {
     assert.deepEqual(changeOf(9, 12), { direction: 'down', words: '3 fewer so far' })
     assert.deepEqual(changeOf(150, 200), { direction: 'down', words: '25% fewer so far' })
   })
 
-  it('says when there is none', () => {
+  it('says if there is none', () => {
     assert.deepEqual(changeOf(5, 5), { direction: 'none', words: 'unchanged' })
     assert.deepEqual(changeOf(0, 0), { direction: 'none', words: 'unchanged' })
   })
@@ -82,12 +83,12 @@ describe('the change against the span before', () => {
 
 describe('the address of the overview', () => {
   for (const days of ['7', 7]) {
-    it(`takes ${JSON.stringify(days)} for 7 days`, () => {
+    it(`reads ${JSON.stringify(days)} as 7 days`, () => {
       assert.deepEqual(parseOverviewSearch({ days }), { days: 7 })
     })
   }
   for (const days of [undefined, '', '30', '12', '07', '-7', '7e0', 'all', null, {}, [7, 90]]) {
-    it(`takes ${JSON.stringify(days)} for the usual span, and says so by name`, () => {
+    it(`reads ${JSON.stringify(days)} as the default span`, () => {
       assert.deepEqual(parseOverviewSearch({ days }), { days: undefined })
     })
   }
@@ -100,7 +101,7 @@ describe('shares', () => {
     assert.equal(formatShare(99, 100), '99%')
   })
 
-  it('never round to nothing or to everything', () => {
+  it('never round to 0 or 100 percent', () => {
     assert.equal(formatShare(1, 1000), '<1%')
     assert.equal(formatShare(999, 1000), '>99%')
     assert.equal(formatShare(0, 1000), '0%')
@@ -110,21 +111,21 @@ describe('shares', () => {
 })
 
 describe('the words of the overview', () => {
-  it('greet by the clock', () => {
+  it('greet by time of day', () => {
     const greetings = [0, 4, 5, 11, 12, 17, 18, 23].map(greetingAt)
     const [evening, morning, afternoon] = ['Good evening', 'Good morning', 'Good afternoon']
     assert.deepEqual(greetings, [evening, evening, morning, morning, afternoon, afternoon, evening, evening])
   })
 
-  it('count', () => {
+  it('agree with numbers', () => {
     assert.deepEqual([0, 1, 2, 1204].map(formatOrders), ['0 orders', '1 order', '2 orders', '1,204 orders'])
   })
 
-  it('are exact while short', () => {
+  it('show small numbers exactly', () => {
     assert.deepEqual([0, 9999, 10_000, 1_234_567].map(formatFigure), ['0', '9,999', '10K', '1.23M'])
   })
 
-  it('say how long', () => {
+  it('say how long something has lasted', () => {
     const lengths = [-5, 0, 59_999, 60_000, 7_199_999, 7_200_000, 86_400_000, 88.9 * 86_400_000]
     assert.deepEqual(lengths.map(durationWords), [
       'less than a minute',
@@ -138,12 +139,28 @@ describe('the words of the overview', () => {
     ])
   })
 
-  it('say what is waiting', () => {
+  it('say which orders could get stuck', () => {
+    const warning = { code: 'role-unheld', detail: 'Nobody with the role Finance.', pendingOrders: 2 }
+    const others = [
+      { ...warning, pendingOrders: 0 },
+      { ...warning, code: 'only-one' },
+    ]
+    assert.deepEqual(warningLines([warning, ...others]), ['2 orders: Nobody with the role Finance.'])
+  })
+
+  it('say how many orders are waiting', () => {
     const now = Date.parse('2026-11-22T10:00:00Z')
     const since = '2026-11-19T09:00:00.000Z'
-    const say = (count: number) => waitingWords({ count, since: count > 0 ? since : undefined, now })
+    const say = (count: number, mine?: number) =>
+      waitingWords({ count, mine, since: count > 0 ? since : undefined, now })
     assert.equal(say(0), 'Nothing is waiting for approval.')
     assert.equal(say(1), '1 order is waiting for approval. It has been waiting for 3 days.')
-    assert.equal(say(38), '38 orders are waiting for approval. The oldest has been waiting for 3 days.')
+    const oldest = 'The oldest has been waiting for 3 days.'
+    assert.equal(say(38), `38 orders are waiting for approval. ${oldest}`)
+    assert.equal(say(38, 1), `1 order is waiting for you, and 37 for others. ${oldest}`)
+    assert.equal(say(38, 38), `38 orders are waiting for you. ${oldest}`)
+    assert.equal(say(38, 0), `Nothing is waiting for you. 38 orders are waiting for others. ${oldest}`)
+    // Counted later than the figures.
+    assert.equal(say(2, 3), `3 orders are waiting for you. ${oldest}`)
   })
 })

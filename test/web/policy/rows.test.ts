@@ -9,7 +9,7 @@ import {
   wireRowsOf,
 } from '../../../web/src/policy/rows.ts'
 
-const rule = { approvals: 1, selfApproval: true, services: true }
+const rule = { approvals: 1, selfApproval: true, services: true, role: null }
 const row = (text: string, given: Partial<DraftRow> = {}): DraftRow => ({
   ...rule,
   key: text,
@@ -19,22 +19,18 @@ const row = (text: string, given: Partial<DraftRow> = {}): DraftRow => ({
 const first = row('')
 
 describe('the rows of the policy form', () => {
-  it('use the notation of the person, and can be read back', () => {
+  it('use the person’s notation, and can be read back', () => {
     const policy = [0, 0.0001, 1_250.5, 99_999_999_999.9999].map((from) => ({ from, ...rule }))
     const drafts = draftOf(policy)
-    assert.deepEqual(
-      drafts.map(({ text }) => text),
-      ['', '0.0001', '1,250.50', '99,999,999,999.9999'],
-    )
+    const texts = drafts.map(({ text }) => text)
+    assert.deepEqual(texts, ['', '0.0001', '1,250.50', '99,999,999,999.9999'])
     const wire = wireRowsOf(drafts) ?? []
-    assert.deepEqual(
-      wire.map(({ from }) => from),
-      ['0', '0.0001', '1250.5', '99999999999.9999'],
-    )
+    const starts = wire.map(({ from }) => from)
+    assert.deepEqual(starts, ['0', '0.0001', '1250.5', '99999999999.9999'])
     assert.ok(areSame(wire, policy))
   })
 
-  it('are sent ascending, in whatever order they were typed', () => {
+  it('are sent in ascending order, in whatever order they were typed', () => {
     const wire = wireRowsOf([first, row('900', { approvals: 3 }), row('20', { approvals: 2 })])
     assert.deepEqual(
       wire?.map(({ from, approvals }) => [from, approvals]),
@@ -59,7 +55,7 @@ describe('the rows of the policy form', () => {
     assert.equal(rowAfter([row('', { approvals: 5 })]).approvals, 5)
   })
 
-  it('are equal only if every field is', () => {
+  it('are equal only if all their fields are', () => {
     const wire = wireRowsOf([first, row('5')]) ?? []
     const policy = [
       { from: 0, ...rule },

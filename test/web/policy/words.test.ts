@@ -1,22 +1,28 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { fromInWords, outcomeInWords, ruleInWords } from '../../../web/src/policy/words.ts'
+import { fromInWords, outcomeInWords, warningInWords } from '../../../web/src/policy/words.ts'
 
 const needing = (...approvals: number[]) => approvals.map((count) => ({ approvals: count }))
 
 describe('the policy in words', () => {
-  it('names each row by its total, and the first as the rest', () => {
+  it('name each row by its total, and the first as all other orders', () => {
     assert.equal(fromInWords({ from: 0 }, false), 'All other orders')
     assert.equal(fromInWords({ from: 0 }, true), 'All orders')
     assert.equal(fromInWords({ from: '10000' }, false), 'From 10,000.00')
     assert.equal(fromInWords({ from: '99999999999.9999' }, false), 'From 99,999,999,999.9999')
   })
 
-  it('says how many approvals, and from whom', () => {
-    const row = { approvals: 1, selfApproval: true, services: true }
-    assert.equal(ruleInWords(row), 'one approval; the creator and services may approve')
-    const strict = { approvals: 5, selfApproval: false, services: false }
-    assert.equal(ruleInWords(strict), 'five approvals, from people other than the creator')
+  it('of a warning say where the row begins, why, and how many orders wait under the same rule', () => {
+    const warning = { from: 0, detail: 'Nobody may.', pendingOrders: 0 }
+    assert.equal(warningInWords(warning, true), 'All orders: Nobody may.')
+    assert.equal(
+      warningInWords({ ...warning, from: 10_000.5, pendingOrders: 1_200 }, false),
+      'From 10,000.50: Nobody may. 1,200 pending orders have the same rule.',
+    )
+    assert.match(
+      warningInWords({ ...warning, pendingOrders: 1 }, false),
+      / 1 pending order has the same rule\.$/,
+    )
   })
 
   const outcomes: [approvals: number[], counts: number[], words: string][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NoAnswerError, type ProblemCode, readFailure } from '../../../web/src/api/problem.ts'
-import { describeFailure, endInWords } from '../../../web/src/ui/describe.ts'
+import { describeFailure, endInWords, Unsendable } from '../../../web/src/ui/describe.ts'
 
 function titleAndDetail(failure: unknown, isOnLine = true): string {
   Object.defineProperty(navigator, 'onLine', { value: isOnLine, configurable: true })
@@ -15,13 +15,13 @@ function refusal(status: number, code: ProblemCode) {
 }
 
 describe('the words for a failure', () => {
-  it('say that a passing failure is retried, and why', () => {
+  it('say that a temporary failure is retried, and why', () => {
     const none = new NoAnswerError('none')
     assert.deepEqual(
       [titleAndDetail(none), titleAndDetail(none, false), titleAndDetail(refusal(503, 'overloaded'))],
       [
         'The service is not responding. Trying again automatically.',
-        'You are offline. This will continue when you are back online.',
+        'You are offline. We’ll carry on when you’re back online.',
         'The service is unavailable right now. Trying again automatically.',
       ],
     )
@@ -31,7 +31,14 @@ describe('the words for a failure', () => {
     )
   })
 
-  it('ask to try again what is not retried', () => {
+  it('say what cannot be sent', () => {
+    assert.equal(
+      endInWords(new Unsendable('There is no user jo.')),
+      'Nothing was saved. There is no user jo.',
+    )
+  })
+
+  it('ask the person to try again if the failure is not retried', () => {
     assert.deepEqual(
       [new NoAnswerError('none'), refusal(503, 'overloaded'), refusal(409, 'order-not-pending')].map(
         endInWords,

@@ -15,7 +15,7 @@ describe('the language of words, dates and digits', () => {
     [[], '1,234.5', 'Nov 23, 2026'],
   ]
   for (const [languages, number, date] of known) {
-    it(`is one English for a browser that speaks ${languages.join(', ') || 'nothing'}`, () => {
+    it(`is one variety of English for a browser set to ${languages.join(', ') || 'nothing'}`, () => {
       const locale = englishOf(languages)
       assert.equal(new Intl.NumberFormat(locale).format(1234.5), number)
       const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })

@@ -27,7 +27,7 @@ describe('what survives a reload', () => {
     assert.equal(inBrowser.read('test.theme'), 'dark')
   })
 
-  it('lasts as long as the page where storage refuses it', () => {
+  it('lasts as long as the page if storage refuses it', () => {
     inBrowser.write('test.theme', 'dark')
     isFull = true
     inBrowser.write('test.theme', 'light')
@@ -39,7 +39,7 @@ describe('what survives a reload', () => {
     assert.equal(inBrowser.read('test.theme'), null)
   })
 
-  it('is listed by the beginning of its name, and by nothing of another app', () => {
+  it('is listed by the beginning of its name, without entries of other apps', () => {
     localStorage.setItem('test.decision.x', '')
     inBrowser.write('test.decision.a', '1')
     inBrowser.write('test.theme', 'dark')
@@ -49,7 +49,7 @@ describe('what survives a reload', () => {
     assert.deepEqual(inBrowser.names('test.decision.'), ['test.decision.a', 'test.decision.b'])
   })
 
-  it('is nothing where another version of the app wrote it', () => {
+  it('is ignored if another version of the app wrote it', () => {
     assert.deepEqual([parsed('{'), parsed(null), parsed('[1]')], [undefined, undefined, [1]])
   })
 })

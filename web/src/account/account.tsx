@@ -3,12 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { inWords } from '../auth/permissions.ts'
 import { useSession, useUser } from '../auth/session.ts'
 import { SignIns } from '../auth/sign-ins.tsx'
+import { Facts } from '../ui/facts.tsx'
 import { Unread } from '../ui/failure.tsx'
 import { viewerTimeZone } from '../ui/format.ts'
 import { Name } from '../ui/name.tsx'
 import { PageHead } from '../ui/page-title.tsx'
 import { Section } from '../ui/section.tsx'
-import { PasswordForm } from './password.tsx'
+import { OwnAbsence } from './absence.tsx'
+import { PasswordForm } from './change-password.tsx'
+import { OwnPasskeys } from './passkeys.tsx'
 import { accountQuery, endOtherSignIns, endSignIn, signInsQuery } from './queries.ts'
 
 /** The person's own account: name, permissions, password and sign-ins. */
@@ -23,7 +26,12 @@ export function AccountView() {
       <Unread query={query} />
       <div className="account">
         <About email={data?.email} timeZone={data?.timeZone} />
-        <PasswordForm names={[userName, ...(data === undefined ? [] : [data.email])]} />
+        <PasswordForm
+          names={[userName, ...(data === undefined ? [] : [data.email])]}
+          hasPassword={data?.hasPassword ?? true}
+        />
+        <OwnPasskeys hasPassword={data?.hasPassword ?? true} />
+        <OwnAbsence />
         <SignIns
           title="Where you are signed in"
           found={signIns}
@@ -42,18 +50,14 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
   const may = session.kind === 'signed-in' ? inWords(session.permissions) : []
   return (
     <Section title="About you">
-      <dl className="facts">
-        <dt>Name</dt>
-        <dd>
-          <Name of={user.userName} />
-        </dd>
-        <dt>Email</dt>
-        <dd>{email ?? '…'}</dd>
-        <dt>{user.roles.length === 1 ? 'Role' : 'Roles'}</dt>
-        <dd>{user.roles.join(', ') || 'None'}</dd>
-        <dt>Time zone</dt>
-        <dd>{zoneInWords(timeZone)}</dd>
-      </dl>
+      <Facts
+        of={{
+          Name: <Name of={user.userName} />,
+          Email: email ?? '…',
+          [user.roles.length === 1 ? 'Role' : 'Roles']: user.roles.join(', ') || 'None',
+          'Time zone': zoneInWords(timeZone),
+        }}
+      />
       <h3>What you can do</h3>
       {may.length === 0 ? (
         <p className="soft">Nothing yet. Ask an administrator for a role.</p>

@@ -8,11 +8,12 @@ import { signIn } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
 import { endInWords } from '../ui/describe.ts'
 import { Form, Submit } from '../ui/form.tsx'
+import { Input } from '../ui/input.tsx'
 import mark from '../ui/mark.svg'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
+import { refusalOf } from './change-password.tsx'
 import { NewPassword } from './new-password.tsx'
-import { refusalOf } from './password.tsx'
 
 /** Where a one-time link leads: sets the password and signs in. */
 export function LinkView() {
@@ -36,7 +37,7 @@ export function LinkView() {
   )
 }
 
-/** What follows the `#`. The browser has sent none of it. */
+/** Reads the part after the `#`, which the browser has not sent. */
 function readLink(): { token: string; email: string } | undefined {
   const { token, email } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   return token && email ? { token, email } : undefined
@@ -53,7 +54,7 @@ function LinkForm({ token, email }: { token: string; email: string }) {
         announce('Your password has been set. Sign in with it.'),
       )
     },
-    // The link is used up: its address is not kept.
+    // The link is used up, so its address does not stay in the history.
     onSuccess: () => navigate({ to: '/', replace: true }),
     gcTime: 0,
   })
@@ -62,10 +63,7 @@ function LinkForm({ token, email }: { token: string; email: string }) {
 
   return (
     <Form className="stack" onSubmit={() => setting.isPending || setting.mutate()}>
-      <div className="field">
-        <label htmlFor="link-email">Email</label>
-        <input id="link-email" type="email" autoComplete="username" value={email} readOnly />
-      </div>
+      <Input label="Email" type="email" autoComplete="username" value={email} readOnly />
       <NewPassword
         value={newPassword}
         names={[email]}
@@ -91,7 +89,7 @@ function Broken() {
       <Note
         kind="warning"
         role="status"
-        title="This link does not work"
+        title="The link is not valid"
         lines={['A link works once, within 24 hours, until a newer one is created. Ask for a new link.']}
       />
       <Link to="/sign-in" search={{ to: '/' }} className="button">

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'react'
 import { newPasswordFault } from '../../../server/auth/credentials/passwords/new-password.ts'
+import { Check } from '../ui/check.tsx'
 import { Spoken } from '../ui/spoken.tsx'
 
 interface NewPasswordProps {
   value: string
-  /** Names of the account, which the password should not consist of. */
+  /** Names of the account. The password should not consist of them. */
   names: readonly string[]
   /** Why the service refused this password. */
   refusal?: string | undefined
@@ -14,8 +15,10 @@ interface NewPasswordProps {
 /** The field of a new password, judged while it is typed. */
 export function NewPassword({ value, names, refusal, onChange }: NewPasswordProps) {
   const [isShown, setShown] = useState(false)
+  const [isMissing, setMissing] = useState(false)
   const verdict = useVerdict(value, names)
-  const message = refusal === undefined ? wordsFor(value, verdict) : { text: refusal, isBad: true }
+  const fault = refusal ?? (isMissing ? 'Enter a new password.' : undefined)
+  const message = fault === undefined ? wordsFor(value, verdict) : { text: fault, isBad: true }
   return (
     <div className="field">
       <label htmlFor="new-password">New password</label>
@@ -29,18 +32,21 @@ export function NewPassword({ value, names, refusal, onChange }: NewPasswordProp
         maxLength={512}
         required
         value={value}
-        aria-invalid={refusal !== undefined}
+        aria-invalid={fault !== undefined}
         aria-describedby="new-password-verdict"
-        onChange={({ target }) => onChange(target.value)}
+        onInvalid={() => setMissing(true)}
+        onChange={({ target }) => {
+          setMissing(false)
+          onChange(target.value)
+        }}
       />
       <p id="new-password-verdict" className={message.isBad ? 'field-error' : 'field-hint'}>
         {message.text}
       </p>
-      <Spoken text={refusal ?? (verdict === undefined ? '' : message.text)} />
-      <label className="row nowrap">
-        <input type="checkbox" checked={isShown} onChange={({ target }) => setShown(target.checked)} />
+      <Spoken text={fault ?? (verdict === undefined ? '' : message.text)} />
+      <Check isOn={isShown} onTurn={setShown}>
         Show password
-      </label>
+      </Check>
     </div>
   )
 }

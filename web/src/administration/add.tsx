@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import { useAction } from '../ui/action.ts'
 import { Form, Submit } from '../ui/form.tsx'
 import { AccountFields, type AccountValues, type Looks } from './fields.tsx'
 import { Frame } from './frame.tsx'
@@ -18,11 +18,11 @@ interface AddAccountProps<Name extends string, Made> {
   children(made: Made, texts: Record<Name, string>): ReactNode
 }
 
-/** The form of a new account, and what it leads to. */
+/** The form for a new account, and then its result. */
 export function AddAccount<Name extends string, Made>(props: AddAccountProps<Name, Made>) {
   const { title, lead, looks, action, cancelTo, send, children } = props
   const [values, setValues] = useState<AccountValues<Name>>(() => ({ texts: blank(looks), roles: [] }))
-  const adding = useMutation({ mutationFn: () => send(values) })
+  const adding = useAction(() => send(values))
   if (adding.isSuccess) {
     return (
       <Frame title={title}>
@@ -32,7 +32,7 @@ export function AddAccount<Name extends string, Made>(props: AddAccountProps<Nam
   }
   return (
     <Frame title={title} lead={lead}>
-      <Form className="card card-stack" onSubmit={() => adding.isPending || adding.mutate()}>
+      <Form className="card card-stack" onSubmit={() => adding.act()}>
         <AccountFields looks={looks} values={values} onChange={setValues} />
         <Refused failure={adding.error} />
         <div className="row">

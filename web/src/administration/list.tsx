@@ -1,7 +1,10 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
-import { FailureNote } from '../ui/failure.tsx'
+import { type ReactNode, useId, useState } from 'react'
+import { useCalm } from '../ui/calm.ts'
+import { ReadFailure } from '../ui/failure.tsx'
+import { formatCount } from '../ui/format.ts'
 import { Pager } from '../ui/pager.tsx'
+import { Table } from '../ui/table.tsx'
 import { pageSize } from './queries.ts'
 
 interface Page<Row> {
@@ -13,58 +16,81 @@ interface Page<Row> {
 
 interface AccountListProps<Row> {
   caption: string
-  usePage(pageNumber: number): UseQueryResult<Page<Row>>
+  usePage(pageNumber: number, filter: string): UseQueryResult<Page<Row>>
   /** By heading. The first names the row. */
   columns: Readonly<Record<string, (row: Row) => ReactNode>>
   empty: string
+  /** What the search looks at. */
+  searched: string
 }
+
+const calmMilliseconds = 200
 
 /** Accounts of one kind, a page at a time. */
 export function AccountList<Row extends { id: number }>(props: AccountListProps<Row>) {
-  const { caption, usePage, columns, empty } = props
+  const { caption, usePage, columns, empty, searched } = props
+  const [typed, setTyped] = useState('')
   const [pageNumber, setPageNumber] = useState(1)
-  const { data, failureReason, refetch } = usePage(pageNumber)
-  const failure = failureReason && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
-  if (data === undefined) return failure
-  if (data.totalCount === 0) return <p className="soft">{empty}</p>
-  const cells = Object.entries(columns)
+  const filter = useCalm(typed.trim(), calmMilliseconds)
+  const query = usePage(pageNumber, filter)
+  const { data } = query
+  const totalCount = data?.totalCount ?? 0
+  const search = (text: string) => {
+    setTyped(text)
+    setPageNumber(1)
+  }
   return (
     <>
-      {failure}
-      <div className="card table admin-table admin-list">
-        <table>
-          <caption className="visually-hidden">{caption}</caption>
-          <thead>
-            <tr>
-              {cells.map(([heading]) => (
-                <th key={heading} scope="col">
-                  {heading}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {data.items.map((row) => (
-              <tr key={row.id}>
-                {cells.map(([heading, contentOf], at) =>
-                  at === 0 ? (
-                    <th key={heading} scope="row">
-                      {contentOf(row)}
-                    </th>
-                  ) : (
-                    <td key={heading} data-label={heading}>
-                      {contentOf(row)}
-                    </td>
-                  ),
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {data.totalPages > 1 && (
-          <Pager page={data} pageSize={pageSize} wantedPage={pageNumber} onPage={setPageNumber} />
-        )}
-      </div>
+      <Search text={typed} onType={search} placeholder={searched}>
+        {data && filter !== '' && `${formatCount(totalCount)} found`}
+      </Search>
+      <ReadFailure query={query} />
+      {data && totalCount === 0 && filter === '' && <p className="soft">{empty}</p>}
+      {data && totalCount > 0 && (
+        <div className="card table admin-table admin-list">
+          <Table
+            caption={caption}
+            rows={data.items}
+            keyOf={({ id }) => id}
+            columns={Object.entries(columns)}
+          />
+          {data.totalPages > 1 && (
+            <Pager page={data} pageSize={pageSize} wantedPage={pageNumber} onPage={setPageNumber} />
+          )}
+        </div>
+      )}
     </>
+  )
+}
+
+interface SearchProps {
+  text: string
+  onType(text: string): void
+  placeholder: string
+  /** What came of it. */
+  children: ReactNode
+}
+
+function Search({ text, onType, placeholder, children }: SearchProps) {
+  const id = useId()
+  return (
+    <search className="field admin-search">
+      <label htmlFor={id}>Search</label>
+      <input
+        id={id}
+        type="search"
+        className="input"
+        value={text}
+        maxLength={254}
+        placeholder={placeholder}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        onChange={({ target }) => onType(target.value)}
+      />
+      <p className="soft small" role="status">
+        {children}
+      </p>
+    </search>
   )
 }

@@ -1,8 +1,9 @@
-import { type UseQueryResult, useMutation } from '@tanstack/react-query'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type ReactNode, useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { useUser } from '../auth/session.ts'
+import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
 import { useEdit } from '../ui/edit.ts'
 import { Unread } from '../ui/failure.tsx'
@@ -47,13 +48,13 @@ export function Details<Name extends string>({ title, id, looks, loaded, etag, s
   const titleId = useId()
   const button = useRef<HTMLButtonElement>(null)
   const edit = useEdit(`account ${id}`, useUser().id, loaded, etag)
-  const saving = useMutation({
-    mutationFn: (sent: typeof edit) => send(sent.value, sent.etag),
-    onSuccess(next, { value }) {
+  const saving = useAction(
+    (sent: typeof edit) => send(sent.value, sent.etag),
+    (next, { value }) => {
       edit.saved(value, next)
       announce('Changes saved')
     },
-  })
+  )
   const isClosed = saving.isPending || !edit.isChanged
   function load() {
     edit.drop()
@@ -63,11 +64,7 @@ export function Details<Name extends string>({ title, id, looks, loaded, etag, s
     announce('Current version loaded')
   }
   return (
-    <Form
-      className="card card-stack"
-      aria-labelledby={titleId}
-      onSubmit={() => isClosed || saving.mutate(edit)}
-    >
+    <Form className="card card-stack" aria-labelledby={titleId} onSubmit={() => isClosed || saving.act(edit)}>
       <h2 id={titleId}>{title}</h2>
       <AccountFields looks={looks} values={edit.value} onChange={edit.change} />
       <Refused failure={saving.error} onLoad={load} />
@@ -85,25 +82,24 @@ interface AccessProps {
   enabled: boolean
   hasPassword?: boolean
   onSwitch(enabled: boolean): Promise<unknown>
-  /** How other actions of the section failed. */
+  /** Why another action of the section failed. */
   failure: unknown
   words: ReactNode
   buttons: ReactNode
 }
 
-/** Whether an account can sign in, and by what. */
+/** Whether an account can sign in, and by what means. */
 export function Access({ name, enabled, hasPassword, onSwitch, failure, words, buttons }: AccessProps) {
-  const switching = useMutation({
-    mutationFn: onSwitch,
-    onSuccess: (_, isEnabled) => announce(`${name} is ${isEnabled ? 'enabled' : 'disabled'}`),
-  })
+  const switching = useAction(onSwitch, (_, isEnabled) =>
+    announce(`${name} is ${isEnabled ? 'enabled' : 'disabled'}`),
+  )
   return (
     <Section title="Access" aside={<AccountState enabled={enabled} hasPassword={hasPassword} />}>
       {words}
       <Refused failure={failure ?? switching.error} />
       <div className="row">
         {buttons}
-        <Button className="button" onPress={() => switching.isPending || switching.mutate(!enabled)}>
+        <Button className="button" onPress={() => switching.act(!enabled)}>
           {enabled ? 'Disable' : 'Enable'}
         </Button>
       </div>

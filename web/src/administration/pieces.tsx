@@ -31,8 +31,8 @@ export function ShownOnce({ label, text, children }: { label: string; text: stri
 }
 
 /**
- * Why a change failed. Always there, because screen readers watch it. `onLoad`: the fields still hold what
- * was typed.
+ * Why a change failed. Always rendered, because screen readers watch it. `onLoad` is given if the fields
+ * still hold what was typed.
  */
 export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => void }) {
   return (

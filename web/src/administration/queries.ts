@@ -2,6 +2,8 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import { useMay } from '../auth/session.ts'
+import { Unsendable } from '../ui/describe.ts'
 
 type Schemas = components['schemas']
 export type UserAccount = Schemas['UserAccount']
@@ -13,21 +15,23 @@ export type ClientChanges = Schemas['ChangeClientCommand']
 
 const key = 'administration'
 export const pageSize = 50
+const shownAccounts = 5
 
-/** A change shows in every view of it. */
+/** Shows a change in every view. */
 const changed = () => queries.invalidateQueries({ queryKey: [key] })
 
-export const useUsers = (pageNumber: number) =>
+export const useUsers = (pageNumber: number, filter: string) =>
   useQuery({
-    queryKey: [key, 'users', pageNumber],
+    queryKey: [key, 'users', pageNumber, filter],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
-      answerOf(client.GET('/v1/users', { params: { query: { pageNumber, pageSize } }, signal })),
+      answerOf(client.GET('/v1/users', { params: { query: { pageNumber, pageSize, filter } }, signal })),
   })
 
 export const useUserAccount = (id: number) =>
   useQuery({
     queryKey: [key, 'user', id],
+    enabled: useMay('Accounts.Manage'),
     queryFn: async ({ signal }) => {
       const { data, etag = '*' } = await client.GET('/v1/users/{id}', { params: { path: { id } }, signal })
       return { account: data, etag }
@@ -42,17 +46,57 @@ export const userSignInsQuery = (id: number) =>
     staleTime: 0,
   })
 
-export const useServices = (pageNumber: number) =>
+export const userPasskeysQuery = (id: number) =>
+  queryOptions({
+    queryKey: [key, 'user', id, 'passkeys'],
+    queryFn: ({ signal }): Promise<Schemas['Passkey'][]> =>
+      Array.fromAsync(client.each('/v1/users/{id}/passkeys', { params: { path: { id } }, signal })),
+  })
+
+export async function removeUserPasskey(id: number, passkey: string): Promise<void> {
+  const params = { path: { id, passkey } }
+  await client.DELETE('/v1/users/{id}/passkeys/{passkey}', { params }).finally(changed)
+}
+
+export const userAbsenceQuery = (id: number) =>
+  queryOptions({
+    queryKey: [key, 'user', id, 'absence'],
+    queryFn: ({ signal }) =>
+      answerOf(client.GET('/v1/users/{id}/absence', { params: { path: { id } }, signal })),
+  })
+
+export async function endUserAbsence(id: number): Promise<void> {
+  await client.DELETE('/v1/users/{id}/absence', { params: { path: { id } } }).finally(changed)
+}
+
+export const useServices = (pageNumber: number, filter: string) =>
   useQuery({
-    queryKey: [key, 'clients', pageNumber],
+    queryKey: [key, 'clients', pageNumber, filter],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
-      answerOf(client.GET('/v1/clients', { params: { query: { pageNumber, pageSize } }, signal })),
+      answerOf(client.GET('/v1/clients', { params: { query: { pageNumber, pageSize, filter } }, signal })),
+  })
+
+/** The first users and services whose names begin with the text. */
+export const foundAccountsQuery = (filter: string) =>
+  queryOptions({
+    queryKey: [key, 'found', filter],
+    queryFn: async ({ signal }) => {
+      const wanted = { params: { query: { filter, pageSize: shownAccounts } }, signal }
+      const [users, services] = await Promise.all([
+        answerOf(client.GET('/v1/users', wanted)),
+        answerOf(client.GET('/v1/clients', wanted)),
+      ])
+      return { users: users.items, services: services.items }
+    },
+    retry: false,
+    placeholderData: keepPreviousData,
   })
 
 export const useServiceAccount = (id: number) =>
   useQuery({
     queryKey: [key, 'client', id],
+    enabled: useMay('Accounts.Manage'),
     queryFn: async ({ signal }) => {
       const { data, etag = '*' } = await client.GET('/v1/clients/{id}', { params: { path: { id } }, signal })
       return { account: data, etag }
@@ -70,7 +114,7 @@ export const permissionsQuery = queryOptions({
     Array.fromAsync(client.each('/v1/permissions', { signal })),
 })
 
-/** Adds a user, and creates the link with which they begin. */
+/** Adds a user and creates the link by which they set a password. */
 export async function inviteUser(body: Schemas['AddUserCommand']): Promise<{ id: number; link: UserLink }> {
   const { id } = await answerOf(client.POST('/v1/users', { body }))
   return { id, link: await makeLink(id) }
@@ -104,13 +148,25 @@ export async function signOutUser(id: number): Promise<void> {
   await client.DELETE('/v1/users/{id}/sessions', { params: { path: { id } } }).finally(changed)
 }
 
+/** The id of the user with this name or email; null for an empty text. Throws `Unsendable`. */
+export async function ownerIdOf(text: string): Promise<number | null> {
+  const wanted = text.trim().toLowerCase()
+  if (wanted === '') return null
+  for await (const { id, userName, email } of client.each('/v1/users', {
+    params: { query: { filter: wanted, pageSize: 100 } },
+  })) {
+    if ([userName.toLowerCase(), email].includes(wanted)) return id
+  }
+  throw new Unsendable(`There is no user ${text.trim()}.`)
+}
+
 export async function addService(body: Schemas['AddClientCommand']) {
   const added = await answerOf(client.POST('/v1/clients', { body }))
   await changed()
   return added
 }
 
-/** As `changeUser`. */
+/** Like `changeUser`. */
 export async function changeService(id: number, etag: string, body: ClientChanges): Promise<string> {
   const params = { path: { id }, header: { 'If-Match': etag } }
   const { etag: next = '' } = await client.PATCH('/v1/clients/{id}', { params, body }).finally(changed)
@@ -140,9 +196,15 @@ export async function removeRole(name: string): Promise<void> {
 
 type Permissions = Schemas['SetRolePermissionsCommand']['permissions']
 
+export interface Allowing {
+  role: string
+  permission: string
+  isAllowed: boolean
+}
+
 /** Gives or takes one permission. Changes that others made to the role stay. */
-export async function allow(name: string, permission: string, isAllowed: boolean): Promise<void> {
-  const path = { name }
+export async function allow({ role, permission, isAllowed }: Allowing): Promise<void> {
+  const path = { name: role }
   const { data, etag = '*' } = await client.GET('/v1/roles/{name}', { params: { path } })
   const others = data.permissions.filter((held) => held !== permission)
   const permissions = (isAllowed ? [...others, permission] : others) as Permissions

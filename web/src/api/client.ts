@@ -2,11 +2,11 @@ import { browserClient, isPublic, isSafe } from '../../../client/src/browser.ts'
 import { refusalOf } from '../../../client/src/problem.ts'
 import { isAskedFor } from './activity.ts'
 
-export { answerOf } from '../../../client/src/client.ts'
+export { answerOf } from '../../../client/src/calls.ts'
 
 /**
- * Marks a request of the app: the service does not count it as use of the session (section 4 of the
- * contract).
+ * Marks a request that the app makes by itself: the service does not count it as use of the session (section
+ * 4 of the contract).
  */
 export const inBackground = ['background', '?1'] as const
 
@@ -15,8 +15,8 @@ export interface Listener {
   /** A number that changes when the signed-in person changes or leaves. */
   turn(): number
   /**
-   * Every answer, before anyone else reads it. `asked`: the turn of the request. A 401 means there is no
-   * session.
+   * Sees every answer before anyone else reads it. `asked` is the turn in which the request was sent. A 401
+   * means that there is no session.
    */
   onAnswer(answer: Response, asked: number): void
 }
@@ -27,17 +27,17 @@ export function listenToAnswers(next: Listener): void {
 }
 
 /** The typed client of the service that served this page. */
-export const client = browserClient({ fetch: exchange })
+export const client = browserClient({ fetch: exchange, retries: 0 })
 export const { fetchAntiforgeryToken, forgetAntiforgeryToken } = client
 
-/** Resolves to whether the person gave their password (auth/confirm.ts). */
+/** Resolves to whether the person gave their password (auth/confirm-dialog.tsx). */
 let askForPassword = async (): Promise<boolean> => false
 
 export function onRecentSignInNeeded(ask: () => Promise<boolean>): void {
   askForPassword = ask
 }
 
-/** Typing a password may take long, so the limit of the answer begins again. */
+/** Typing a password may take long, so the time limit for the answer starts again. */
 const answerLimitMilliseconds = 30_000
 
 /**
@@ -55,7 +55,7 @@ async function exchange(request: Request, init: RequestInit): Promise<Response> 
 
 async function exchangeOnce(request: Request, init: RequestInit): Promise<Response> {
   const asked = listener.turn()
-  // Retries, refetches on focus and messages of other tabs keep no session alive.
+  // Retries, refetches on focus and messages from other tabs must not keep a session alive.
   if (isSafe(request) && !isAskedFor()) request.headers.set(...inBackground)
   const answer = await fetch(request, init)
   // A refused sign-in says nothing about a session.

@@ -6,8 +6,8 @@ import { isPassing, retryDelayMilliseconds } from './problem.ts'
 const freshMilliseconds = 15_000
 
 /**
- * What the views fetched. A passing failure is retried until it passes or its view goes away; the views show
- * `failureReason` meanwhile. Only events that are about to be sealed are fetched by a timer.
+ * What the views fetched. A passing failure is retried until it passes or its view goes away; until then the
+ * views show `failureReason`. Only events that are about to be sealed are fetched by a timer.
  */
 export const queries = new QueryClient({
   defaultOptions: {
@@ -17,7 +17,7 @@ export const queries = new QueryClient({
       networkMode: 'always',
       retry: (_tries, failure) => isPassing(failure),
       retryDelay: retryDelayMilliseconds,
-      // Done below, and only for what someone waits for.
+      // Handled below, but only for queries that someone is waiting for.
       refetchOnReconnect: false,
     },
     mutations: {
@@ -28,8 +28,8 @@ export const queries = new QueryClient({
 })
 
 /**
- * Fetches ahead of the view that will want it, as a request of the app. A failure is retried only once that
- * view is there and waits for it.
+ * Fetches data before the view that will need it, in a request that the app makes by itself. After a failure,
+ * it tries again only once that view is waiting.
  */
 export function prefetch<Data, Failure, Shown, Key extends QueryKey>(
   query: FetchQueryOptions<Data, Failure, Shown, Key>,
@@ -42,7 +42,7 @@ export function prefetch<Data, Failure, Shown, Key extends QueryKey>(
 
 declare module '@tanstack/react-query' {
   interface Register {
-    /** What a fetch has besides its parameters. */
+    /** Options of a fetch besides its parameters. */
     queryMeta: { headers?: Record<string, string> }
   }
 }

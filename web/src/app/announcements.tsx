@@ -1,6 +1,8 @@
 import { toasts } from '../ui/announce.ts'
 
-/** Always there, because screen readers watch it for changes. React Aria must not hide it behind a dialog. */
+/**
+ * Always rendered, because screen readers watch it for changes. React Aria must not hide it behind a dialog.
+ */
 export function Announcements() {
   const shown = toasts.use()
   return (

@@ -1,7 +1,7 @@
 import { Button } from 'react-aria-components/Button'
 import { PageTitle } from '../ui/page-title.tsx'
 
-/** The app failed, or a part of it could not be loaded. A reload helps. */
+/** Shown when the app has failed, or a part of it could not be loaded. Reloading helps. */
 export function CrashView() {
   return (
     <div className="empty">

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { useMay } from '../auth/session.ts'
+import { Check } from '../ui/check.tsx'
 import { KeyboardIcon } from '../ui/icons.tsx'
 import { ModalDialog } from '../ui/modal.tsx'
 import { shortcuts, shortcutsOn, turnShortcuts, useShortcut } from '../ui/shortcuts.ts'
@@ -37,10 +38,9 @@ export function Keyboard() {
             </div>
           ))}
         </dl>
-        <label className="row nowrap">
-          <input type="checkbox" checked={isOn} onChange={({ target }) => turnShortcuts(target.checked)} />
+        <Check isOn={isOn} onTurn={turnShortcuts}>
           Use these shortcuts
-        </label>
+        </Check>
         <div className="row dialog-actions">
           <Button className="button" slot="close">
             Close

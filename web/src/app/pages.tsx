@@ -4,7 +4,7 @@ import { useSession } from '../auth/session.ts'
 import type { Destination } from '../palette/matching.ts'
 import { LogIcon, OrdersIcon, OverviewIcon, PeopleIcon, PolicyIcon } from '../ui/icons.tsx'
 
-/** A view that the palette leads to; one with an icon is linked at the side as well. */
+/** A view that the palette leads to. One with an icon is also linked in the sidebar. */
 interface Page extends Destination {
   icon?: ReactNode
   needs?: Permission
@@ -20,7 +20,7 @@ const pages: readonly Page[] = [
   { to: '/account', name: 'My account' },
 ]
 
-/** Those that this person may open. */
+/** The pages that this person may open. */
 export function usePages(): readonly Page[] {
   const session = useSession()
   const permissions = session.kind === 'signed-in' ? session.permissions : []

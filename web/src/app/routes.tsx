@@ -3,11 +3,10 @@ import {
   createRoute,
   createRouter,
   Outlet,
-  type RouteComponent,
   useLocation,
   useNavigate,
 } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
 import { startSession, useSession } from '../auth/session.ts'
 import { SignInView } from '../auth/sign-in.tsx'
 import { parseLogSearch } from '../log/search.ts'
@@ -16,7 +15,7 @@ import { parseReviewSearch } from '../orders/address/question.ts'
 import { OrderListView } from '../orders/list/list.tsx'
 import { parseOverviewSearch } from '../overview/span.ts'
 import { FailureNote } from '../ui/failure.tsx'
-import { lazyView } from '../ui/lazy-view.tsx'
+import { lazyView, loadParts } from '../ui/lazy-view.tsx'
 import mark from '../ui/mark.svg'
 import { Announcements } from './announcements.tsx'
 import { CrashView } from './crash.tsx'
@@ -39,7 +38,7 @@ const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', comp
 function Gate() {
   const session = useSession()
   useEffect(startSession, [])
-  useAllViews(session.kind === 'signed-in')
+  useLaterParts(session.kind === 'signed-in')
   // The state of a view belongs to one person.
   if (session.kind === 'signed-in') return <Shell key={session.user.id} />
   if (session.kind === 'anonymous') return <ToSignIn isLeaving={session.ending === 'signed-out'} />
@@ -48,20 +47,18 @@ function Gate() {
 
 const calmMilliseconds = 300
 
-/** Fetches the rest of the app, so that neither a lost connection nor a newer version stops anyone. */
-function useAllViews(isSignedIn: boolean): void {
+/** Loads what most people need next, so that no lost connection or newer version gets in the way. */
+function useLaterParts(isSignedIn: boolean): void {
   useEffect(() => {
     if (!isSignedIn) return undefined
-    const timer = setTimeout(() => {
-      for (const { load } of Object.values(views)) load().catch(() => undefined)
-    }, calmMilliseconds)
+    const timer = setTimeout(loadParts, calmMilliseconds)
     return () => clearTimeout(timer)
   }, [isSignedIn])
 }
 
 /**
- * Remembers the address once, because it changes while the router is on its way. After a sign-out it leads
- * nowhere: the next person may be another one.
+ * Remembers the address once, because it changes during the navigation. After a sign-out it
+ * remembers none, because the next person may be someone else.
  */
 function ToSignIn({ isLeaving }: { isLeaving: boolean }) {
   const navigate = useNavigate()
@@ -96,100 +93,86 @@ function innerAddress(value: unknown): string {
   return origin === location.origin ? pathname + search : '/'
 }
 
-const views = {
-  account: lazyView(() => import('../account/account.tsx'), 'AccountView'),
-  overview: lazyView(() => import('../overview/overview.tsx'), 'OverviewView'),
-  create: lazyView(() => import('../orders/create/create.tsx'), 'CreateOrderView'),
-  order: lazyView(() => import('../orders/one/one.tsx'), 'OrderView'),
-  review: lazyView(() => import('../orders/review/review.tsx'), 'ReviewView'),
-  policy: lazyView(() => import('../policy/policy.tsx'), 'PolicyView'),
-  users: lazyView(() => import('../administration/users/users.tsx'), 'UsersView'),
-  invite: lazyView(() => import('../administration/users/invite.tsx'), 'InviteView'),
-  user: lazyView(() => import('../administration/users/user.tsx'), 'UserView'),
-  services: lazyView(() => import('../administration/services/services.tsx'), 'ServicesView'),
-  addService: lazyView(() => import('../administration/services/add.tsx'), 'AddServiceView'),
-  service: lazyView(() => import('../administration/services/service.tsx'), 'ServiceView'),
-  roles: lazyView(() => import('../administration/roles/roles.tsx'), 'RolesView'),
-  log: lazyView(() => import('../log/log.tsx'), 'LogView'),
-  receipt: lazyView(() => import('../orders/receipt/receipt.tsx'), 'ReceiptView'),
+type Load<Name extends string> = () => Promise<Record<Name, ComponentType>>
+
+const orderId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const accountId = /^[1-9]\d*$/
+
+/** `$id` has the form `id`. Any other address has no page, so nobody is asked to sign in for it. */
+function viewAt<const Path extends string, Name extends string>(
+  path: Path,
+  name: Name,
+  load: Load<Name>,
+  id = /^/,
+) {
+  const params: object = { parse: (given: { id: string }) => id.test(given.id) && given }
+  return createRoute({ getParentRoute: () => signedIn, path, component: lazyView(name, load), params })
 }
 
-const signedInAt = <const Path extends string>(path: Path, component: RouteComponent) =>
-  createRoute({ getParentRoute: () => signedIn, path, component })
+/** For everyone, signed in or not. */
+function openViewAt<const Path extends string, Name extends string>(
+  path: Path,
+  name: Name,
+  load: Load<Name>,
+) {
+  return createRoute({ getParentRoute: () => root, path, component: lazyView(name, load) })
+}
 
 const overview = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
   validateSearch: parseOverviewSearch,
-  component: views.overview,
+  component: lazyView('OverviewView', () => import('../overview/overview.tsx')),
 })
 const orderList = createRoute({
   getParentRoute: () => signedIn,
   path: '/orders',
   validateSearch: parseListSearch,
-  // In the first file: most people come for the list, and a second file would be one more wait.
+  // Part of the first file: most people come for the list, and a second file would mean another wait.
   component: OrderListView,
 })
-const newOrder = signedInAt('/orders/new', views.create)
-const oneOrder = signedInAt('/orders/$id', views.order)
 const review = createRoute({
   getParentRoute: () => signedIn,
   path: '/orders/review',
   validateSearch: parseReviewSearch,
-  component: views.review,
+  component: lazyView('ReviewView', () => import('../orders/review/review.tsx')),
 })
-const receipt = signedInAt('/orders/$id/receipt', views.receipt)
-const policy = signedInAt('/approval-policy', views.policy)
-const account = signedInAt('/account', views.account)
-/** A one-time link names its user; it does not matter who is signed in. */
-const link = createRoute({
-  getParentRoute: () => root,
-  path: '/link',
-  component: lazyView(() => import('../account/link.tsx'), 'LinkView'),
-})
-/** For those who may manage accounts. */
-const users = signedInAt('/accounts', views.users)
-const invite = signedInAt('/accounts/users/new', views.invite)
-const user = signedInAt('/accounts/users/$id', views.user)
-const services = signedInAt('/accounts/services', views.services)
-const addService = signedInAt('/accounts/services/new', views.addService)
-const service = signedInAt('/accounts/services/$id', views.service)
-const roles = signedInAt('/accounts/roles', views.roles)
-const administration = [users, invite, user, services, addService, service, roles] as const
 const log = createRoute({
   getParentRoute: () => signedIn,
   path: '/log',
   validateSearch: parseLogSearch,
-  component: views.log,
-})
-const problems = createRoute({
-  getParentRoute: () => root,
-  path: '/problems',
-  component: lazyView(() => import('../problems/problems.tsx'), 'ProblemsView'),
-})
-const problem = createRoute({
-  getParentRoute: () => root,
-  path: '/problems/$code',
-  component: lazyView(() => import('../problems/problems.tsx'), 'ProblemView'),
+  component: lazyView('LogView', () => import('../log/log.tsx')),
 })
 
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    link,
-    problems,
-    problem,
+    openViewAt('/link', 'LinkView', () => import('../account/link.tsx')),
+    openViewAt('/auditing', 'AuditingView', () => import('../auditing/auditing.tsx')),
+    openViewAt('/problems', 'ProblemsView', () => import('../problems/problems.tsx')),
+    openViewAt('/problems/$code', 'ProblemView', () => import('../problems/problems.tsx')),
     signedIn.addChildren([
       overview,
       orderList,
-      newOrder,
       review,
-      oneOrder,
-      receipt,
-      policy,
       log,
-      account,
-      ...administration,
+      viewAt('/orders/new', 'CreateOrderView', () => import('../orders/create/create.tsx')),
+      viewAt('/orders/$id', 'OrderView', () => import('../orders/one/one.tsx'), orderId),
+      viewAt('/orders/$id/receipt', 'ReceiptView', () => import('../orders/receipt/receipt.tsx'), orderId),
+      viewAt('/approval-policy', 'PolicyView', () => import('../policy/policy.tsx')),
+      viewAt('/account', 'AccountView', () => import('../account/account.tsx')),
+      viewAt('/accounts', 'UsersView', () => import('../administration/users/users.tsx')),
+      viewAt('/accounts/users/new', 'InviteView', () => import('../administration/users/invite.tsx')),
+      viewAt('/accounts/users/$id', 'UserView', () => import('../administration/users/user.tsx'), accountId),
+      viewAt('/accounts/services', 'ServicesView', () => import('../administration/services/services.tsx')),
+      viewAt('/accounts/services/new', 'AddServiceView', () => import('../administration/services/add.tsx')),
+      viewAt(
+        '/accounts/services/$id',
+        'ServiceView',
+        () => import('../administration/services/service.tsx'),
+        accountId,
+      ),
+      viewAt('/accounts/roles', 'RolesView', () => import('../administration/roles/roles.tsx')),
     ]),
   ]),
   // Addresses hold plain text, as the API's own do; each route reads its own parameters.

@@ -1,7 +1,7 @@
 import './shell.css'
-import { useMutation } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
+import { StandingIn } from '../account/standing-in.tsx'
 import { ConfirmDialog } from '../auth/confirm-dialog.tsx'
 import { SessionKeeper } from '../auth/keeper.tsx'
 import { signOut, useUser } from '../auth/session.ts'
@@ -9,6 +9,7 @@ import { useLive } from '../live/live.ts'
 import { useOwnEntries } from '../orders/address/back.tsx'
 import { OnTheirWay } from '../orders/decide/on-their-way.tsx'
 import { Palette } from '../palette/palette.tsx'
+import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
 import { describeFailure } from '../ui/describe.ts'
 import { SignOutIcon, ThemeIcon } from '../ui/icons.tsx'
@@ -27,12 +28,13 @@ export function Shell() {
   return (
     <div className="shell">
       <button type="button" className="button skip no-print" onClick={skip}>
-        Skip to the content
+        Skip to content
       </button>
       <Side />
       <main id="main" className="main" tabIndex={-1}>
         <div className="main-inner">
           <SessionKeeper />
+          <StandingIn />
           <Outlet />
         </div>
         <OnTheirWay />
@@ -51,10 +53,9 @@ function Side() {
   const user = useUser()
   const theme = useTheme()
   const pages = usePages()
-  const leaving = useMutation({
-    mutationFn: signOut,
-    onError: (failure) => announce(`You may still be signed in. ${describeFailure(failure).title}.`),
-  })
+  const leaving = useAction(signOut, undefined, (failure) =>
+    announce(`You may still be signed in. ${describeFailure(failure).title}.`),
+  )
   return (
     <header className="side no-print">
       <Link to="/" className="brand">
@@ -83,10 +84,7 @@ function Side() {
           <ThemeIcon />
           <span>{themeNames[theme]}</span>
         </Button>
-        <Button
-          className="bare row nowrap gap-3 label soft side-link"
-          onPress={() => leaving.isPending || leaving.mutate()}
-        >
+        <Button className="bare row nowrap gap-3 label soft side-link" onPress={() => leaving.act()}>
           <SignOutIcon />
           <span>Sign out</span>
         </Button>

@@ -1,71 +1,117 @@
 import { useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Dialog, Heading } from 'react-aria-components/Dialog'
-import { Modal, ModalOverlay } from 'react-aria-components/Modal'
-import { client } from '../api/client.ts'
+import { client, onRecentSignInNeeded } from '../api/client.ts'
+import { problemOf } from '../api/problem.ts'
 import { Form, Submit } from '../ui/form.tsx'
+import { Input } from '../ui/input.tsx'
+import { ModalDialog } from '../ui/modal.tsx'
 import { Note } from '../ui/note.tsx'
-import { type Asking, useAsking } from './confirm.ts'
-import { passwordFailure, selectAll, usePasswordRequest } from './password.ts'
+import { observable } from '../ui/observable.ts'
+import { confirmationOptions, touch, touchFailure } from './passkeys.ts'
+import { currentPassword, passwordFailure, selectAll, usePasswordRequest } from './password.ts'
+import { onForget } from './session.ts'
+
+/** While the service waits for the person: `settle` reports whether they confirmed. */
+interface Asking {
+  /** For a person who has a passkey. */
+  options: Awaited<ReturnType<typeof confirmationOptions>>
+  settle(isGiven: boolean): void
+}
+
+interface Attempt {
+  isTouch: boolean
+  give(): Promise<{ password: string } | { credential: Awaited<ReturnType<typeof touch>> }>
+}
+
+const asking = observable<Asking | undefined>(undefined)
+
+let asked: Promise<boolean> | undefined
+
+/** Requests that need it at the same time wait for the same answer. */
+function askForPassword(): Promise<boolean> {
+  asked ??= ask().finally(() => {
+    asked = undefined
+    asking.set(undefined)
+  })
+  return asked
+}
+
+async function ask(): Promise<boolean> {
+  const options = await confirmationOptions()
+  return new Promise((settle) => asking.set({ options, settle }))
+}
+
+onRecentSignInNeeded(askForPassword)
+onForget(() => asking.get()?.settle(false))
 
 /**
- * Asks for the password where a request needs a recent sign-in. With it the request is sent again: the view
- * that sent it only sees that it took a while. Without it the request is refused.
+ * Asks for a passkey or the password when a request needs a recent sign-in. If it is given, the request is
+ * sent again, and the view that sent it only notices a delay. Otherwise the request is refused.
  */
 export function ConfirmDialog() {
-  const asking = useAsking()
-  if (asking === undefined) return null
+  const open = asking.use()
+  if (open === undefined) return null
   return (
-    <ModalOverlay className="dialog-scrim" isOpen onOpenChange={() => asking.settle(false)}>
-      <Modal className="dialog">
-        <Dialog>
-          <ConfirmForm asking={asking} />
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+    <ModalDialog
+      title="Confirm it’s you"
+      isOpen
+      onOpenChange={() => open.settle(false)}
+      isDismissable={false}
+    >
+      <ConfirmForm {...open} />
+    </ModalDialog>
   )
 }
 
-function ConfirmForm({ asking }: { asking: Asking }) {
+function ConfirmForm({ options, settle }: Asking) {
   const field = useRef<HTMLInputElement>(null)
   const confirming = usePasswordRequest({
-    send: (password: string) => client.POST('/v1/auth/session/confirm', { body: { password } }),
-    onSuccess: () => asking.settle(true),
-    onFailure: () => selectAll(field.current),
+    send: async ({ give }: Attempt) => client.POST('/v1/auth/session/confirm', { body: await give() }),
+    onSuccess: () => settle(true),
+    onFailure: (failure) => touchFailure(failure) === undefined && selectAll(field.current),
   })
+
+  /** Asks for new options, because the dialog may have been open for a long time. */
+  const askForPasskey = (first: NonNullable<typeof options>) =>
+    confirming.submit({
+      isTouch: true,
+      give: async () => ({ credential: await touch((await confirmationOptions()) ?? first) }),
+    })
   return (
     <Form
       className="stack"
-      onSubmit={(form) => confirming.submit(String(new FormData(form).get('password')))}
+      onSubmit={(form) => {
+        const password = String(new FormData(form).get('password'))
+        confirming.submit({ isTouch: false, give: async () => ({ password }) })
+      }}
     >
-      <Heading slot="title" level={2}>
-        Confirm it’s you
-      </Heading>
-      <p>Enter your password to continue. You won’t be asked again for five minutes.</p>
-      <div className="field">
-        <label htmlFor="confirm-password">Password</label>
-        <input
-          ref={field}
-          id="confirm-password"
-          name="password"
-          type="password"
-          autoComplete="current-password"
-          maxLength={512}
-          required
-          // biome-ignore lint/a11y/noAutofocus: the dialog asks for nothing else
-          autoFocus
-          aria-describedby="confirm-failure"
-        />
-      </div>
+      <p>
+        {options ? 'Use your passkey or enter your password' : 'Enter your password'} to continue. You won’t
+        be asked again for five minutes.
+      </p>
+      {options && (
+        <Button className="button button-primary" autoFocus onPress={() => askForPasskey(options)}>
+          Use a passkey
+        </Button>
+      )}
+      <Input {...currentPassword} ref={field} autoFocus={!options} aria-describedby="confirm-failure" />
       <div id="confirm-failure" role="alert">
-        {confirming.isError && <Note kind="bad">{passwordFailure(confirming.error)}</Note>}
+        {confirming.isError && (
+          <Note kind="bad">{wordsFor(confirming.error, confirming.variables?.isTouch)}</Note>
+        )}
       </div>
       <div className="row dialog-actions">
-        <Button className="button" onPress={() => asking.settle(false)}>
+        <Button className="button" onPress={() => settle(false)}>
           Cancel
         </Button>
         <Submit isClosed={confirming.isClosed}>{confirming.label('Confirm', 'Checking …')}</Submit>
       </div>
     </Form>
   )
+}
+
+function wordsFor(failure: unknown, isTouch = false): string {
+  if (isTouch && problemOf(failure, 'wrong-password'))
+    return 'This passkey no longer belongs to your account.'
+  return touchFailure(failure) ?? passwordFailure(failure)
 }

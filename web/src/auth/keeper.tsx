@@ -7,13 +7,19 @@ import type { SessionLife } from './other-tabs.ts'
 import { endSession, loadSession, refreshSession } from './session.ts'
 
 const minute = 60_000
-/** The longest that a timer of a browser can wait. */
+/** The longest time that a browser's timer can wait. */
 const longestWait = 2 ** 31 - 1
 
-/** How early a notice appears: two minutes (idle) or five (end), or a quarter of a shorter life. */
+/**
+ * How long before an end its notice appears: two minutes (idle) or five (absolute), or a quarter of a shorter
+ * life.
+ */
 const idleNotice = ({ idleEndsAt, heardAt }: SessionLife) => Math.min(2 * minute, (idleEndsAt - heardAt) / 4)
 const endNotice = 5 * minute
-/** How old the known end may get while the person works: 5 minutes, or a sixth of a shorter life. */
+/**
+ * How old the last known end of the session may get while the person works: 5 minutes, or a sixth of a
+ * shorter life.
+ */
 const refreshAfter = ({ idleEndsAt, heardAt }: SessionLife) =>
   Math.min(5 * minute, (idleEndsAt - heardAt) / 6)
 
@@ -25,7 +31,7 @@ export function SessionKeeper() {
   useEffect(() => {
     if (life !== undefined && now >= Math.min(life.idleEndsAt, life.endsAt)) void confirmEnd()
   }, [life, now])
-  // Always there, because screen readers watch it for changes.
+  // Always rendered, because screen readers watch it for changes.
   return (
     <div role="status" className="session-notice no-print">
       {life && <Notice life={life} now={now} />}
@@ -52,7 +58,7 @@ function Notice({ life, now }: { life: SessionLife; now: number }) {
   )
 }
 
-/** The time, read again when a notice or an end is due, and when the computer wakes up. */
+/** The current time. It is read again when a notice or an end is due, and when the computer wakes up. */
 function useClock(life: SessionLife | undefined): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
@@ -89,14 +95,17 @@ function useRefreshOnActivity(life: SessionLife | undefined): void {
   }, [life])
 }
 
-/** The other tabs learn the new life from this one. Without Web Locks each tab in use asks. */
+/**
+ * The other tabs learn the session's new end from this one. Without Web Locks, each tab in use asks by
+ * itself.
+ */
 async function refreshInOneTab(): Promise<void> {
   if (!navigator.locks) return refreshSession()
   const options = { ifAvailable: true }
   await navigator.locks.request('countersign.refresh', options, async (lock) => lock && refreshSession())
 }
 
-/** The session is over by the clock: no protected content stays, even without a network. */
+/** The session is over by the clock, so protected content disappears, even without a network. */
 async function confirmEnd(): Promise<void> {
   endSession('expired')
   await loadSession('expired', true)

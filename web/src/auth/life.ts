@@ -7,7 +7,7 @@ export const sessionLife = observable<SessionLife | undefined>(undefined)
 
 const endSetting = 'session-end'
 
-/** Whether this browser knows of a session that is not over. */
+/** Whether this browser knows of a session that has not ended. */
 export function isRemembered(): boolean {
   return Number(inBrowser.read(endSetting)) > Date.now()
 }
@@ -16,7 +16,7 @@ export function forgetEnd(): void {
   inBrowser.write(endSetting, '')
 }
 
-/** Takes the life of the session from an answer. */
+/** Reads from an answer how long the session lasts. */
 export function recordLife(answer: Response): void {
   const idle = Date.parse(answer.headers.get('session-idle-expires') ?? '')
   const end = Date.parse(answer.headers.get('session-expires') ?? '')
@@ -27,7 +27,7 @@ export function recordLife(answer: Response): void {
   // The Date header has whole seconds, so a small difference means nothing.
   const correction = Math.abs(ahead) < 2_000 ? 0 : ahead
   const life = { idleEndsAt: idle + correction, endsAt: end + correction, heardAt: now }
-  // An answer that did not count as use changes nothing.
+  // An answer that did not count as use of the session changes nothing.
   if (Math.abs(life.idleEndsAt - (sessionLife.get()?.idleEndsAt ?? 0)) < 2_000) return
   sessionLife.set(life)
   inBrowser.write(endSetting, String(Math.min(life.idleEndsAt, life.endsAt)))

@@ -28,15 +28,10 @@ export function tellOtherTabs(message: Message): void {
 type Handlers = { [Kind in Message['kind']]?: (message: Extract<Message, { kind: Kind }>) => void }
 
 export function listenToOtherTabs(handlers: Handlers): void {
-  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-    if (typeof data !== 'object' || data === null || !('kind' in data)) return
-    const { kind } = data
-    if (kind === 'signed-in' || kind === 'signed-out' || kind === 'refused' || kind === 'changed') {
-      const handle = handlers[kind] as ((message: Message) => void) | undefined
-      handle?.({ kind })
-    } else if (kind === 'life' && 'life' in data && isLife(data.life)) {
-      handlers.life?.({ kind, life: data.life })
-    }
+  channel.addEventListener('message', ({ data }: MessageEvent<Message | null>) => {
+    if (typeof data !== 'object' || data === null || !Object.hasOwn(handlers, data.kind)) return
+    const handle = handlers[data.kind] as (message: Message) => void
+    if (data.kind !== 'life' || isLife(data.life)) handle(data)
   })
 }
 

@@ -1,7 +1,17 @@
 import { useMutation } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { ProblemError, problemOf } from '../api/problem.ts'
 import { endInWords } from '../ui/describe.ts'
-import { useWait } from './wait.ts'
+
+/** Properties of every field for an account's password. */
+export const currentPassword = {
+  label: 'Password',
+  name: 'password',
+  type: 'password',
+  autoComplete: 'current-password',
+  maxLength: 512,
+  missing: 'Enter your password.',
+} as const
 
 interface PasswordRequest<Input> {
   send(input: Input): Promise<unknown>
@@ -11,8 +21,8 @@ interface PasswordRequest<Input> {
 }
 
 /**
- * A request that holds a password. After failed tries the service may ask to wait; the form is closed
- * meanwhile.
+ * A request that holds a password. After failed tries the service may ask for a wait, during which the form
+ * is closed.
  */
 export function usePasswordRequest<Input>({ send, onSuccess, onFailure }: PasswordRequest<Input>) {
   const wait = useWait()
@@ -23,7 +33,7 @@ export function usePasswordRequest<Input>({ send, onSuccess, onFailure }: Passwo
       if (failure instanceof ProblemError) wait.start(failure.retryAfterMilliseconds ?? 0)
       onFailure(failure)
     },
-    // Nothing keeps the password once the answer is there.
+    // Nothing keeps the password once the answer has arrived.
     gcTime: 0,
   })
   const { isPending, mutate } = request
@@ -34,7 +44,7 @@ export function usePasswordRequest<Input>({ send, onSuccess, onFailure }: Passwo
     submit(input: Input) {
       if (!isClosed) mutate(input)
     },
-    /** The text of its button: at rest, and while it sends. */
+    /** The text of the form's button: at rest, and while it sends. */
     label(rest: string, busy: string): string {
       if (isPending) return busy
       return wait.seconds > 0 ? `${rest} (in ${wait.seconds} s)` : rest
@@ -42,7 +52,7 @@ export function usePasswordRequest<Input>({ send, onSuccess, onFailure }: Passwo
   }
 }
 
-/** Why a password was not taken. */
+/** Why a password was not accepted. */
 export function passwordFailure(failure: unknown): string {
   if (problemOf(failure, 'wrong-password')) return 'Wrong password.'
   if (problemOf(failure, 'too-many-attempts', 'rate-limited')) {
@@ -54,4 +64,22 @@ export function passwordFailure(failure: unknown): string {
 export function selectAll(field: HTMLInputElement | null): void {
   field?.focus()
   field?.select()
+}
+
+/** Counts down a wait that the service requires, in whole seconds. */
+function useWait(): { seconds: number; start(milliseconds: number): void } {
+  const [{ now, until }, set] = useState({ now: 0, until: 0 })
+  useEffect(() => {
+    if (until <= now) return undefined
+    const timer = setTimeout(() => set({ now: Date.now(), until }), 1000)
+    return () => clearTimeout(timer)
+  }, [now, until])
+  return {
+    seconds: Math.max(0, Math.ceil((until - now) / 1000)),
+    start(milliseconds) {
+      // Reads the clock once: two readings could differ by a millisecond, which would show as a second.
+      const start = Date.now()
+      set({ now: start, until: start + milliseconds })
+    },
+  }
 }

@@ -14,7 +14,7 @@ export const permissionWords: Record<Permission, string> = {
 
 const known = Object.keys(permissionWords) as Permission[]
 
-/** In the order above. A permission that this version does not know keeps its name. */
+/** Permissions in words, in the order above. One that this version does not know keeps its name. */
 export function inWords(permissions: readonly string[]): string[] {
   const held = known.filter((permission) => permissions.includes(permission))
   const unknown = permissions.filter((permission) => !(permission in permissionWords))

@@ -14,12 +14,13 @@ import { forgetEnd, isRemembered, recordLife, sessionLife } from './life.ts'
 import { listenToOtherTabs, tellOtherTabs } from './other-tabs.ts'
 
 export type User = components['schemas']['CurrentUserResponse']
+type PasskeyAnswer = components['schemas']['PasskeySignInCommand']['credential']
 
 /** Why no one is signed in: shown above the sign-in form. */
 export type Ending = 'expired' | 'signed-out' | 'signed-out-elsewhere'
 
 export type Session =
-  /** Not known yet. `failure`: of the last try. */
+  /** Not known yet. `failure` is that of the last try. */
   | { kind: 'loading'; failure?: unknown }
   | { kind: 'anonymous'; ending?: Ending }
   | { kind: 'signed-in'; user: User; permissions: readonly string[] }
@@ -30,13 +31,16 @@ export class NoCookieError extends Error {
 }
 
 const session = observable<Session>({ kind: 'loading' })
-/** Called when the person in this tab changes or leaves: what was fetched for them is forgotten. */
+/** Called when the person in this tab changes or leaves, to forget what was fetched for them. */
 const forgetters = new Set<() => void>()
 let person = 0
-/** Counts those changes: what was begun for one person is never shown to the next. */
+/** Counts those changes, so that nothing begun for one person is shown to the next. */
 export const currentPerson = () => person
 
-/** Fails instead of sending, or answering, once the person who began it here is gone. */
+/**
+ * Wraps an attempt so that it fails, before sending or after the answer, once the person who began it is
+ * gone.
+ */
 export function ofThisPerson<Result>(attempt: () => Promise<Result>): () => Promise<Result> {
   const begun = person
   const check = () => {
@@ -69,14 +73,15 @@ export function onForget(forget: () => void): void {
   forgetters.add(forget)
 }
 
-const farewells = new Set<(user: User) => Promise<boolean>>()
+type Farewell = () => boolean | Promise<boolean>
+let farewell: Farewell = () => true
 
-/** Done while the session is still there. `false` keeps the person signed in; they have been shown why. */
-export function beforeSignOut(farewell: (user: User) => Promise<boolean>): void {
-  farewells.add(farewell)
+/** Asked before a sign-out, while there is still a session: with `false`, the person stays signed in. */
+export function beforeSignOut(ask: Farewell): void {
+  farewell = ask
 }
 
-/** Counts the changes of person, so that an earlier request changes nothing. */
+/** Counts the changes of person, so that the answer to an earlier request changes nothing. */
 let turn = 0
 
 function become(next: Session): void {
@@ -94,8 +99,8 @@ function become(next: Session): void {
 }
 
 /**
- * Asks the service who is signed in, until it answers. `isDoubtful`: perhaps no one is, so it first asks in a
- * way that leaves no error in the browser's console.
+ * Asks the service who is signed in, until it answers. With `isDoubtful`, perhaps no one is, so it first asks
+ * in a way that leaves no error in the browser's console.
  */
 export async function loadSession(ending?: Ending, isDoubtful = false): Promise<void> {
   turn += 1
@@ -115,14 +120,14 @@ export async function loadSession(ending?: Ending, isDoubtful = false): Promise<
       if (problemOf(failure, 'authentication-required')) {
         return settle({ kind: 'anonymous', ...(ending && { ending }) })
       }
-      // The words about an end stay on the screen, even without a network.
+      // The message about an ended session stays on the screen, even without a network.
       if (session.get().kind !== 'anonymous') settle({ kind: 'loading', failure })
       await pause(isPassing(failure) ? retryDelayMilliseconds(tries, failure) : 10_000)
     }
   }
 }
 
-/** Anyone may fetch the antiforgery token, and the answer shows whether there is a session. */
+/** Whether there is a session. Anyone may fetch the antiforgery token, and the answer shows it. */
 async function isThere(): Promise<boolean> {
   forgetAntiforgeryToken()
   await fetchAntiforgeryToken()
@@ -131,7 +136,7 @@ async function isThere(): Promise<boolean> {
 
 let isStarted = false
 
-/** Asks once who is signed in, for the first view that needs to know. */
+/** Asks who is signed in, once, when the first view needs to know. */
 export function startSession(): void {
   if (isStarted) return
   isStarted = true
@@ -139,12 +144,18 @@ export function startSession(): void {
 }
 
 /**
- * Throws `ProblemError` (`invalid-credentials`, `too-many-attempts`, ...), `NoAnswerError` or
- * `NoCookieError`.
+ * Signs in by email and password, or by the answer of an authenticator. Throws `ProblemError`
+ * (`invalid-credentials`, `too-many-attempts`, ...), `NoAnswerError` or `NoCookieError`.
  */
-export async function signIn(credentials: { email: string; password: string }): Promise<void> {
+export async function signIn(
+  given: { email: string; password: string } | { credential: PasskeyAnswer },
+): Promise<void> {
   await fetchAntiforgeryToken()
-  await answerOf(client.POST('/v1/auth/session', { body: credentials }))
+  await answerOf(
+    'credential' in given
+      ? client.POST('/v1/auth/session/passkey', { body: given })
+      : client.POST('/v1/auth/session', { body: given }),
+  )
   await loadSession()
   if (session.get().kind === 'anonymous') throw new NoCookieError()
   tellOtherTabs({ kind: 'signed-in' })
@@ -152,10 +163,7 @@ export async function signIn(credentials: { email: string; password: string }): 
 
 /** Ends the session in every tab. A session that is over already counts as ended. */
 export async function signOut(): Promise<void> {
-  const current = session.get()
-  if (current.kind === 'signed-in') {
-    for (const farewell of farewells) if (!(await farewell(current.user))) return
-  }
+  if (!(await farewell())) return
   try {
     await answerOf(client.POST('/v1/auth/session/logout'))
   } catch (failure) {
@@ -180,7 +188,7 @@ export async function refreshSession(): Promise<void> {
   if (!isKnown) become({ kind: 'signed-in', user, permissions })
 }
 
-/** The session ended elsewhere: no protected content stays. */
+/** The session ended elsewhere, so protected content disappears. */
 export function endSession(ending: Ending): void {
   if (session.get().kind !== 'signed-in') return
   turn += 1
@@ -212,8 +220,8 @@ listenToOtherTabs({
   },
 })
 
-// A page from the back-forward cache shows what it last showed. So it shows nothing, and asks who is signed
-// in.
+// The back-forward cache restores a page as it was left. So the page is left showing nothing, and asks who is
+// signed in when it comes back.
 addEventListener('pagehide', ({ persisted }) => {
   if (persisted && session.get().kind === 'signed-in') become({ kind: 'loading' })
 })

@@ -1,13 +1,28 @@
 import './sign-in.css'
 import { Navigate, useSearch } from '@tanstack/react-router'
-import { type ComponentProps, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
+import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../api/problem.ts'
 import { Form, Submit } from '../ui/form.tsx'
+import { formatCount } from '../ui/format.ts'
+import { Input } from '../ui/input.tsx'
 import mark from '../ui/mark.svg'
+import { Name } from '../ui/name.tsx'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
-import { passwordFailure, selectAll, usePasswordRequest } from './password.ts'
+import { type DemoAccount, demoAccounts } from './demo.ts'
+import { knowsPasskeys, signInOptions, touch, touchFailure } from './passkeys.ts'
+import { currentPassword, passwordFailure, selectAll, usePasswordRequest } from './password.ts'
 import { type Ending, NoCookieError, signIn, startSession, useSession } from './session.ts'
+import { unsent } from './unsent.ts'
+
+type Given = Parameters<typeof signIn>[0]
+type Credential = Awaited<ReturnType<typeof touch>>
+
+interface Attempt {
+  isTouch: boolean
+  give(): Promise<Given>
+}
 
 const endings: Record<Ending, string> = {
   expired: 'Your session has ended. Sign in to pick up where you left off.',
@@ -31,16 +46,39 @@ export function SignInView() {
 function SignInForm({ ending }: { ending: Ending | undefined }) {
   const email = useRef<HTMLInputElement>(null)
   const password = useRef<HTMLInputElement>(null)
-  const signing = usePasswordRequest({ send: signIn, onFailure: () => selectAll(password.current) })
+  const signing = usePasswordRequest({
+    send: async ({ give }: Attempt) => signIn(await give()),
+    onFailure: (failure) => touchFailure(failure) === undefined && selectAll(password.current),
+  })
+  const offer = useOffer((credential) =>
+    signing.submit({ isTouch: true, give: async () => ({ credential }) }),
+  )
   useEffect(() => email.current?.focus(), [])
 
   function submit(form: HTMLFormElement) {
     const entered = new FormData(form)
-    signing.submit({ email: String(entered.get('email')).trim(), password: String(entered.get('password')) })
+    const given = { email: String(entered.get('email')).trim(), password: String(entered.get('password')) }
+    signing.submit({ isTouch: false, give: async () => given })
+  }
+
+  function askForPasskey() {
+    offer.end()
+    const give = async () => ({ credential: await touch(await signInOptions()) })
+    signing.submit({ isTouch: true, give })
+  }
+
+  function enter(account: DemoAccount) {
+    if (email.current) email.current.value = account.email
+    if (password.current) password.current.value = account.password
+    if (email.current?.form) submit(email.current.form)
   }
 
   return (
-    <Form className="card stack sign-in-card" onSubmit={submit} aria-describedby="sign-in-ending">
+    <Form
+      className="card stack sign-in-card"
+      onSubmit={submit}
+      aria-describedby="sign-in-ending sign-in-unsent"
+    >
       <div className="sign-in-brand">
         <img src={mark} alt="" width="40" height="40" />
         <PageTitle title="Sign in">Sign in to Countersign</PageTitle>
@@ -50,39 +88,103 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
           {endings[ending]}
         </p>
       )}
-      <Field ref={email} name="email" label="Email" autoComplete="username" maxLength={254} />
-      <Field
-        ref={password}
-        name="password"
-        label="Password"
-        autoComplete="current-password"
-        maxLength={512}
+      <Unsent />
+      <Input
+        ref={email}
+        label="Email"
+        name="email"
+        type="email"
+        autoComplete="username webauthn"
+        maxLength={254}
+        missing="Enter your email."
+        aria-describedby="sign-in-failure"
       />
+      <Input {...currentPassword} ref={password} aria-describedby="sign-in-failure" />
       <div id="sign-in-failure" role="alert">
-        {signing.isError && <Note kind="bad">{wordsFor(signing.error)}</Note>}
+        {signing.isError && <Note kind="bad">{wordsFor(signing.error, signing.variables?.isTouch)}</Note>}
       </div>
       <Submit isClosed={signing.isClosed}>{signing.label('Sign in', 'Signing in …')}</Submit>
+      {knowsPasskeys && (
+        <Button className="button" onPress={askForPasskey}>
+          Use a passkey
+        </Button>
+      )}
       <p className="soft small">Forgot your password? Ask an administrator for a link to set a new one.</p>
+      {demoAccounts.length > 0 && <DemoAccounts onChoose={enter} />}
     </Form>
   )
 }
 
-interface FieldProps extends ComponentProps<'input'> {
-  name: 'email' | 'password'
-  label: string
-}
-
-function Field({ name, label, ...rest }: FieldProps) {
+function DemoAccounts({ onChoose }: { onChoose(account: DemoAccount): void }) {
   return (
-    <div className="field">
-      <label htmlFor={name}>{label}</label>
-      <input id={name} name={name} type={name} required aria-describedby="sign-in-failure" {...rest} />
-    </div>
+    <section className="stack gap-3 ruled" aria-labelledby="demo-accounts">
+      <h2 id="demo-accounts" className="label">
+        Demo accounts
+      </h2>
+      <div className="row sign-in-demo">
+        {demoAccounts.map((account) => (
+          <Button key={account.email} className="button button-small" onPress={() => onChoose(account)}>
+            {account.userName} <span className="soft">{account.role}</span>
+          </Button>
+        ))}
+      </div>
+    </section>
   )
 }
 
-function wordsFor(failure: unknown): string {
-  if (problemOf(failure, 'invalid-credentials')) return 'Wrong email or password.'
+function Unsent() {
+  const held = unsent.use()
+  if (held === undefined) return null
+  const [what, it] =
+    held.count === 1 ? ['One decision has', 'it'] : [`${formatCount(held.count)} decisions have`, 'them']
+  return (
+    <Note kind="warning">
+      <p id="sign-in-unsent">
+        {what} not been sent. Sign in as <Name of={held.userName} /> to send {it}.
+      </p>
+    </Note>
+  )
+}
+
+/** A challenge is valid for five minutes. */
+const offerMilliseconds = 4 * 60_000
+
+/** The browser offers passkeys in the form's first field, until `end` or until the form is left. */
+function useOffer(onTouch: (credential: Credential) => void): { end(): void } {
+  const running = useRef<AbortController>(undefined)
+  const given = useRef(onTouch)
+  given.current = onTouch
+  useEffect(() => {
+    const over = new AbortController()
+    running.current = over
+    void offerPasskeys(over.signal, (credential) => given.current(credential))
+    return () => over.abort()
+  }, [])
+  return { end: () => running.current?.abort() }
+}
+
+async function offerPasskeys(over: AbortSignal, onTouch: (credential: Credential) => void): Promise<void> {
+  if (!knowsPasskeys || !(await PublicKeyCredential.isConditionalMediationAvailable?.())) return
+  while (!over.aborted) {
+    const signal = AbortSignal.any([over, AbortSignal.timeout(offerMilliseconds)])
+    try {
+      onTouch(await touch(await signInOptions(), { mediation: 'conditional', signal }))
+    } catch {
+      // Nobody has asked for this, so a failure is not shown. Only the end of a challenge begins it again.
+      if (!signal.aborted) return
+    }
+  }
+}
+
+function wordsFor(failure: unknown, isTouch = false): string {
+  const words = touchFailure(failure)
+  if (words !== undefined) return words
+  if (problemOf(failure, 'invalid-credentials')) {
+    return isTouch
+      ? 'This passkey no longer belongs to an account that can sign in here.'
+      : 'Wrong email or password.'
+  }
+  if (problemOf(failure, 'passkeys-unavailable')) return 'Passkeys do not work at this address.'
   if (failure instanceof NoCookieError) {
     return 'Your browser did not keep you signed in. Allow cookies for this site, and open it at its https address.'
   }

@@ -1,9 +1,10 @@
 import './sign-ins.css'
-import { type UseQueryResult, useMutation } from '@tanstack/react-query'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import type { components } from '../../../client/src/schema.ts'
 import { problemOf } from '../api/problem.ts'
+import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
 import { EndNote, Unread } from '../ui/failure.tsx'
 import { Moment } from '../ui/moment.tsx'
@@ -17,7 +18,7 @@ interface SignInsProps {
   found: UseQueryResult<readonly SignIn[]>
   endOne(id: string): Promise<unknown>
   endMany(): Promise<unknown>
-  /** The action that ends many: its button, and the words afterwards. */
+  /** The action that ends several at once: the label of its button, and the message afterwards. */
   many: { label: string; done: string }
 }
 
@@ -30,11 +31,8 @@ export function SignIns({ title, found, many, ...ends }: SignInsProps) {
     // The button is gone.
     heading.current?.focus()
   }
-  const endingOne = useMutation({
-    mutationFn: ends.endOne,
-    onSuccess: () => ended('Signed out.'),
-  })
-  const endingMany = useMutation({ mutationFn: ends.endMany, onSuccess: () => ended(many.done) })
+  const endingOne = useAction(ends.endOne, () => ended('Signed out.'))
+  const endingMany = useAction(ends.endMany, () => ended(many.done))
   const failure = endingOne.error ?? endingMany.error
   const isBusy = endingOne.isPending || endingMany.isPending
   return (
@@ -45,7 +43,7 @@ export function SignIns({ title, found, many, ...ends }: SignInsProps) {
       aside={
         data &&
         data.length > 1 && (
-          <Button className="button" onPress={() => isBusy || endingMany.mutate()}>
+          <Button className="button" onPress={() => isBusy || endingMany.act()}>
             {many.label}
           </Button>
         )
@@ -60,7 +58,7 @@ export function SignIns({ title, found, many, ...ends }: SignInsProps) {
       ) : (
         <ul>
           {data?.toSorted(currentFirst).map((signIn) => (
-            <Place key={signIn.id} signIn={signIn} onEnd={() => isBusy || endingOne.mutate(signIn.id)} />
+            <Place key={signIn.id} signIn={signIn} onEnd={() => isBusy || endingOne.act(signIn.id)} />
           ))}
         </ul>
       )}

@@ -1,28 +1,32 @@
 import type { Query } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { firstState } from '../../../client/src/facts.ts'
+import type { Batch, Change } from '../../../client/src/changes.ts'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import { mayDecide, useAbsentPersons } from '../auth/absence.ts'
 import { currentSession, ofThisPerson, onForget, useMay } from '../auth/session.ts'
-import type { parametersOf } from '../orders/address/address.ts'
-import { countQuery } from '../orders/address/queries.ts'
-import { arrive, listAsked, listLoaded } from '../orders/arrivals.ts'
+import { countQuery, usuallyAsked } from '../orders/address/queries.ts'
+import { arrive } from '../orders/arrivals.ts'
+import { isChoosable } from '../orders/decide/chosen.ts'
 import { focusRow, rowIdOf } from '../orders/list/rows.ts'
-import type { OrderSummary, VersionedOrder } from '../orders/order.ts'
-import { orderQuery, partsOfOne } from '../orders/queries.ts'
-import { leadsTo, nameOf, words } from '../orders/states.ts'
+import type { ListedOrder, OrderSummary, VersionedOrder } from '../orders/order.ts'
+import { absentOfChange, historyQuery, orderQuery, partsOfOne } from '../orders/queries.ts'
+import { allows, leadsTo, mineFilter, nameOf, words } from '../orders/states.ts'
 import { announce } from '../ui/announce.ts'
 import { isolated } from '../ui/isolate.ts'
-import { waiting } from '../ui/page-title.tsx'
-import { type Batch, type Change, followOrders } from './stream.ts'
+import { waiting } from '../ui/waiting.ts'
 
 /** One connection serves all tabs of a browser: the tab that holds the lock reads and passes it on. */
 const name = 'countersign-live'
 const channel = new BroadcastChannel(name)
-/** Figures follow no faster than this, however much happens. */
+/** Figures are refreshed no more often than this, however much happens. */
 const figuresMilliseconds = 3_000
-/** The place in the log that this tab has reached, in case it is the next to read. */
+/** How far in the log this tab has read, in case it becomes the reader. */
 let place: string | undefined
+let again = new AbortController()
+
+/** Messages between tabs. */
+type Message = Batch | { listReadAt: string }
 
 /**
  * Shows what others do while someone who may read orders is signed in. Without Web Locks, or without the
@@ -30,29 +34,39 @@ let place: string | undefined
  */
 export function useLive(): void {
   const mayRead = useMay('Orders.Read')
+  const standsIn = useAbsentPersons().length > 0
+  useEffect(() => (mayRead && navigator.locks ? listen() : undefined), [mayRead])
   useEffect(() => {
-    if (!mayRead || !navigator.locks) return undefined
-    const leaving = new AbortController()
-    const { signal } = leaving
-    const hear = ({ data }: MessageEvent<Batch>) => take(data)
-    channel.addEventListener('message', hear)
-    const read = () =>
-      followOrders(
-        place,
-        (batch) => {
-          channel.postMessage(batch)
-          take(batch)
-        },
-        signal,
-      )
-    // Rejects when this tab leaves before its turn.
-    navigator.locks.request(name, { signal }, read).catch(() => undefined)
+    if (!standsIn) return undefined
     refreshFigures()
-    return () => {
-      leaving.abort()
-      channel.removeEventListener('message', hear)
+    return refreshFigures
+  }, [standsIn])
+}
+
+/** Returns a function that ends it. */
+export function listen(): () => void {
+  const leaving = new AbortController()
+  const { signal } = leaving
+  const hear = ({ data }: MessageEvent<Message>) =>
+    'listReadAt' in data ? beginAt(data.listReadAt) : take(data)
+  channel.addEventListener('message', hear, { signal })
+  for (const list of lists()) coverList(list)
+  // Rejects when the service refuses this browser.
+  navigator.locks.request(name, () => read(signal)).catch(() => undefined)
+  refreshFigures()
+  return () => leaving.abort()
+}
+
+/** Follows the live list for all tabs. It begins again if a list was read before the place it has reached. */
+async function read(signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    again = new AbortController()
+    const following = { after: place, signal: AbortSignal.any([signal, again.signal]) }
+    for await (const batch of client.orders.follow(following)) {
+      channel.postMessage(batch)
+      take(batch)
     }
-  }, [mayRead])
+  }
 }
 
 onForget(() => {
@@ -60,8 +74,30 @@ onForget(() => {
   waiting.set(0)
 })
 
+const lists = () => queries.getQueryCache().findAll({ queryKey: ['orders', 'list'] })
+
+function pageOf({ state }: Query) {
+  return state.data as { items: OrderSummary[]; place: string | null } | undefined
+}
+
+/** A list lacks later changes, so the tab that reads has to begin no later than the list was read. */
+function coverList(list: Query): void {
+  const listReadAt = pageOf(list)?.place
+  if (!listReadAt) return
+  beginAt(listReadAt)
+  channel.postMessage({ listReadAt } satisfies Message)
+}
+
+function beginAt(listReadAt: string): void {
+  if (place !== undefined && Number(listReadAt) >= Number(place)) return
+  place = listReadAt
+  again.abort()
+}
+
 function take(batch: Batch): void {
   place = batch.place
+  if (batch.isReset) void queries.invalidateQueries({ queryKey: ['orders'] })
+  if (batch.isReset) refreshFigures()
   if (batch.changes.length === 0) return
   const focused = rowIdOf(document.activeElement)
   const listsUnderWay = underWay(['orders', 'list'])
@@ -76,7 +112,8 @@ function take(batch: Batch): void {
       id,
       batch.changes.filter((change) => change.id === id),
     )
-  arrive(batch.changes.filter(({ kind }) => kind === 'created').map(({ id }) => id))
+  const shown = new Set(lists().flatMap((list) => pageOf(list)?.items.map(({ id }) => id) ?? []))
+  arrive(batch.changes.filter(({ id, kind }) => kind === 'created' && !shown.has(id)).map(({ id }) => id))
   refreshFigures()
 }
 
@@ -94,44 +131,48 @@ function changeLists(changes: readonly Change[]): void {
   changeColumns(new Set(changes.map(({ id }) => id))).catch(() => undefined)
 }
 
-/** Rows stay where they are. A change that the row is already past does nothing. */
+/** Rows stay where they are. A change that the row already includes does nothing. */
 function changeRows({ id, status }: Change): void {
   const isMeant = (row: OrderSummary) => row.id === id && leadsTo(row.status, status)
-  for (const { queryKey, state } of queries.getQueryCache().findAll({ queryKey: ['orders', 'list'] })) {
-    const page = state.data as { items: OrderSummary[] } | undefined
+  for (const list of lists()) {
+    const page = pageOf(list)
     if (!page?.items.some(isMeant)) continue
     const items = page.items.map((row) => (isMeant(row) ? { ...row, status } : row))
-    // The page is no fresher for it.
-    queries.setQueryData(queryKey, { ...page, items }, { updatedAt: state.dataUpdatedAt })
+    // The page counts as no fresher than before.
+    queries.setQueryData(list.queryKey, { ...page, items }, { updatedAt: list.state.dataUpdatedAt })
   }
 }
 
 /** The most restrictions that a filter may have. */
 const askedAtOnce = 25
 
-/** Events lack the further columns of a list: they are fetched for the rows that changed. */
+/**
+ * Events lack the optional columns of a list: these are fetched for the rows that changed. With the usual
+ * columns, that is only whether the person may still approve the order.
+ */
 async function changeColumns(ids: ReadonlySet<string>): Promise<void> {
   for (const { queryKey, state } of queries
     .getQueryCache()
     .findAll({ queryKey: ['orders', 'list'], type: 'active' })) {
-    const { columns } = queryKey[2] as ReturnType<typeof parametersOf>
-    const page = state.data as { items: OrderSummary[] } | undefined
-    const changed = page?.items.filter(({ id }) => ids.has(id)).slice(0, askedAtOnce) ?? []
-    if (columns === undefined || changed.length === 0) continue
+    const { columns } = queryKey[2] as { columns: string }
+    const page = state.data as { items: ListedOrder[] } | undefined
+    const isNews = (row: ListedOrder) => columns !== usuallyAsked || isChoosable(row)
+    const changed = page?.items.filter((row) => ids.has(row.id) && isNews(row)).slice(0, askedAtOnce) ?? []
+    if (changed.length === 0) continue
     const query = { filter: changed.map(({ id }) => `id=${id}`).join(' OR '), columns, pageSize: askedAtOnce }
     const ask = ofThisPerson(() => answerOf(client.GET('/v1/orders', { params: { query } })))
     const { items } = await ask()
-    const rowOf = (row: OrderSummary) => items.find(({ id }) => id === row.id) ?? row
+    const rowOf = (row: ListedOrder) => items.find(({ id }) => id === row.id) ?? row
     queries.setQueryData<typeof page>(queryKey, (now) => now && { ...now, items: now.items.map(rowOf) }, {
       updatedAt: state.dataUpdatedAt,
     })
   }
 }
 
-/** Reads an open order again, and announces who was faster before this person tries. */
+/** Reads an open order again. If someone else was faster, announces it before this person tries. */
 async function changeOrder(id: string, changes: readonly Change[]): Promise<void> {
   const { queryKey } = orderQuery(id)
-  // A query is not sent again while its first answer is on its way.
+  // A query whose first answer is still on its way is not sent again.
   const first = partsOfOne
     .flatMap((part) => underWay(['orders', part, id]))
     .filter(({ state }) => state.data === undefined)
@@ -141,7 +182,6 @@ async function changeOrder(id: string, changes: readonly Change[]): Promise<void
   if (last === undefined || known === undefined) return
   const isNoted = changes.some(({ kind }) => kind === 'noted')
   if (known >= last.version && !isNoted && first.length === 0) return
-  const isOpen = queries.getQueryCache().find({ queryKey })?.isActive() ?? false
   await Promise.all(
     partsOfOne.map((part) => {
       const filters = { queryKey: ['orders', part, id] }
@@ -150,7 +190,7 @@ async function changeOrder(id: string, changes: readonly Change[]): Promise<void
       return queries.invalidateQueries(filters)
     }),
   )
-  if (isOpen && known < last.version) announceWho(queries.getQueryData<VersionedOrder>(queryKey))
+  if (known < last.version) announceWho(queries.getQueryData<VersionedOrder>(queryKey))
 }
 
 function announceWho(now: VersionedOrder | undefined): void {
@@ -158,8 +198,11 @@ function announceWho(now: VersionedOrder | undefined): void {
   const by = now?.order.modifiedBy
   if (now === undefined || by == null || session.kind !== 'signed-in' || by === session.user.userName) return
   const state = nameOf(now.order.status)
-  const what = state === undefined || state === firstState ? 'given approval to' : words[state].meaning
-  announce(`${isolated(by)} has ${what} this order.`)
+  const isGiven = state === undefined || allows(now.order.status, 'approve')
+  const what = isGiven ? 'given approval to' : words[state].meaning
+  const absent = absentOfChange(now.order, queries.getQueryData(historyQuery(now.order.id).queryKey))
+  const who = absent == null ? isolated(by) : `${isolated(by)} for ${isolated(absent)}`
+  announce(`${who} has ${what} this order.`)
 }
 
 /** The entity tag is the row version. */
@@ -171,7 +214,7 @@ function versionOf(data: VersionedOrder | undefined): number | undefined {
 let isDue = false
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** At once, and again at the end of each interval in which something happened. */
+/** Refreshes at once, and again after each interval in which something happened. */
 function refreshFigures(): void {
   isDue = true
   if (timer !== undefined) return
@@ -186,15 +229,12 @@ function refreshFigures(): void {
 async function readFigures(): Promise<void> {
   void queries.invalidateQueries({ queryKey: ['orders', 'overview'] })
   const session = currentSession()
-  if (session.kind !== 'signed-in' || !session.permissions.includes('Orders.Approve')) return
-  const query = { ...countQuery('status=Pending'), staleTime: 0 }
-  const count = await queries.fetchQuery(query).catch(() => undefined)
+  const query = { ...countQuery(mineFilter), staleTime: 0 }
+  const count = mayDecide() ? await queries.fetchQuery(query).catch(() => undefined) : 0
   if (count !== undefined && currentSession() === session) waiting.set(count)
 }
 
-// Orders that had arrived when a list was requested are in it, and no longer new.
 queries.getQueryCache().subscribe((event) => {
-  if (event.type !== 'updated' || event.query.queryKey[1] !== 'list' || !event.query.isActive()) return
-  if (event.action.type === 'fetch') listAsked()
-  if (event.action.type === 'success' && !event.action.manual) listLoaded()
+  if (event.type !== 'updated' || event.query.queryKey[1] !== 'list') return
+  if (event.action.type === 'success' && !event.action.manual) coverList(event.query)
 })

@@ -1,21 +1,26 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { useId, useState } from 'react'
 import { useMay } from '../auth/session.ts'
-import { formatCount } from '../ui/format.ts'
+import { Facts } from '../ui/facts.tsx'
+import { formatCount, formatExactInstant, formatInstant } from '../ui/format.ts'
+import { ArrowIcon } from '../ui/icons.tsx'
 import { Moment } from '../ui/moment.tsx'
-import { Name } from '../ui/name.tsx'
+import { Name, Who } from '../ui/name.tsx'
 import type { LogEvent } from './queries.ts'
 import { subjectInWords, wordsOf } from './words.ts'
 
-/** Who did what, when, and the proof of it. */
+/** One line: who did what, and when. Its number opens the details. */
 export function LogEntry({ event }: { event: LogEvent }) {
-  const { kind, by, text, textHash, atUtc, atTimeZone, sequence, data } = event
-  const { verb, more, erased } = wordsOf(kind)
+  const [isOpen, setOpen] = useState(false)
+  const id = useId()
+  const { kind, by, for: absent, text, textHash, atUtc, sequence, data } = event
+  const { verb, more, erased = 'The text was erased.' } = wordsOf(kind)
+  const isErased = text === null && textHash !== null
   return (
     <li className="log-event">
       <p className="log-said">
         <strong>
-          <Name of={by} />
+          <Who is={by} for={absent} />
         </strong>{' '}
         {verb} <Subject event={event}>{subjectInWords(event)}</Subject>
         {more && more(data) !== '' && (
@@ -25,21 +30,24 @@ export function LogEntry({ event }: { event: LogEvent }) {
           </>
         )}
       </p>
-      <div className="log-when soft small">
-        <Moment instant={atUtc} timeZone={atTimeZone} />
+      {text !== null && <Name of={text} className="soft small log-text" />}
+      {isErased && <span className="soft small log-text">{erased}</span>}
+      <time className="soft small log-when" dateTime={atUtc} title={formatExactInstant(atUtc)}>
+        {formatInstant(atUtc)}
+      </time>
+      <button
+        type="button"
+        className="button button-quiet button-small log-number"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <span className="visually-hidden">Details of log entry </span>#{formatCount(sequence)}
+        <ArrowIcon to={isOpen ? 'up' : 'down'} />
+      </button>
+      <div id={id} className="log-details">
+        {isOpen && <Details event={event} />}
       </div>
-      {text !== null && (
-        <blockquote className="quote">
-          <bdi>{text}</bdi>
-        </blockquote>
-      )}
-      {text === null && textHash !== null && <p className="soft small">{erased ?? 'The text was erased.'}</p>}
-      <details className="log-details">
-        <summary className="soft small">
-          <span className="visually-hidden">Details of log entry </span>#{formatCount(sequence)}
-        </summary>
-        <Details event={event} />
-      </details>
     </li>
   )
 }
@@ -72,35 +80,34 @@ function Subject({ event, children }: { event: LogEvent; children: string }) {
 }
 
 function Details({ event }: { event: LogEvent }) {
-  const { subject, kind, by, byId, atUtc, version, id, hash, textHash, textSalt, data } = event
+  const { subject, kind, by, byId, atUtc, atTimeZone, version, id, hash, text, textHash, textSalt, data } =
+    event
   return (
     <>
-      <dl className="facts">
-        <Fact name="Time">{atUtc}</Fact>
-        <Fact name="Kind">{kind}</Fact>
-        <Fact name="By">{byId === null ? by : `${by} (account ${byId})`}</Fact>
-        <Fact name="Subject">{`${subject.kind} ${subject.id}`}</Fact>
-        {version !== null && <Fact name="Version">{version}</Fact>}
-        <Fact name="Data">
-          <code>{JSON.stringify(data)}</code>
-        </Fact>
-        <Fact name="Event">
-          <code>{id}</code>
-        </Fact>
-        {textHash !== null && (
-          <Fact name="Hash of the text">
-            <code>{textHash}</code>
-          </Fact>
-        )}
-        {textSalt !== null && (
-          <Fact name="Salt of the text">
-            <code>{textSalt}</code>
-          </Fact>
-        )}
-        <Fact name="Hash (SHA-256)">
-          <code>{hash}</code>
-        </Fact>
-      </dl>
+      {text !== null && (
+        <blockquote className="quote">
+          <bdi>{text}</bdi>
+        </blockquote>
+      )}
+      <Facts
+        of={{
+          When: <Moment instant={atUtc} timeZone={atTimeZone} />,
+          'Time (UTC)': atUtc,
+          Kind: kind,
+          By: byId === null ? by : `${by} (account ${byId})`,
+          Subject: (
+            <>
+              {subject.kind} {code(subject.id)}
+            </>
+          ),
+          Version: version,
+          Data: code(JSON.stringify(data)),
+          Event: code(id),
+          'Hash of the text': code(textHash),
+          'Salt of the text': code(textSalt),
+          'Hash (SHA-256)': code(hash),
+        }}
+      />
       <p className="row">
         <Link to="/log" search={{ subject: `${subject.kind}:${subject.id}` }} className="button button-small">
           All events of this {subject.kind}
@@ -115,11 +122,4 @@ function Details({ event }: { event: LogEvent }) {
   )
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </>
-  )
-}
+const code = (text: string | null) => text && <code>{text}</code>

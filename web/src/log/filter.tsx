@@ -1,6 +1,11 @@
-import { type FormEvent, useEffect, useId, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useId, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
+import { useMay } from '../auth/session.ts'
 import { DayRange } from '../orders/filter/day-range.tsx'
+import { numberOf } from '../orders/identity.ts'
+import { approvalsQuery } from '../orders/queries.ts'
+import { Form } from '../ui/form.tsx'
 import { CloseIcon } from '../ui/icons.tsx'
 import { Name } from '../ui/name.tsx'
 import { isFiltered, type LogSearch } from './search.ts'
@@ -11,7 +16,7 @@ interface FilterProps {
   onChange(search: LogSearch): void
 }
 
-/** Chooses what the log shows. Each choice takes effect at once, from the newest event on. */
+/** Chooses what the log shows. Each choice takes effect at once, and shows the newest events first. */
 export function LogFilter({ search, onChange }: FilterProps) {
   const kindId = useId()
   const choose = (change: LogSearch) => onChange({ ...search, ...change, pageNumber: undefined })
@@ -53,7 +58,7 @@ export function LogFilter({ search, onChange }: FilterProps) {
       {subject && (
         <p className="row nowrap wrap box log-subject">
           <span>
-            Only <Name of={subjectOfAddress(subject)} />
+            Only <SubjectName subject={subject} />
           </span>
           <Button
             className="button button-icon button-quiet"
@@ -73,6 +78,14 @@ export function LogFilter({ search, onChange }: FilterProps) {
   )
 }
 
+/** An order is called by its number if this person may read it. */
+function SubjectName({ subject }: { subject: string }) {
+  const [kind, id = ''] = subject.split(':')
+  const enabled = useMay('Orders.Read') && kind === 'order'
+  const { data, isError } = useQuery({ ...approvalsQuery(id), enabled })
+  return <Name of={enabled && !isError ? `order ${numberOf(data ?? {})}` : subjectOfAddress(subject)} />
+}
+
 /** Takes effect on Enter, or when the person leaves the field. */
 function ByField({ by, onChoose }: { by: string; onChoose(by: string): void }) {
   const id = useId()
@@ -81,12 +94,8 @@ function ByField({ by, onChoose }: { by: string; onChoose(by: string): void }) {
   const take = () => {
     if (typed.trim() !== by) onChoose(typed.trim())
   }
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    take()
-  }
   return (
-    <form className="field" onSubmit={submit}>
+    <Form className="field" onSubmit={take}>
       <label htmlFor={id}>Who</label>
       <input
         id={id}
@@ -100,6 +109,6 @@ function ByField({ by, onChoose }: { by: string; onChoose(by: string): void }) {
         onChange={({ target }) => setTyped(target.value)}
         onBlur={take}
       />
-    </form>
+    </Form>
   )
 }

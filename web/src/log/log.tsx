@@ -2,7 +2,7 @@ import './log.css'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMay } from '../auth/session.ts'
-import { FailureNote } from '../ui/failure.tsx'
+import { ReadFailure } from '../ui/failure.tsx'
 import { Denied } from '../ui/note.tsx'
 import { PageHead } from '../ui/page-title.tsx'
 import { Pager } from '../ui/pager.tsx'
@@ -15,15 +15,17 @@ import { isFiltered, type LogSearch } from './search.ts'
 
 const route = getRouteApi('/signed-in/log')
 
-/** What was done to orders, accounts, roles and the policy, the newest first. */
+/** What was done to orders, accounts, roles and the policy, newest first. */
 export function LogView() {
   const may = useMay('Log.Read')
   return (
     <>
       <PageHead
         title="Log"
-        lead="Every change to an order, an account, a role or the approval policy. Events appear within two seconds. Each is numbered, and chained to the one before it."
-      />
+        lead="Events appear within two seconds. Each is numbered and chained to the one before it."
+      >
+        {may && <Proof />}
+      </PageHead>
       {may ? <Log /> : <Denied what="read the log" />}
     </>
   )
@@ -37,17 +39,15 @@ function Log() {
     <div className="stack gap-5">
       <LogFilter search={search} onChange={go} />
       <Events search={search} onGo={go} />
-      <Proof />
     </div>
   )
 }
 
 function Events({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): void }) {
-  const { data, failureReason, isPlaceholderData, refetch } = useQuery(logQuery(search))
+  const query = useQuery(logQuery(search))
+  const { data, failureReason, isPlaceholderData } = query
   const { pageSize = defaultPageSize, pageNumber = 1 } = search
-  const failure = failureReason !== null && (
-    <FailureNote failure={failureReason} onRetry={() => void refetch()} />
-  )
+  const failure = failureReason !== null && <ReadFailure query={query} />
   if (data === undefined) return failure || <EventsToCome />
   const { items } = data
   return (
@@ -91,14 +91,9 @@ function EventsToCome() {
   return (
     <section className="card log-card" aria-label="Events" aria-busy="true">
       <ol className="log-events lined">
-        {['first', 'second', 'third'].map((key) => (
+        {Array.from({ length: defaultPageSize }, (_, index) => index).map((key) => (
           <li key={key} className="log-event">
-            <p>
-              <span className="skeleton" style={{ width: '38ch' }} />
-            </p>
-            <p>
-              <span className="skeleton" style={{ width: '22ch' }} />
-            </p>
+            <span className="skeleton" style={{ width: '38ch' }} />
           </li>
         ))}
       </ol>

@@ -1,43 +1,55 @@
-import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { ExportFailure } from '../orders/export/failure.tsx'
+import { useAction } from '../ui/action.ts'
 import { EndNote } from '../ui/failure.tsx'
-import { DownloadIcon } from '../ui/icons.tsx'
-import { Section } from '../ui/section.tsx'
+import { CheckIcon, DownloadIcon } from '../ui/icons.tsx'
+import { ModalDialog } from '../ui/modal.tsx'
 import { eventsInWords, exportLog, logExport, saveCheckpoint } from './queries.ts'
 
-/** The files with which anyone can check the log without the service. */
+/** A button, and behind it the files with which anyone can check the log without the service. */
 export function Proof() {
+  const [isOpen, setOpen] = useState(false)
   return (
-    <Section title="Check it yourself" className="log-home">
-      <p className="soft lead">
-        Now and then, save a checkpoint where the people who run this service cannot reach it. If anyone then
-        changes or removes an event that it covers, you will notice.
-      </p>
-      <Checkpoint />
-      <Whole />
-      <p className="row">
-        <a className="button" href="/.well-known/jwks.json" download="jwks.json">
-          <DownloadIcon /> Save keys
-        </a>
-        <span className="soft small">They verify the signature of a checkpoint.</span>
-      </p>
-      <p>
-        Then, in the folder of this program on any machine:{' '}
+    <>
+      <Button className="button" onPress={() => setOpen(true)}>
+        <CheckIcon /> Check it
+      </Button>
+      <ModalDialog title="Check the log yourself" isOpen={isOpen} onOpenChange={setOpen}>
+        <p>
+          Now and then, save a checkpoint where the people who run this service cannot reach it. If anyone
+          then changes or removes an entry that it covers, you will notice.{' '}
+          <Link to="/auditing">What this proves, and how</Link>
+        </p>
+        <Checkpoint />
+        <p>To check, also save the log and the keys that signed the checkpoint:</p>
+        <Whole />
+        <div className="row">
+          <a className="button" href="/.well-known/jwks.json" download="jwks.json">
+            <DownloadIcon /> Save keys
+          </a>
+        </div>
+        <p>Then run this in the folder of the program, on any machine:</p>
         <code className="wrap">
           node server/main.ts log verify --export log.jsonl --checkpoint checkpoint-….txt --jwks jwks.json
         </code>
-      </p>
-    </Section>
+        <div className="row dialog-actions">
+          <Button className="button" slot="close">
+            Close
+          </Button>
+        </div>
+      </ModalDialog>
+    </>
   )
 }
 
 function Checkpoint() {
-  const saving = useMutation({ mutationFn: saveCheckpoint })
+  const saving = useAction(saveCheckpoint)
   const { data, error } = saving
   return (
     <div className="row">
-      <Button className="button button-primary" onPress={() => saving.isPending || saving.mutate()}>
+      <Button className="button button-primary" onPress={() => saving.act()}>
         <DownloadIcon /> Save checkpoint
       </Button>
       <div role="status">

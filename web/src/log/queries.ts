@@ -1,14 +1,14 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { claimsOf } from '../../../client/src/receipt.ts'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
 import { saveFile } from '../api/files.ts'
 import { exporter } from '../orders/export/running.ts'
-import { claimsOf } from '../orders/receipt/statement.ts'
 import { formatCount } from '../ui/format.ts'
 import { type LogSearch, parametersOf } from './search.ts'
 
 export type LogEvent = Omit<components['schemas']['LogEvent'], 'data'> & {
-  /** Depends on the kind. A later version may hold anything. */
+  /** Depends on the kind of event. A later version may put anything here. */
   data: Record<string, unknown>
 }
 
@@ -19,7 +19,7 @@ export function logQuery(search: LogSearch) {
     queryFn: ({ signal }) => answerOf(client.GET('/v1/log', { params: { query }, signal })),
     // The previous page stays in sight while the next one loads.
     placeholderData: keepPreviousData,
-    // People come back to see what happened meanwhile.
+    // People come back to see what has happened.
     staleTime: 0,
   })
 }
@@ -28,7 +28,7 @@ export const eventsInWords = (count: number) => `${formatCount(count)} ${count =
 
 export const logExport = exporter()
 
-/** The whole log, in the form that `log verify` takes. */
+/** The whole log, in the form that `log verify` reads. */
 export function exportLog(): Promise<boolean> {
   const type = 'application/jsonl'
   return logExport.run({
@@ -45,7 +45,7 @@ export function exportLog(): Promise<boolean> {
  */
 export async function saveCheckpoint(): Promise<{ name: string; size: number }> {
   const { checkpoint } = await answerOf(client.GET('/v1/log/checkpoint'))
-  // People who rely on it check its signature themselves.
+  // Its signature is not checked here: people who rely on it check it themselves.
   const { size } = claimsOf(checkpoint) as { size: number }
   const name = `checkpoint-${size}.txt`
   saveFile(new Blob([`${checkpoint}\n`], { type: 'text/plain' }), name)

@@ -2,7 +2,8 @@ import { dayOf, startOf } from '../orders/filter/days.ts'
 import { defaultPageSize, type Paging, parsePaging } from '../ui/paging.ts'
 
 /**
- * Which events are shown, under the names of the API. `from` and `to` are days of the person, both included.
+ * Which events are shown, under the names of the API. `from` and `to` are days in the person's time zone,
+ * both included.
  */
 export interface LogSearch extends Paging {
   subject?: string | undefined
@@ -33,7 +34,7 @@ function dateIn(value: unknown): string | undefined {
   return text !== undefined && dayOf(text) !== undefined ? text : undefined
 }
 
-/** What the service is asked for: the newest first, and days as instants. */
+/** The query parameters for the service: newest first, with days as instants. */
 export function parametersOf({ subject, kind, by, from, to, pageNumber, pageSize }: LogSearch) {
   const [first, last] = [dayOf(from ?? ''), dayOf(to ?? '')]
   const start = first === undefined ? undefined : startOf(first)

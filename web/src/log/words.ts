@@ -1,19 +1,15 @@
+import type { eventKinds } from '../../../client/src/facts.ts'
+import { type EventWords, eventWords } from '../orders/states.ts'
 import { formatCount, formatTotal } from '../ui/format.ts'
 import type { LogEvent } from './queries.ts'
 
 type Data = LogEvent['data']
 
-interface KindWords {
-  /** In the list of kinds. */
-  label: string
-  /** Before the name of the subject: `admin` **gave roles to** `jo`. */
-  verb: string
-  /** After it. */
+interface KindWords extends EventWords {
+  /** After the name of the subject: `admin` added roles to `jo` **(Viewer)**. */
   more?(data: Data): string
-  /** Whether it is about a user or a service, where only one is possible. */
+  /** Set if the event can only be about a user, or only about a service. */
   account?: 'user' | 'service'
-  /** Shown in place of an erased text; absent where an event need not have one. */
-  erased?: string
 }
 
 const list = (value: unknown) => (Array.isArray(value) ? value.map(String).join(', ') : '')
@@ -24,13 +20,14 @@ const permissionsOf = ({ permissions }: Data) => inBrackets(permissions)
 /** What changed in an account. */
 function changesOf(data: Data): string {
   const parts = [
-    data.formerName !== undefined && `was called ${data.formerName}`,
+    data.formerName !== undefined && `formerly ${data.formerName}`,
     data.email !== undefined && 'new email',
     data.timeZone !== undefined && `time zone ${data.timeZone ?? 'none'}`,
-    data.displayName !== undefined && `named ${data.displayName ?? 'nothing'}`,
-    data.endsAt !== undefined && `ends ${data.endsAt ?? 'never'}`,
-    list(data.granted) !== '' && `given ${list(data.granted)}`,
-    list(data.revoked) !== '' && `taken ${list(data.revoked)}`,
+    data.displayName !== undefined && `name ${data.displayName ?? 'none'}`,
+    data.endsAtUtc !== undefined && `expires ${data.endsAtUtc ?? 'never'}`,
+    data.owner !== undefined && `owner ${data.owner ?? 'none'}`,
+    list(data.granted) !== '' && `added ${list(data.granted)}`,
+    list(data.revoked) !== '' && `removed ${list(data.revoked)}`,
     data.enabled !== undefined && (data.enabled ? 'enabled' : 'disabled'),
   ]
   return parts.filter((part) => part !== false).join('; ')
@@ -38,29 +35,40 @@ function changesOf(data: Data): string {
 
 function permissionChangesOf({ allowed, denied }: Data): string {
   const parts = [
-    list(allowed) !== '' && `allowed ${list(allowed)}`,
-    list(denied) !== '' && `denied ${list(denied)}`,
+    list(allowed) !== '' && `added ${list(allowed)}`,
+    list(denied) !== '' && `removed ${list(denied)}`,
   ]
   return parts.filter((part) => part !== false).join('; ')
+}
+
+function passkeyOf({ passkey }: Record<string, unknown>): string {
+  return `named ${(passkey as { name: string }).name}`
 }
 
 const ofUser = { account: 'user' } as const
 const ofService = { account: 'service' } as const
 
+type Kind<Subject extends keyof typeof eventKinds> = (typeof eventKinds)[Subject][number]
+
+interface KindsBySubject {
+  Orders: Record<Kind<'order'>, KindWords>
+  Accounts: Record<Kind<'account'>, KindWords>
+  Roles: Record<Kind<'role'>, KindWords>
+  Others: Record<Kind<'policy' | 'log'>, KindWords>
+}
+
 /** Every kind that this version knows, by subject. */
 export const kindsBySubject: Record<string, Record<string, KindWords>> = {
-  Orders: {
-    created: { label: 'Created', verb: 'created' },
-    'approval-given': { label: 'Approval given', verb: 'gave approval to' },
-    approved: { label: 'Approved', verb: 'approved' },
-    rejected: { label: 'Rejected', verb: 'rejected', erased: 'The reason was erased.' },
-    withdrawn: { label: 'Withdrawn', verb: 'withdrew' },
-    noted: { label: 'Note added', verb: 'added a note to', erased: 'The note was erased.' },
-  },
+  Orders: eventWords,
   Accounts: {
     'user-added': { label: 'User added', verb: 'added the user', more: rolesOf, ...ofUser },
     'user-changed': { label: 'User changed', verb: 'changed the user', more: changesOf, ...ofUser },
-    'client-added': { label: 'Service added', verb: 'added the service', more: rolesOf, ...ofService },
+    'client-added': {
+      label: 'Service added',
+      verb: 'added the service',
+      more: (data) => [rolesOf(data), changesOf(data)].filter(Boolean).join(', '),
+      ...ofService,
+    },
     'client-changed': {
       label: 'Service changed',
       verb: 'changed the service',
@@ -69,12 +77,12 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
     },
     enabled: { label: 'Account enabled', verb: 'enabled the account' },
     disabled: { label: 'Account disabled', verb: 'disabled the account' },
-    'roles-granted': { label: 'Roles given', verb: 'gave roles to', more: rolesOf },
-    'roles-revoked': { label: 'Roles taken', verb: 'took roles from', more: rolesOf },
+    'roles-granted': { label: 'Roles added', verb: 'added roles to', more: rolesOf },
+    'roles-revoked': { label: 'Roles removed', verb: 'removed roles from', more: rolesOf },
     'password-set': { label: 'Password set', verb: 'set the password of', ...ofUser },
     'password-changed': { label: 'Own password changed', verb: 'changed the password of', ...ofUser },
     'link-made': { label: 'One-time link created', verb: 'created a one-time link for', ...ofUser },
-    'link-used': { label: 'One-time link used', verb: 'set a password by the one-time link of', ...ofUser },
+    'link-used': { label: 'One-time link used', verb: 'set a password with the one-time link of', ...ofUser },
     'sign-in-ended': { label: 'Sign-in ended', verb: 'ended a sign-in of', ...ofUser },
     'others-signed-out': {
       label: 'Other sign-ins ended',
@@ -90,18 +98,34 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
       ...ofService,
     },
     'secrets-dropped': { label: 'Old secrets ended', verb: 'ended the earlier secrets of', ...ofService },
+    'absence-set': {
+      label: 'Absence set',
+      verb: 'set the absence of',
+      more: ({ deputy }) => `with ${deputy} as deputy`,
+      ...ofUser,
+    },
+    'passkey-added': { label: 'Passkey added', verb: 'added a passkey to', more: passkeyOf, ...ofUser },
+    'passkey-renamed': {
+      label: 'Passkey renamed',
+      verb: 'renamed a passkey of',
+      more: passkeyOf,
+      ...ofUser,
+    },
+    'passkey-removed': { label: 'Passkey removed', verb: 'removed a passkey of', ...ofUser },
+    'password-removed': { label: 'Password removed', verb: 'removed the password of', ...ofUser },
+    'absence-ended': { label: 'Absence ended', verb: 'ended the absence of', ...ofUser },
   },
   Roles: {
     'role-added': { label: 'Role added', verb: 'added the role', more: permissionsOf },
     'role-removed': { label: 'Role removed', verb: 'removed the role', more: permissionsOf },
     'permissions-allowed': {
-      label: 'Permissions allowed',
-      verb: 'gave permissions to the role',
+      label: 'Permissions added',
+      verb: 'added permissions to the role',
       more: permissionsOf,
     },
     'permissions-denied': {
-      label: 'Permissions denied',
-      verb: 'took permissions from the role',
+      label: 'Permissions removed',
+      verb: 'removed permissions from the role',
       more: permissionsOf,
     },
     'permissions-set': {
@@ -114,7 +138,7 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
     'policy-set': { label: 'Approval policy replaced', verb: 'replaced' },
     'text-erased': { label: 'Text erased', verb: 'erased the text of' },
   },
-}
+} satisfies KindsBySubject
 
 const kinds: Record<string, KindWords> = Object.assign({}, ...Object.values(kindsBySubject))
 

@@ -1,5 +1,6 @@
 import type { ProblemCode } from '../api/problem.ts'
 import { formatCount } from '../ui/format.ts'
+import { isolated } from '../ui/isolate.ts'
 import type { OrderApprovals } from './order.ts'
 
 type Counted = Pick<OrderApprovals, 'required' | 'given'>
@@ -15,18 +16,22 @@ export function givenWords({ required, given }: Counted): string {
 }
 
 const reasons: Partial<Record<ProblemCode, string>> = {
-  'self-approval': 'You created this order, so someone else must approve it.',
+  'self-approval': 'You or one of your services created this order, so someone else must approve it.',
   'already-approved-by-you': 'You already approved it.',
   'permission-denied': 'Your role does not include approving orders.',
 }
 
 /** What a pending order still needs, and whether this person can give it. */
 export function needWords(approvals: OrderApprovals): string {
-  const { given, mayApprove, reason } = approvals
+  const { given, role, mayApprove, mayApproveFor, reason } = approvals
   const missing = missingOf(approvals)
   const count = missing === 1 ? 'one' : formatCount(missing)
   const noun = missing === 1 ? 'approval' : 'approvals'
   const need = `Needs ${count}${given.length === 0 ? '' : ' more'} ${noun}`
-  if (mayApprove) return missing === 1 ? 'Needs your approval.' : `${need}, one of them yours.`
+  if (mayApprove) {
+    const yours = missing === 1 ? 'Needs your approval.' : `${need}, one of them yours.`
+    return mayApproveFor ? `${yours} You approve for ${isolated(mayApproveFor.name)}.` : yours
+  }
+  if (reason === 'role-needed') return `${need}, from someone with the role ${role}.`
   return `${need}. ${reasons[reason as ProblemCode] ?? 'You cannot approve it.'}`
 }

@@ -1,9 +1,9 @@
+import { queries } from '../api/queries.ts'
 import { observable } from '../ui/observable.ts'
 
 /** Ids of the orders that others created since the list on the screen was loaded. */
-const arrived = observable<readonly string[]>([])
-export const useArrived = arrived.use
-/** Created in this tab: the person knows about them. */
+export const arrived = observable<readonly string[]>([])
+/** Orders created in this tab. The person already knows about them. */
 const made = new Set<string>()
 
 export function isMadeHere(id: string): void {
@@ -15,13 +15,12 @@ export function arrive(ids: readonly string[]): void {
   if (others.length > 0) arrived.set([...new Set([...arrived.get(), ...others])])
 }
 
-/** What the list that is being loaded will hold. */
+/** The arrivals that will be in the list that is loading: they are then no longer new. */
 let expected: readonly string[] = []
 
-export function listAsked(): void {
-  expected = arrived.get()
-}
-
-export function listLoaded(): void {
-  if (expected.length > 0) arrived.set(arrived.get().filter((id) => !expected.includes(id)))
-}
+queries.getQueryCache().subscribe((event) => {
+  if (event.type !== 'updated' || event.query.queryKey[1] !== 'list' || !event.query.isActive()) return
+  if (event.action.type === 'fetch') expected = arrived.get()
+  const isLoaded = event.action.type === 'success' && !event.action.manual
+  if (isLoaded && expected.length > 0) arrived.set(arrived.get().filter((id) => !expected.includes(id)))
+})

@@ -1,14 +1,14 @@
-import { orderFields } from '../../../client/src/facts.ts'
+import { filterFields } from '../../../client/src/facts.ts'
 import type { OrderSummary } from './order.ts'
 import { stateNames } from './states.ts'
 
-/** All that the app says about a field of an order; a new one does not compile until it is here. */
+/** All that the app says about a field of the search. A new one does not compile until it is listed here. */
 
-export type FieldName = keyof typeof orderFields
+export type FieldName = keyof typeof filterFields
 export type Direction = 'Asc' | 'Desc'
 export type SortKey = Exclude<keyof OrderSummary, 'id'> | 'updatedAtUtc'
 /** What the list can show about an order. */
-export type ColumnName = SortKey | 'id' | 'createdBy' | 'approvedBy' | 'approvalsMissing'
+export type ColumnName = SortKey | 'number' | 'createdBy' | 'approvedBy' | 'approvalsMissing'
 
 export interface OperatorWords {
   operator: string
@@ -16,73 +16,80 @@ export interface OperatorWords {
 }
 
 interface FieldWords {
-  /** The subject of a sentence that an operator continues. */
-  about: string
-  /** What people call it, in lower case. */
+  /** What every page calls it: the heading of its column, and the beginning of a sentence in the search. */
+  label: string
+  /** Other names that people use for it, in lower case. */
   synonyms: readonly string[]
-  /** Its likeliest operator, where that differs from other fields of its kind. */
+  /** Its most likely operator, if it differs from that of other fields of its kind. */
   likeliest?: string
 }
 
 /** In the order in which the search offers them. */
 const fields: Record<FieldName, FieldWords> = {
-  status: { about: 'Status of the order', synonyms: ['state'] },
+  status: { label: 'Status', synonyms: ['state'] },
+  waits: { label: 'Waits for', synonyms: ['approve', 'queue'] },
   customer: {
-    about: 'Name of the customer',
+    label: 'Customer',
     synonyms: ['client', 'company', 'buyer', 'name'],
     likeliest: ':',
   },
-  total: { about: 'Total of the order', synonyms: ['amount', 'price', 'sum', 'value'] },
-  createdAtUtc: { about: 'Time of creation', synonyms: ['date', 'day', 'time', 'when', 'since', 'new'] },
-  createdBy: { about: 'User who created it', synonyms: ['by', 'user', 'author', 'creator', 'who'] },
+  total: { label: 'Total', synonyms: ['amount', 'price', 'sum', 'value'] },
+  createdAtUtc: { label: 'Created', synonyms: ['date', 'day', 'time', 'when', 'since', 'new'] },
+  createdBy: { label: 'Created by', synonyms: ['user', 'author', 'creator', 'who'] },
+  approvedBy: { label: 'Approved by', synonyms: ['user', 'approver', 'who'] },
   updatedAtUtc: {
-    about: 'Time of the last change',
+    label: 'Updated',
     synonyms: ['date', 'day', 'time', 'when', 'since', 'modified', 'changed'],
   },
-  modifiedBy: {
-    about: 'User who last changed it',
-    synonyms: ['by', 'user', 'updated', 'changed', 'approver', 'who'],
-  },
-  id: { about: 'Order number', synonyms: ['order', 'number', 'key'] },
-  createdAtTimeZone: { about: 'Time zone of creation', synonyms: ['zone', 'timezone'] },
-  updatedAtTimeZone: { about: 'Time zone of the last change', synonyms: ['zone', 'timezone'] },
+  modifiedBy: { label: 'Updated by', synonyms: ['user', 'changed', 'who'] },
+  approvalsMissing: { label: 'Approvals missing', synonyms: ['needed'] },
+  number: { label: 'Number', synonyms: ['order'], likeliest: '=' },
+  id: { label: 'Id', synonyms: ['order', 'key', 'uuid'] },
+  createdAtTimeZone: { label: 'Creation zone', synonyms: ['timezone'] },
+  updatedAtTimeZone: { label: 'Update zone', synonyms: ['timezone'] },
 }
 
 const is = { operator: '=', hint: 'is' }
 const isNot = { operator: '!=', hint: 'is not' }
 const contains = { operator: ':', hint: 'contains' }
+const comparisons = [
+  { operator: '>=', hint: 'is at least' },
+  { operator: '<=', hint: 'is at most' },
+  is,
+  { operator: '>', hint: 'is more than' },
+  { operator: '<', hint: 'is less than' },
+  isNot,
+]
 
-/** The useful ones, likeliest first; the service takes more. */
-const operatorsOf: Record<(typeof orderFields)[FieldName]['kind'], readonly OperatorWords[]> = {
+/** The useful operators, likeliest first. The service accepts more. */
+const operatorsOf: Record<(typeof filterFields)[FieldName]['kind'], readonly OperatorWords[]> = {
   status: [is, isNot],
   text: [is, contains, isNot],
   id: [is, contains, isNot],
-  decimal: [
-    { operator: '>=', hint: 'is at least' },
-    { operator: '<=', hint: 'is at most' },
-    is,
-    { operator: '>', hint: 'is more than' },
-    { operator: '<', hint: 'is less than' },
-    isNot,
-  ],
+  names: [is, contains, isNot],
+  waits: [{ operator: ':', hint: 'whom' }],
+  decimal: comparisons,
+  number: comparisons,
+  count: comparisons,
   instant: [
-    { operator: '>=', hint: 'is on or after' },
-    { operator: '<', hint: 'is before' },
-    { operator: '=', hint: 'is on' },
-    { operator: '<=', hint: 'is on or before' },
-    { operator: '>', hint: 'is after' },
-    { operator: '!=', hint: 'is not on' },
+    { operator: '>=', hint: 'on or after' },
+    { operator: '<', hint: 'before' },
+    { operator: '=', hint: 'on' },
+    { operator: '<=', hint: 'on or before' },
+    { operator: '>', hint: 'after' },
+    { operator: '!=', hint: 'not on' },
   ],
 }
 
 /** A field in the words of the search; `isNullable`: it may be missing, and `:*` requires it. */
 export const searchFields = (Object.keys(fields) as FieldName[]).map((name) => {
-  const { kind, isNullable } = orderFields[name]
-  const { about, synonyms, likeliest } = fields[name]
+  const { kind, isNullable } = filterFields[name]
+  const { label, synonyms, likeliest } = fields[name]
   const operators = operatorsOf[kind].toSorted(
     (a, b) => Number(b.operator === likeliest) - Number(a.operator === likeliest),
   )
-  return { name, kind, isNullable, about, synonyms, operators }
+  const words = [...label.toLowerCase().split(' '), ...synonyms]
+  return { name, kind, isNullable, label, words, operators }
 })
 export type SearchField = (typeof searchFields)[number]
 
@@ -92,30 +99,24 @@ export function findField(name: string): SearchField | undefined {
   return searchFields.find((field) => field.name.toLowerCase() === wanted)
 }
 
-interface Column {
-  heading: string
-  /** What is asked of the service besides the summary. */
-  asks: readonly ('updatedAtUtc' | 'createdBy' | 'approvedBy' | 'approvalsGiven' | 'approvalsMissing')[]
-}
-
 /** From left to right. */
-export const columns: Record<ColumnName, Column> = {
-  customer: { heading: 'Customer', asks: [] },
-  id: { heading: 'Number', asks: [] },
-  total: { heading: 'Total', asks: [] },
-  status: { heading: 'Status', asks: [] },
-  createdAtUtc: { heading: 'Created', asks: [] },
-  createdBy: { heading: 'Created by', asks: ['createdBy'] },
-  approvedBy: { heading: 'Approved by', asks: ['approvedBy', 'approvalsGiven'] },
-  approvalsMissing: { heading: 'Approvals missing', asks: ['approvalsMissing'] },
-  updatedAtUtc: { heading: 'Updated', asks: ['updatedAtUtc'] },
-}
-export const columnNames = Object.keys(columns) as ColumnName[]
+export const columnNames: readonly ColumnName[] = [
+  'customer',
+  'number',
+  'total',
+  'status',
+  'createdAtUtc',
+  'createdBy',
+  'approvedBy',
+  'approvalsMissing',
+  'updatedAtUtc',
+]
+export const headingOf = (name: ColumnName): string => fields[name].label
 
 interface SortWords {
   /** What people want to see first: the latest, the largest, the beginning of the alphabet. */
   first: Direction
-  /** The name of a list in that order. */
+  /** What a list in that order is called. */
   sorted: Record<Direction, string>
 }
 

@@ -1,18 +1,16 @@
 import { useUser } from '../auth/session.ts'
-import { useForm } from '../ui/draft.ts'
+import { type Reading, useForm } from '../ui/draft.ts'
 import { formatCount } from '../ui/format.ts'
 
 /** Unicode code points after trimming, as in the contract. */
 export const textLimit = 1_000
 const counterFrom = 900
 
-export type TextReading = { ok: true; wire: string } | { ok: false; fault: string }
-
 /**
- * Without `missing`, which is said about an empty text, it may be empty. The service judges single
+ * `missing` is the message for an empty text; without it, the text may be empty. The service judges single
  * characters.
  */
-export function readText(typed: string, missing: string | undefined): TextReading {
+export function readText(typed: string, missing: string | undefined): Reading<string> {
   const wire = typed.trim()
   if (wire === '' && missing !== undefined) return { ok: false, fault: missing }
   return [...wire].length > textLimit
@@ -29,13 +27,13 @@ export function charactersLeft(typed: string): number | undefined {
 export function useText(place: string, id: 'reason' | 'note', missing: string | undefined) {
   const fields = { [id]: (typed: string) => readText(typed, missing) } as Record<
     typeof id,
-    (typed: string) => TextReading
+    (typed: string) => Reading<string>
   >
   const form = useForm(place, useUser().id, fields)
   const { onLeave: _, ...field } = form.field(id)
   return {
     field: { ...field, left: charactersLeft(field.text), isLong: true, hasFocus: true },
-    /** Undefined when something is wrong with it: the field then says so and has the focus. */
+    /** Undefined if the text is invalid. The field then says why and has the focus. */
     submit: (): string | undefined => form.submit()?.[id],
     drop: form.drop,
   }

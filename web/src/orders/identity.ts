@@ -2,19 +2,26 @@ import { formatInstant, formatTotal, shortName } from '../ui/format.ts'
 import { isolated } from '../ui/isolate.ts'
 import type { OrderSummary } from './order.ts'
 
-/** What distinguishes an order from every other one, wherever a person decides about it. */
-export type Identity = Pick<OrderSummary, 'id' | 'customer' | 'total' | 'createdAtUtc'>
+/** What distinguishes an order from every other one, shown wherever a person decides about it. */
+export type Identity = Pick<OrderSummary, 'id' | 'customer' | 'total' | 'createdAtUtc'> & Numbered
 
-/** The part of an id that is short enough to read aloud; the search finds the order by it. */
-export const shortNumber = (id: string) => id.slice(0, 13)
+interface Numbered {
+  /** Undefined until it was read. */
+  number?: number | undefined
+}
+
+/** The number as people say it and search for it. Empty if it is unknown. */
+export const numberOf = ({ number }: Numbered) => (number === undefined ? '' : `#${number}`)
 
 /** The name of the order in a sentence. */
-export function orderInWords({ id, customer, total, createdAtUtc }: Identity): string {
+export function orderInWords({ customer, total, createdAtUtc, ...order }: Identity): string {
   const name = isolated(shortName(customer))
-  return `Order for ${name}, ${formatTotal(total)} (${shortNumber(id)}, ${formatInstant(createdAtUtc)})`
+  const start = ['Order', numberOf(order)].filter(Boolean).join(' ')
+  return `${start} for ${name}, ${formatTotal(total)} (${formatInstant(createdAtUtc)})`
 }
 
 /** The name of the order for the tab and the browser's history. */
-export function orderAsTitle({ id, customer, total, createdAtUtc }: Identity): string {
-  return [isolated(customer), formatTotal(total), shortNumber(id), formatInstant(createdAtUtc)].join(' · ')
+export function orderAsTitle({ customer, total, createdAtUtc, ...order }: Identity): string {
+  const parts = [isolated(customer), formatTotal(total), numberOf(order), formatInstant(createdAtUtc)]
+  return parts.filter(Boolean).join(' · ')
 }

@@ -1,29 +1,40 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answerOf, client } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { prefetch, queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
-import type { OrderEvent, VersionedOrder } from './order.ts'
+import type { Order, OrderEvent, VersionedOrder } from './order.ts'
+import type { PolicyRow } from './policy.ts'
 
 export function orderQuery(id: string) {
   return queryOptions({
     queryKey: ['orders', 'one', id],
     queryFn: async ({ signal, meta }): Promise<VersionedOrder> => {
-      const { data, response } = await client.GET('/v1/orders/{id}', {
-        params: { path: { id } },
-        signal,
-        ...meta,
-      })
-      return { order: data, etag: response.headers.get('etag') ?? undefined }
+      const { data: order, etag } = await client.orders.get(id, { signal, ...meta })
+      return { order, etag }
     },
   })
 }
 
-/** The approvals given, how many it takes, and whether this person may give one. */
+/** The policy and its version. */
+export interface Policy {
+  rows: PolicyRow[]
+  etag: string
+}
+
+export const policyQuery = queryOptions({
+  queryKey: ['policy'],
+  queryFn: async ({ signal }): Promise<Policy> => {
+    const { data, response } = await client.GET('/v1/approval-policy', { signal })
+    const rows = data.rows.map((row) => ({ ...row, role: row.role ?? null }))
+    return { rows, etag: response.headers.get('etag') ?? '' }
+  },
+})
+
+/** The approvals given, how many the order needs, and whether this person may give one. */
 export function approvalsQuery(id: string) {
   return queryOptions({
     queryKey: ['orders', 'approvals', id],
-    queryFn: ({ signal }) =>
-      answerOf(client.GET('/v1/orders/{id}/approvals', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) => answerOf(client.orders.approvals(id, { signal })),
   })
 }
 
@@ -31,7 +42,7 @@ const eventsOfAPage = 100
 /** An event is sealed within two seconds. */
 const sealedWithinMilliseconds = 2_500
 
-/** What happened to the order, the oldest first, a page at a time. */
+/** What happened to the order, oldest first, a page at a time. */
 export function historyQuery(id: string) {
   return infiniteQueryOptions({
     queryKey: ['orders', 'history', id],
@@ -51,9 +62,25 @@ export function historyQuery(id: string) {
 
 const isUnsealed = ({ sequence }: OrderEvent) => sequence === null
 
+/** The absent person in whose place the last change of the order was made, as far as its history is known. */
+export function absentOfChange(
+  { updatedAtUtc }: Pick<Order, 'updatedAtUtc'>,
+  history: InfiniteData<{ items: readonly OrderEvent[] }> | undefined,
+): string | null | undefined {
+  const events = history?.pages.flatMap(({ items }) => items)
+  return events?.find(({ kind, atUtc }) => kind !== 'noted' && atUtc === updatedAtUtc)?.for
+}
+
+/** Fetches what the view of an order shows, before it is opened. */
+export function prefetchOrder(id: string): void {
+  prefetch(orderQuery(id))
+  prefetch(approvalsQuery(id))
+  void queries.prefetchInfiniteQuery({ ...historyQuery(id), retry: false })
+}
+
 /**
- * Everything that was fetched about orders is asked for again, in this tab and the others. If only `one` has
- * changed, what is known about each other order stays.
+ * Fetches everything about orders again, in this tab and the others. If only `one` has changed, what is known
+ * about other orders stays.
  */
 export async function ordersChanged(one?: string): Promise<void> {
   tellOtherTabs({ kind: 'changed' })
@@ -63,6 +90,6 @@ export async function ordersChanged(one?: string): Promise<void> {
   })
 }
 
-/** The queries about a single order, by the second part of their keys. */
+/** The queries about a single order, listed by the second part of their keys. */
 export const partsOfOne = ['one', 'approvals', 'history', 'receipt'] as const
 const isOfOne = (part: unknown) => partsOfOne.some((name) => name === part)

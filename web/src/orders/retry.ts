@@ -7,15 +7,18 @@ export type Answer<Value> =
 
 export interface Trying {
   signal: AbortSignal
-  /** Ends early when the connection is back, or at the signal. */
+  /** Ends early when the connection is back or the signal aborts. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
-  /** Hears each failure after which it is tried again. */
+  /** Called with each failure that leads to another try. */
   onRetry(failure: unknown): void
-  /** Where it is noted that the request may have had its effect although no answer says so. */
+  /** Records that the request may have taken effect although no answer says so. */
   sent?: { mayHaveHappened: boolean }
 }
 
-/** Tries until an answer stays. After the signal it waits only for what is under way. Never throws. */
+/**
+ * Tries until there is an answer, or a failure that does not pass. Once the signal aborts, waits only for the
+ * running request. Never throws.
+ */
 export async function untilAnswered<Value>(
   attempt: () => Promise<Value>,
   { signal, pause, onRetry, sent }: Trying,

@@ -1,27 +1,57 @@
-import { firstState, orderStates, orderTransitions } from '../../../client/src/facts.ts'
+import { type eventKinds, firstState, orderStates, orderTransitions } from '../../../client/src/facts.ts'
+import { inSeries } from '../ui/format.ts'
 
 export type StateName = keyof typeof orderStates
 export type ActionName = keyof typeof orderTransitions
 
-/** The states by number that more than one rule needs: a new order's, and the one that has a receipt. */
+/** The states by number that more than one rule needs: a new order's, and the one that has a certificate. */
 export const pending = orderStates[firstState]
 export const approved = orderStates[orderTransitions.approve.to]
+
+/** The states in which an order waits for approval: as a word of a sentence, and as a search. */
+export const waitingStates = orderTransitions.approve.from satisfies readonly StateName[]
+export const waitingWord = inSeries(waitingStates).toLowerCase()
+const eachWaiting = waitingStates.map((name) => `status=${name}`)
+export const waitingFilter = eachWaiting.length > 1 ? `(${eachWaiting.join(' OR ')})` : eachWaiting.join()
+
+/** What the person may approve now, in their own right or in someone's place, and what only others may. */
+export const mineFilter = 'waits:me'
+export const othersFilter = `${waitingFilter} NOT ${mineFilter}`
 
 interface StateWords {
   /** The end of a sentence that begins with "the status is". */
   meaning: string
   /** The colours; see controls.css. */
   tone: 'wait' | 'good' | 'bad' | 'quiet'
-  /** As a sign and as a bar of the chart: colour alone never shows a state. */
+  /** The form of its sign and of its bar in the chart: colour alone never shows a state. */
   form: 'hollow' | 'full' | 'crossed' | 'dashed'
 }
 
-/** All that the app says about a state; a new one does not compile until it is here. */
+/** All that the app says about a state. A new state does not compile until it is listed here. */
 export const words: Record<StateName, StateWords> = {
   Pending: { meaning: 'waiting for approval', tone: 'wait', form: 'hollow' },
   Approved: { meaning: 'approved', tone: 'good', form: 'full' },
   Rejected: { meaning: 'rejected', tone: 'bad', form: 'crossed' },
   Withdrawn: { meaning: 'withdrawn', tone: 'quiet', form: 'dashed' },
+}
+
+export interface EventWords {
+  /** As in "Approved by admin". */
+  label: string
+  /** As in "admin **approved** the order". */
+  verb: string
+  /** Shown in place of an erased text; absent where an event need not have one. */
+  erased?: string
+}
+
+/** All that the app says about a kind of event of an order. */
+export const eventWords: Record<(typeof eventKinds.order)[number], EventWords> = {
+  created: { label: 'Created', verb: 'created' },
+  'approval-given': { label: 'Approval given', verb: 'gave approval to' },
+  approved: { label: 'Approved', verb: 'approved' },
+  rejected: { label: 'Rejected', verb: 'rejected', erased: 'The reason was erased.' },
+  withdrawn: { label: 'Withdrawn', verb: 'withdrew' },
+  noted: { label: 'Note added', verb: 'added a note to', erased: 'The note was erased.' },
 }
 
 /** In the order of their numbers. */
@@ -37,16 +67,16 @@ export const actionNames = Object.keys(orderTransitions) as ActionName[]
 const isFrom = (action: ActionName, state: StateName) =>
   (orderTransitions[action].from as readonly StateName[]).includes(state)
 
-/** Whether the action may be done to an order with that status. */
+/** Whether the action may be taken on an order with that status. */
 export function allows(status: number, action: ActionName): boolean {
   const state = nameOf(status)
   return state !== undefined && isFrom(action, state)
 }
 
-/** Whether any action may be done. */
+/** Whether any action may be taken. */
 export const isOpen = (status: number) => actionNames.some((action) => allows(status, action))
 
-/** Whether an order with one status may have the other one later. */
+/** Whether an order with one status may later have the other. */
 export function leadsTo(status: number, later: number): boolean {
   const state = nameOf(later)
   // A newer service knows states that this app does not.
@@ -68,7 +98,7 @@ export function classesOf(name: StateName): string {
 /** How a status is shown everywhere: a word, and the class of its sign (see controls.css). */
 export function shownAs(status: number): { word: string; className: string } {
   const name = nameOf(status)
-  // From a newer service: the number is better than a wrong word.
+  // The state is from a newer service, and its number is better than a wrong word.
   if (name === undefined) return { word: `Status ${status}`, className: 'sign' }
   return { word: name, className: `sign ${classesOf(name)}` }
 }

@@ -7,7 +7,7 @@ export function Status({ status }: { status: number }) {
   return <span className={`status ${className}`}>{word}</span>
 }
 
-/** The same within a line of text, as in a legend. */
+/** The same for use within a line of text, as in a legend. */
 export function StateLabel({ name }: { name: StateName }) {
   return <span className={shownAs(orderStates[name]).className}>{name}</span>
 }

@@ -9,7 +9,7 @@ export function useIsUnreadable(failure: unknown): boolean {
   return !mayRead || problemOf(failure, 'permission-denied') !== undefined
 }
 
-/** In place of orders that this person may not read. */
+/** Shown in place of orders that this person may not read. */
 export function WithoutReading() {
   return (
     <section className="card empty">

@@ -1,5 +1,5 @@
 import type { components } from '../../../client/src/schema.ts'
-import { type StateName, stateNames } from '../orders/states.ts'
+import { type StateName, stateNames, waitingStates } from '../orders/states.ts'
 import { formatCount } from '../ui/format.ts'
 import { formatShare } from './words.ts'
 
@@ -14,16 +14,19 @@ export function tallyOf(tallies: Tallies, name: StateName): Tally {
   return tallies[name.toLowerCase() as Lowercase<StateName>]
 }
 
-const sumOver = (tallies: Tallies, measure: keyof Tally) =>
-  stateNames.reduce((sum, name) => sum + tallyOf(tallies, name)[measure], 0)
+const sumOver = (tallies: Tallies, measure: keyof Tally, names: readonly StateName[] = stateNames) =>
+  names.reduce((sum, name) => sum + tallyOf(tallies, name)[measure], 0)
 export const countOf = (tallies: Tallies) => sumOver(tallies, 'count')
+/** How many wait for approval. */
+export const waitingOf = (tallies: Tallies) => sumOver(tallies, 'count', waitingStates)
 export const totalOf = (tallies: Tallies) => sumOver(tallies, 'total')
 
 /**
- * Takes an answer about at least twice the days of the span, so that it can be compared with the days before.
- * `countBefore` is undefined when the first order is younger than those. `recent`: all days.
+ * Takes an answer that covers at least twice the days of the span, so that the span can be compared with the
+ * days before it. `countBefore` is undefined if the first order is younger than those days. `recent` has all
+ * days.
  */
-export function readFigures({ oldestPending, days: recent, ...all }: Overview, length: number) {
+export function readFigures({ oldestPending, days: recent, timeZone: _, ...all }: Overview, length: number) {
   const days = recent.slice(-length)
   const span = sumOf(days)
   const before = countOf(sumOf(recent.slice(-2 * length, -length)))
@@ -44,7 +47,7 @@ interface Change {
   words: string
 }
 
-/** From this count on a share says more than a difference. */
+/** From this count on, a percentage is more useful than a difference. */
 const shareFrom = 100
 
 /**

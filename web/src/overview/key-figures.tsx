@@ -6,7 +6,7 @@ import { ArrowIcon } from '../ui/icons.tsx'
 import { changeOf, countOf, type Figures, tallyOf } from './figures.ts'
 import { formatFigure, formatShare } from './words.ts'
 
-/** The numbers that matter at a glance. */
+/** How things are going, in numbers. */
 export function KeyFigures({ figures: { all, days, span, countBefore } }: { figures: Figures }) {
   const orders = countOf(all)
   const approvals = tallyOf(all, nameOf(approved) ?? 'Approved').count

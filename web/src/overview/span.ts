@@ -9,8 +9,8 @@ export interface OverviewSearch {
 }
 
 /**
- * Reads an address; an unknown span counts as absent. `days` is always set, because the router keeps its own
- * reading of a name that is not.
+ * Reads an address; an unknown span counts as absent. `days` is always set, because the router keeps what it
+ * read itself for a name that is missing.
  */
 export function parseOverviewSearch({ days }: Record<string, unknown>): OverviewSearch {
   const span = spans.find((known) => String(known) === String(days))

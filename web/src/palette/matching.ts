@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 
-/** Something that the palette finds, and what it does. */
+/** Something that the palette can find, and what it does. */
 export interface Entry {
   /** Unique among all entries. */
   id: string
-  group: 'Views' | 'Pages' | 'Actions' | 'Orders'
+  group: 'Views' | 'Pages' | 'Actions' | 'Orders' | 'Users' | 'Services'
   name: string
   hint?: ReactNode
   /** Single keys that do the same. */

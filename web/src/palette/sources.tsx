@@ -1,10 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useMayDecide } from '../auth/absence.ts'
 import { useMay } from '../auth/session.ts'
+import { mineOldestFirst } from '../orders/address/queries.ts'
 import { stateNames } from '../orders/states.ts'
 import { searchOf, useViews } from '../orders/views/queries.ts'
+import { formatCount } from '../ui/format.ts'
 import { liveShortcuts } from '../ui/shortcuts.ts'
 import { turnTheme } from '../ui/theme.ts'
+import { waiting } from '../ui/waiting.ts'
 import type { Destination, Entry } from './matching.ts'
 
 /** All entries except orders: pages, views, and actions of the page behind the palette. */
@@ -36,7 +40,16 @@ function useGoingTo(pages: readonly Destination[]): Entry[] {
       run: () => void navigate({ to: '/orders', search: { filter: `status=${name}` } }),
     }),
   )
-  return useMay('Orders.Read') ? [...toPages, ...states] : toPages
+  const count = waiting.use()
+  const mine: Entry = {
+    id: 'mine',
+    group: 'Pages',
+    name: 'Orders waiting for you',
+    ...(count > 0 && { hint: formatCount(count) }),
+    run: () => void navigate({ to: '/orders', search: mineOldestFirst }),
+  }
+  const mayDecide = useMayDecide()
+  return useMay('Orders.Read') ? [...toPages, ...(mayDecide ? [mine] : []), ...states] : toPages
 }
 
 function useKeptViews(): Entry[] {

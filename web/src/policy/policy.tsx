@@ -1,38 +1,32 @@
 import './policy.css'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { flushSync } from 'react-dom'
-import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
-import { queries } from '../api/queries.ts'
-import { ofThisPerson, useMay, useUser } from '../auth/session.ts'
-import { announce } from '../ui/announce.ts'
-import { sendingOf, type UserId } from '../ui/draft.ts'
+import { usePersistentWrite } from '../auth/persistent.ts'
+import { useMay, useUser } from '../auth/session.ts'
+import { type Policy, policyQuery } from '../orders/queries.ts'
+import type { Reading } from '../ui/draft.ts'
 import { useEdit } from '../ui/edit.ts'
 import { FailureNote, Unread } from '../ui/failure.tsx'
 import { Form, Submit } from '../ui/form.tsx'
 import { PlusIcon } from '../ui/icons.tsx'
+import { Moment } from '../ui/moment.tsx'
+import { Name } from '../ui/name.tsx'
+import { Denied, Note } from '../ui/note.tsx'
 import { PageHead } from '../ui/page-title.tsx'
-import { PolicyConflict } from './conflict.tsx'
+import { Restored } from '../ui/restored.tsx'
+import { OnePerson } from './one-person.tsx'
 import { PolicyPreview } from './preview.tsx'
-import { type Policy, policyChanged, policyQuery, replacePolicy, type WireRow } from './queries.ts'
+import { acceptPolicy, isConflict, lastChangeQuery, savePolicy, type WireRow } from './queries.ts'
 import { PolicyRowFields } from './row.tsx'
-import {
-  areSame,
-  type DraftRow,
-  draftOf,
-  type FromReading,
-  fromId,
-  readFroms,
-  rowAfter,
-  rowLimit,
-  wireRowsOf,
-} from './rows.ts'
+import { areSame, type DraftRow, draftOf, fromId, readFroms, rowAfter, rowLimit, wireRowsOf } from './rows.ts'
 import { PolicyTable } from './table.tsx'
 
 /** How many approvals an order needs. People with the permission can change it here. */
 export function PolicyView() {
-  const policy = useQuery(policyQuery)
+  const mayRead = useMay('Orders.Read')
+  const policy = useQuery({ ...policyQuery, enabled: mayRead })
   const mayChange = useMay('Policy.Manage')
   return (
     <>
@@ -40,7 +34,8 @@ export function PolicyView() {
         title="Approval policy"
         lead="The policy in force when an order is created decides how many approvals it needs. A change applies to new orders only: pending orders keep their rule."
       />
-      <Unread query={policy} />
+      <LastChange />
+      {mayRead ? <Unread query={policy} /> : <Denied what="view the approval policy" />}
       {policy.data && mayChange && <PolicyForm policy={policy.data} />}
       {policy.data && !mayChange && (
         <div className="card card-stack policy-card">
@@ -51,26 +46,41 @@ export function PolicyView() {
   )
 }
 
+/** The last change of the policy, for people who may read the log. */
+function LastChange() {
+  const { data: change } = useQuery({ ...lastChangeQuery, enabled: useMay('Log.Read') })
+  if (!change) return null
+  return (
+    <p className="soft small">
+      Last changed by <Name of={change.by} /> on <Moment instant={change.atUtc} timeZone={null} />
+    </p>
+  )
+}
+
 function PolicyForm({ policy }: { policy: Policy }) {
   const user = useUser()
   const draft = useEdit('policy', user.id, draftOf(policy.rows), policy.etag)
-  const saving = useSaving(user.id, draft.drop)
+  const saving = usePersistentWrite((saved: Policy) => {
+    acceptPolicy(saved, user.userName)
+    draft.drop()
+  })
   const rows = draft.value
   const froms = readFroms(rows)
   const wire = wireRowsOf(rows)
   const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
-  const isSame = !draft.isChanged || (wire !== undefined && areSame(wire, policy.rows))
+  const save = (next: WireRow[], etag: string) => saving.send(() => savePolicy(user.id, next, etag))
+  const isSame = wire !== undefined && areSame(wire, policy.rows)
 
   function submit() {
-    if (saving.isPending || isSame) return
+    if (isSame) return
     setChecked(new Set(rows.map(({ key }) => key)))
     const faulty = rows.find((_, index) => froms[index]?.ok === false)
     if (faulty) document.getElementById(fromId(faulty))?.focus()
-    if (wire) saving.save(wire, draft.etag)
+    if (wire) save(wire, draft.etag)
   }
   function replace({ etag }: Policy) {
     draft.change(rows, etag)
-    if (wire) saving.save(wire, etag)
+    if (wire) save(wire, etag)
   }
   function drop() {
     draft.drop()
@@ -80,7 +90,10 @@ function PolicyForm({ policy }: { policy: Policy }) {
   return (
     <div className="policy">
       <Form className="card card-stack policy-card" aria-label="Approval policy" noValidate onSubmit={submit}>
-        {draft.isRestored && <Restored onStartOver={drop} />}
+        {!draft.isChanged && <OnePerson />}
+        {draft.isRestored && (
+          <Restored words="Your changes are still here, but not saved." onStartOver={drop} />
+        )}
         <Rows
           rows={rows}
           froms={froms}
@@ -89,7 +102,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
           onChange={(next) => draft.change(next)}
           onLeave={({ key }) => setChecked(new Set([...checked, key]))}
         />
-        <Outcome saving={saving} onReplace={replace} onTake={drop} />
+        <Outcome failure={saving.failureReason} onReplace={replace} onTake={drop} />
         <div className="row">
           <Submit isClosed={saving.isPending || isSame}>
             {saving.isPending ? 'Saving …' : 'Save policy'}
@@ -106,20 +119,9 @@ function PolicyForm({ policy }: { policy: Policy }) {
   )
 }
 
-function Restored({ onStartOver }: { onStartOver(): void }) {
-  return (
-    <p className="row row-between soft" role="status">
-      Your changes are still here, but not saved.
-      <Button className="button button-quiet button-small" onPress={onStartOver}>
-        Start over
-      </Button>
-    </p>
-  )
-}
-
 interface RowsProps {
   rows: readonly DraftRow[]
-  froms: readonly FromReading[]
+  froms: readonly Reading<string>[]
   /** Keys of the rows that the person has left. */
   checked: ReadonlySet<string>
   isReadOnly: boolean
@@ -146,6 +148,7 @@ function Rows({ rows, froms, checked, isReadOnly, onChange, onLeave }: RowsProps
           key={row.key}
           row={row}
           number={index + 1}
+          isOnly={rows.length === 1}
           reading={froms[index] ?? { ok: true, wire: '0' }}
           isChecked={checked.has(row.key)}
           isReadOnly={isReadOnly}
@@ -168,54 +171,48 @@ function Rows({ rows, froms, checked, isReadOnly, onChange, onLeave }: RowsProps
   )
 }
 
-type Saving = ReturnType<typeof useSaving>
-
-/** Retries while the failure is passing. On a conflict the current policy is fetched before it is shown. */
-function useSaving(userId: UserId, onSaved: () => void) {
-  const { mutate, ...state } = useMutation({
-    mutationFn: (attempt: () => Promise<Policy>) => attempt(),
-    retry: (_tries, failure) => isPassing(failure),
-    retryDelay: retryDelayMilliseconds,
-    onSuccess: (policy) => {
-      queries.setQueryData(policyQuery.queryKey, policy)
-      onSaved()
-      announce('Approval policy saved')
-    },
-  })
-  const save = (rows: WireRow[], etag: string) => mutate(ofThisPerson(() => sendRows(userId, rows, etag)))
-  return { ...state, save }
-}
-
-async function sendRows(userId: UserId, rows: WireRow[], etag: string): Promise<Policy> {
-  try {
-    const { idempotencyKey } = sendingOf('policy', userId, [rows, etag])
-    return await replacePolicy({ rows, etag, idempotencyKey })
-  } catch (failure) {
-    if (isConflict(failure)) await policyChanged()
-    throw failure
-  }
-}
-
-const isConflict = (failure: unknown) =>
-  problemOf(failure, 'precondition-failed', 'concurrency-conflict') !== undefined
-
 interface OutcomeProps {
-  saving: Saving
+  failure: unknown
   onReplace(current: Policy): void
   onTake(): void
 }
 
-/** Shows a failure. Always there, because screen readers watch it. */
-function Outcome({ saving, onReplace, onTake }: OutcomeProps) {
-  const { failureReason: failure } = saving
+/** Shows a failure. Always rendered, because screen readers watch it. */
+function Outcome({ failure, onReplace, onTake }: OutcomeProps) {
   return (
     <div role="status" className="policy-attempt">
       {failure !== null &&
         (isConflict(failure) ? (
-          <PolicyConflict onReplace={onReplace} onTake={onTake} />
+          <Conflict onReplace={onReplace} onTake={onTake} />
         ) : (
           <FailureNote failure={failure} />
         ))}
     </div>
+  )
+}
+
+/** Shown when someone else was first: what they saved, below what the person has typed. */
+function Conflict({ onReplace, onTake }: Omit<OutcomeProps, 'failure'>) {
+  const { data } = useQuery(policyQuery)
+  return (
+    <Note
+      kind="warning"
+      title="Someone else has changed the policy"
+      lines={['Your changes were not saved, but they are still above. This is the policy now:']}
+    >
+      {data && (
+        <>
+          <PolicyTable rows={data.rows} caption="The policy now" />
+          <div className="row">
+            <Button className="button button-small" onPress={() => onReplace(data)}>
+              Replace it with mine
+            </Button>
+            <Button className="button button-quiet button-small" onPress={onTake}>
+              Keep it and discard mine
+            </Button>
+          </div>
+        </>
+      )}
+    </Note>
   )
 }

@@ -1,11 +1,15 @@
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { isPassing } from '../api/problem.ts'
+import { countQuery } from '../orders/address/queries.ts'
+import { ruleInWords } from '../orders/policy.ts'
 import { useCalm } from '../ui/calm.ts'
 import { formatOrders } from '../ui/format.ts'
+import { Note } from '../ui/note.tsx'
 import { Section } from '../ui/section.tsx'
 import { Spoken } from '../ui/spoken.tsx'
-import { countQuery, type WireRow } from './queries.ts'
-import { fromInWords, outcomeInWords, ruleInWords } from './words.ts'
+import { type WireRow, warningsQuery } from './queries.ts'
+import { fromInWords, outcomeInWords, warningInWords } from './words.ts'
 
 const days = 30
 const calmMilliseconds = 400
@@ -21,16 +25,35 @@ export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }
       {shown === undefined ? (
         <p className="soft">Enter valid totals to see the preview.</p>
       ) : (
-        <Outcome rows={shown} />
+        <>
+          <Warnings rows={shown} />
+          <Outcome rows={shown} />
+        </>
       )}
     </Section>
+  )
+}
+
+/** Always rendered, because screen readers watch it. */
+function Warnings({ rows }: { rows: readonly WireRow[] }) {
+  const { data: warnings = [] } = useQuery(warningsQuery(rows))
+  const lines = warnings.map((warning) => warningInWords(warning, rows.length === 1))
+  return (
+    <div role="status">
+      {lines.length > 0 && <Note kind="warning" title="Orders could get stuck" lines={lines} />}
+    </div>
   )
 }
 
 function Outcome({ rows }: { rows: readonly WireRow[] }) {
   const [since] = useState(() => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10))
   const results = useQueries({
-    queries: rows.map(({ from }, index) => countQuery({ from, below: rows[index + 1]?.from }, since)),
+    queries: rows.map(({ from }, index) => {
+      const below = rows[index + 1]?.from
+      const end = below === undefined ? '' : ` AND total<${below}`
+      const query = countQuery(`createdAtUtc>=${since}T00:00:00Z AND total>=${from}${end}`)
+      return { ...query, retry: (_tries: number, failure: unknown) => isPassing(failure) }
+    }),
   })
   const counts = results.map(({ data }) => data)
   const known = counts.filter((count) => count !== undefined)
@@ -53,7 +76,7 @@ function Outcome({ rows }: { rows: readonly WireRow[] }) {
           )
         })}
       </ol>
-      <p className="policy-outcome">{outcome ?? (isUncounted ? uncounted : counting)}</p>
+      <p className="ruled policy-outcome">{outcome ?? (isUncounted ? uncounted : counting)}</p>
       <Spoken text={outcome} />
     </>
   )

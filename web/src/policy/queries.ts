@@ -1,78 +1,66 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
+import { problemOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
+import type { PolicyRow } from '../orders/policy.ts'
+import { type Policy, policyQuery } from '../orders/queries.ts'
+import { announce } from '../ui/announce.ts'
+import { sendingOf, type UserId } from '../ui/draft.ts'
 import { viewerTimeZone } from '../ui/format.ts'
 
-export interface PolicyRow {
-  /** The row applies from this total on. */
-  from: number
-  approvals: number
-  selfApproval: boolean
-  services: boolean
-}
+type Change = Pick<components['schemas']['LogEvent'], 'by' | 'atUtc'>
 
-/** The policy and its version. */
-export interface Policy {
-  rows: PolicyRow[]
-  etag: string
-}
-
-const policyKey = ['policy']
-
-export const policyQuery = queryOptions({
-  queryKey: policyKey,
-  queryFn: async ({ signal }): Promise<Policy> => {
-    const { data, response } = await client.GET('/v1/approval-policy', { signal })
-    return { rows: data.rows, etag: response.headers.get('etag') ?? '' }
+/** The newest change of the policy in the log; null while it has none. */
+export const lastChangeQuery = queryOptions({
+  queryKey: ['policy', 'last-change'],
+  queryFn: async ({ signal }): Promise<Change | null> => {
+    const query = { kind: 'policy-set', order: 'Desc', pageSize: 1 }
+    const { items } = await answerOf(client.GET('/v1/log', { params: { query }, signal }))
+    return items[0] ?? null
   },
 })
 
 /** Totals are decimal texts, sent unchanged. */
 export type WireRow = Omit<PolicyRow, 'from'> & { from: string }
 
-export interface Replacement {
-  rows: WireRow[]
-  /** The version that the person saw. */
-  etag: string
-  /** The same for every try of a change. */
-  idempotencyKey: string
-}
+/** Rows that too few people could satisfy now, saved or not. */
+export const warningsQuery = (rows: readonly WireRow[]) =>
+  queryOptions({
+    queryKey: ['policy', 'warnings', rows],
+    queryFn: ({ signal }) =>
+      answerOf(client.POST('/v1/approval-policy/check', { body: { rows: [...rows] }, signal })),
+    select: ({ warnings }) => warnings,
+  })
+export type PolicyWarning = components['schemas']['PolicyWarnings']['warnings'][number]
 
 /**
- * Replaces the policy that the person saw, and returns the new one. Throws `ProblemError`
- * (`precondition-failed` when someone else was first) or `NoAnswerError`; may be called again with the same
- * input.
+ * Replaces the version of the policy that the person saw, and returns the new one. On a conflict the current
+ * policy is fetched before it is shown. May be called again with the same input.
  */
-export async function replacePolicy({ rows, etag, idempotencyKey }: Replacement): Promise<Policy> {
+export async function savePolicy(userId: UserId, rows: WireRow[], etag: string): Promise<Policy> {
+  const { idempotencyKey } = sendingOf('policy', userId, [rows, etag])
   const header = { 'If-Match': etag, 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
-  const { response } = await client.PUT('/v1/approval-policy', { params: { header }, body: { rows } })
-  tellOtherTabs({ kind: 'changed' })
-  const saved = rows.map((row) => ({ ...row, from: Number(row.from) }))
-  return { rows: saved, etag: response.headers.get('etag') ?? '' }
+  try {
+    const { response } = await client.PUT('/v1/approval-policy', { params: { header }, body: { rows } })
+    tellOtherTabs({ kind: 'changed' })
+    const saved = rows.map((row) => ({ ...row, from: Number(row.from) }))
+    return { rows: saved, etag: response.headers.get('etag') ?? '' }
+  } catch (failure) {
+    if (isConflict(failure)) await queries.invalidateQueries(policyQuery)
+    throw failure
+  }
 }
 
-/** Resolves when the screen shows the current policy. */
-export async function policyChanged(): Promise<void> {
-  await queries.invalidateQueries({ queryKey: policyKey })
+/** What the service has just saved for this person. The log has it a moment later. */
+export function acceptPolicy(saved: Policy, by: string): void {
+  queries.setQueryData(policyQuery.queryKey, saved)
+  queries.setQueryData(lastChangeQuery.queryKey, (): Change => ({ by, atUtc: new Date().toISOString() }))
+  void queries.invalidateQueries({ queryKey: ['policy', 'warnings'] })
+  announce('Approval policy saved')
 }
 
-/** The totals of one row of the policy: `from` up to, but not including, `below`. */
-export interface Range {
-  from: string
-  below: string | undefined
-}
-
-/** How many orders created since the day have a total in the range. */
-export function countQuery({ from, below }: Range, since: string) {
-  const end = below === undefined ? '' : ` AND total<${below}`
-  const filter = `createdAtUtc>=${since} AND total>=${from}${end}`
-  return queryOptions({
-    queryKey: ['orders', 'in-range', filter],
-    queryFn: async ({ signal }) => {
-      const query = { filter, pageSize: 1 }
-      const { totalCount } = await answerOf(client.GET('/v1/orders', { params: { query }, signal }))
-      return totalCount ?? 0
-    },
-  })
-}
+/** Whether someone else was first. */
+export const isConflict = (failure: unknown) =>
+  problemOf(failure, 'precondition-failed', 'concurrency-conflict') !== undefined

@@ -1,11 +1,19 @@
+import { useQuery } from '@tanstack/react-query'
 import { Button } from 'react-aria-components/Button'
+import { rolesQuery } from '../administration/queries.ts'
+import { useMay } from '../auth/session.ts'
+import { Check } from '../ui/check.tsx'
+import type { Reading } from '../ui/draft.ts'
+import { Field } from '../ui/field.tsx'
 import { CloseIcon } from '../ui/icons.tsx'
-import { approvalNumbers, type DraftRow, type FromReading, fromId } from './rows.ts'
+import { approvalNumbers, type DraftRow, fromId } from './rows.ts'
 
 interface RowProps {
   row: DraftRow
   number: number
-  reading: FromReading
+  /** There is no other row. */
+  isOnly: boolean
+  reading: Reading<string>
   /** A fault is shown once the person has left the field. */
   isChecked: boolean
   isReadOnly: boolean
@@ -41,15 +49,13 @@ export function PolicyRowFields(props: RowProps) {
       </div>
       <div className="stack gap-3 policy-checks">
         {checks.map(([name, label]) => (
-          <label key={name} className="row nowrap">
-            <input
-              type="checkbox"
-              checked={row[name]}
-              onChange={({ target }) => onChange({ ...row, [name]: target.checked })}
-            />
+          <Check key={name} isOn={row[name]} onTurn={(isOn) => onChange({ ...row, [name]: isOn })}>
             {label}
-          </label>
+          </Check>
         ))}
+      </div>
+      <div className="policy-role">
+        <Role row={row} onChange={onChange} />
       </div>
       {number > 1 && (
         <Button
@@ -64,36 +70,67 @@ export function PolicyRowFields(props: RowProps) {
   )
 }
 
-function From({ row, number, reading, isChecked, onChange, onLeave }: RowProps) {
+/** A choice for people who may read the roles; others type its name. */
+function Role({ row, onChange }: Pick<RowProps, 'row' | 'onChange'>) {
+  const { data } = useQuery({ ...rolesQuery, enabled: useMay('Accounts.Manage') })
+  const id = `role-${row.key}`
+  const label = 'Role of one approver'
+  const choose = (role: string) => onChange({ ...row, role: role || null })
+  if (data === undefined) {
+    return (
+      <Field
+        id={id}
+        label={label}
+        text={row.role ?? ''}
+        fault={undefined}
+        hint="Empty for any role."
+        isRequired={false}
+        input={{ dir: undefined, spellCheck: false }}
+        onChange={(text) => choose(text.trim())}
+      />
+    )
+  }
+  const names = data.map(({ name }) => name)
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        className="input"
+        value={row.role ?? ''}
+        onChange={({ target }) => choose(target.value)}
+      >
+        <option value="">Any</option>
+        {[...new Set([...names, ...(row.role === null ? [] : [row.role])])].map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+function From({ row, number, isOnly, reading, isChecked, onChange, onLeave }: RowProps) {
   const id = fromId(row)
   if (number === 1) {
     return (
-      <div className="field policy-from">
+      <div className="field">
         <span className="label">From a total of</span>
         <span className="policy-zero">0</span>
-        <p className="field-hint">All other orders.</p>
+        {!isOnly && <p className="field-hint">All other orders.</p>}
       </div>
     )
   }
-  const fault = isChecked && !reading.ok ? reading.fault : undefined
   return (
-    <div className="field policy-from">
-      <label htmlFor={id}>From a total of</label>
-      <input
-        id={id}
-        value={row.text}
-        inputMode="decimal"
-        autoComplete="off"
-        spellCheck={false}
-        required
-        aria-invalid={fault !== undefined}
-        aria-describedby={`${id}-fault`}
-        onChange={(event) => onChange({ ...row, text: event.target.value })}
-        onBlur={onLeave}
-      />
-      <p id={`${id}-fault`} className="field-error policy-fault" role="status">
-        {fault}
-      </p>
-    </div>
+    <Field
+      id={id}
+      label="From a total of"
+      text={row.text}
+      fault={isChecked && !reading.ok ? reading.fault : undefined}
+      hint=""
+      isRequired
+      input={{ dir: undefined, inputMode: 'decimal', spellCheck: false }}
+      onChange={(text) => onChange({ ...row, text })}
+      onLeave={onLeave}
+    />
   )
 }

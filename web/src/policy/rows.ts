@@ -1,7 +1,10 @@
+import { hashKey } from '@tanstack/react-query'
 import { notation } from '../orders/create/notation.ts'
 import { readTotal } from '../orders/create/total-input.ts'
+import type { PolicyRow } from '../orders/policy.ts'
+import type { Reading } from '../ui/draft.ts'
 import { typedTotal } from '../ui/format.ts'
-import type { PolicyRow, WireRow } from './queries.ts'
+import type { WireRow } from './queries.ts'
 
 /** Set by the contract. */
 export const rowLimit = 20
@@ -24,13 +27,11 @@ export function draftOf(rows: readonly PolicyRow[]): DraftRow[] {
 /** One approval more than the row above, from people other than the creator. */
 export function rowAfter(rows: readonly DraftRow[]): DraftRow {
   const approvals = Math.min(5, (rows.at(-1)?.approvals ?? 0) + 1)
-  return { key: crypto.randomUUID(), text: '', approvals, selfApproval: false, services: false }
+  return { key: crypto.randomUUID(), text: '', approvals, selfApproval: false, services: false, role: null }
 }
 
-export type FromReading = { ok: true; wire: string } | { ok: false; fault: string }
-
-/** What each row's total means, in the order of the rows. */
-export function readFroms(rows: readonly DraftRow[]): FromReading[] {
+/** The value of each row's total, in the order of the rows. */
+export function readFroms(rows: readonly DraftRow[]): Reading<string>[] {
   const known = new Set<string>()
   return rows.map(({ text }, index) => {
     const reading = index === 0 ? ({ ok: true, wire: '0' } as const) : readTotal(text, notation)
@@ -44,23 +45,18 @@ export function readFroms(rows: readonly DraftRow[]): FromReading[] {
 /** As the service takes them, in ascending order; undefined while a total is invalid. */
 export function wireRowsOf(rows: readonly DraftRow[]): WireRow[] | undefined {
   const froms = readFroms(rows)
-  const wire = rows.flatMap(({ approvals, selfApproval, services }, index) => {
+  const wire = rows.flatMap(({ key, text, ...rules }, index) => {
     const from = froms[index]
-    return from?.ok ? [{ from: from.wire, approvals, selfApproval, services }] : []
+    return from?.ok ? [{ from: from.wire, ...rules }] : []
   })
   if (wire.length < rows.length) return undefined
   return wire.toSorted((one, other) => Number(one.from) - Number(other.from))
 }
 
 export function areSame(rows: readonly WireRow[], others: readonly PolicyRow[]): boolean {
-  const texts = (all: readonly (WireRow | PolicyRow)[]) =>
-    all.map(({ from, approvals, selfApproval, services }) => [
-      Number(from),
-      approvals,
-      selfApproval,
-      services,
-    ])
-  return JSON.stringify(texts(rows)) === JSON.stringify(texts(others))
+  const textOf = (all: readonly (WireRow | PolicyRow)[]) =>
+    hashKey(all.map((row) => ({ ...row, from: Number(row.from) })))
+  return textOf(rows) === textOf(others)
 }
 
 /** The id of the field of a row's total. */

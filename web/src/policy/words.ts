@@ -1,27 +1,21 @@
+import { approvalsInWords, inWords, type PolicyRow } from '../orders/policy.ts'
 import { formatCount, formatOrders, formatTotal, inSeries } from '../ui/format.ts'
-import type { PolicyRow, WireRow } from './queries.ts'
+import type { PolicyWarning, WireRow } from './queries.ts'
 
-const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
-const inWords = (count: number) => numbers[count] ?? String(count)
-
-const approvalsInWords = ({ approvals }: Pick<PolicyRow, 'approvals'>) =>
-  `${inWords(approvals)} ${approvals === 1 ? 'approval' : 'approvals'}`
-
-/** As "From 10,000.00"; `isOnly`: there is no other row. */
+/** Such as "From 10,000.00". `isOnly`: there is no other row. */
 export function fromInWords({ from }: Pick<PolicyRow | WireRow, 'from'>, isOnly: boolean): string {
   if (isOnly) return 'All orders'
   return Number(from) === 0 ? 'All other orders' : `From ${formatTotal(from as `${number}`)}`
 }
 
-/** As "two approvals, from people other than the creator". */
-export function ruleInWords({ approvals, selfApproval, services }: Omit<PolicyRow, 'from'>): string {
-  const count = approvalsInWords({ approvals })
-  if (selfApproval && services) return `${count}; the creator and services may approve`
-  if (selfApproval) return `${count}, from people only; the creator may approve`
-  return `${count}, from ${services ? 'anyone' : 'people'} other than the creator`
+/** Such as "From 10,000.00: Nobody may approve orders. 3 pending orders have the same rule." */
+export function warningInWords(warning: Omit<PolicyWarning, 'code'>, isOnly: boolean): string {
+  const { detail, pendingOrders: count } = warning
+  const concerns = `${formatCount(count)} pending ${count === 1 ? 'order has' : 'orders have'} the same rule.`
+  return [`${fromInWords(warning, isOnly)}: ${detail}`, ...(count > 0 ? [concerns] : [])].join(' ')
 }
 
-/** As "Of the 80 orders of the last 30 days, 14 would have needed two approvals and 6 three." */
+/** Such as "Of the 80 orders of the last 30 days, 14 would have needed two approvals and 6 three." */
 export function outcomeInWords(
   rows: readonly Pick<PolicyRow, 'approvals'>[],
   counts: readonly number[],

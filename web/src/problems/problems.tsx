@@ -1,13 +1,14 @@
 import './problems.css'
 import { Link, useParams } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { ArrowIcon } from '../ui/icons.tsx'
-import mark from '../ui/mark.svg'
+import { Input } from '../ui/input.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { WithCode } from '../ui/with-code.tsx'
 import catalogue from './catalogue.json'
 import { exampleOf, linesOf } from './example.ts'
-import { type Entry, matches, nearestCodes, statusName } from './words.ts'
+import { OpenPage } from './open-page.tsx'
+import { type Entry, matches, nearestCodes } from './words.ts'
 
 /** By status, then in the order of the catalogue. */
 const problems = Object.entries<Entry>(catalogue).sort(([, a], [, b]) => a.status - b.status)
@@ -19,19 +20,18 @@ export function ProblemsView() {
   const found = problems.filter(([code, entry]) => matches(code, entry, search))
   const groups = Map.groupBy(found, ([, { status }]) => status)
   return (
-    <Frame>
+    <OpenPage>
       <PageTitle title="Problems" />
       <p className="soft lead">
         The service reports every failure as <code>application/problem+json</code>. Programs should go by its{' '}
         <code>code</code>: this is what each code means and what to do about it.
       </p>
-      <search className="field problems-search no-print">
-        <label htmlFor="problems-search">Filter by code, status or word</label>
-        <input
+      <search className="problems-search no-print">
+        <Input
+          label="Filter by code, status or word"
           id="problems-search"
           type="search"
           value={search}
-          autoComplete="off"
           spellCheck={false}
           onChange={(event) => setSearch(event.target.value)}
         />
@@ -42,7 +42,7 @@ export function ProblemsView() {
       {[...groups].map(([status, entries]) => (
         <Group key={status} status={status} entries={entries} />
       ))}
-    </Frame>
+    </OpenPage>
   )
 }
 
@@ -56,7 +56,7 @@ function Group({ status, entries }: { status: number; entries: [string, Entry][]
   return (
     <section className="stack gap-3 problems-group" aria-labelledby={`status-${status}`}>
       <h2 id={`status-${status}`}>
-        {status} <span className="soft">{statusName(status)}</span>
+        {status} <span className="soft">{entries[0]?.[1].reason}</span>
       </h2>
       <CodeList codes={entries.map(([code]) => code)} />
     </section>
@@ -83,12 +83,12 @@ function entryOf(code: string): Entry | undefined {
   return Object.hasOwn(catalogue, code) ? (catalogue as Record<string, Entry>)[code] : undefined
 }
 
-/** Where the `type` of a problem leads. */
+/** The page that the `type` of a problem leads to. */
 export function ProblemView() {
   const { code } = useParams({ from: '/problems/$code' })
   const entry = entryOf(code)
   return (
-    <Frame>
+    <OpenPage>
       <p className="small">
         <Link to="/problems" className="back">
           <ArrowIcon to="left" />
@@ -100,7 +100,7 @@ export function ProblemView() {
       ) : (
         <UnknownProblem key={code} code={code} />
       )}
-    </Frame>
+    </OpenPage>
   )
 }
 
@@ -112,7 +112,7 @@ function OneProblem({ code, entry }: { code: string; entry: Entry }) {
         <p className="row">
           <code className="tag">{code}</code>
           <span className="soft">
-            {entry.status} {statusName(entry.status)}
+            {entry.status} {entry.reason}
           </span>
         </p>
       </header>
@@ -155,7 +155,7 @@ function Neighbours({ code }: { code: string }) {
   const at = codes.indexOf(code)
   const [before, after] = [codes[at - 1], codes[at + 1]]
   return (
-    <nav className="row row-between problem-neighbours no-print" aria-label="Neighbouring problems">
+    <nav className="row row-between ruled problem-neighbours no-print" aria-label="Neighbouring problems">
       {before !== undefined && <Neighbour code={before} to="left" />}
       {after !== undefined && <Neighbour code={after} to="right" />}
     </nav>
@@ -189,19 +189,5 @@ function UnknownProblem({ code }: { code: string }) {
       </header>
       <CodeList codes={nearestCodes(code, codes)} />
     </article>
-  )
-}
-
-function Frame({ children }: { children: ReactNode }) {
-  return (
-    <div className="problems">
-      <header className="problems-header">
-        <Link to="/" className="brand">
-          <img src={mark} alt="" width="28" height="28" />
-          Countersign
-        </Link>
-      </header>
-      <main className="stack gap-3 problems-main">{children}</main>
-    </div>
   )
 }

@@ -1,45 +1,22 @@
 /** One entry of the service's catalogue; `remedy` may hold parts in backticks. */
 export interface Entry {
   status: number
+  /** The status in words. */
+  reason: string
+  /** A path that may give this answer. */
+  instance: string
   title: string
   remedy: string
 }
 
-const statusNames: Record<number, string> = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  409: 'Conflict',
-  412: 'Precondition Failed',
-  413: 'Content Too Large',
-  414: 'URI Too Long',
-  415: 'Unsupported Media Type',
-  417: 'Expectation Failed',
-  421: 'Misdirected Request',
-  422: 'Unprocessable Content',
-  428: 'Precondition Required',
-  429: 'Too Many Requests',
-  431: 'Request Header Fields Too Large',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-}
-
-/** As in RFC 9110 and the registry of IANA; an unknown status is just its number. */
-export function statusName(status: number): string {
-  return statusNames[status] ?? ''
-}
-
 /** Whether every word of the search is in the code, the status, the title or the remedy. */
-export function matches(code: string, { status, title, remedy }: Entry, search: string): boolean {
-  const text = `${code} ${status} ${statusName(status)} ${title} ${remedy}`.toLowerCase()
+export function matches(code: string, { status, reason, title, remedy }: Entry, search: string): boolean {
+  const text = `${code} ${status} ${reason} ${title} ${remedy}`.toLowerCase()
   const words = search.toLowerCase().split(/\s+/)
   return words.every((word) => text.includes(word))
 }
 
-/** The codes that `wrong` may have meant, the likeliest first. */
+/** The codes that `wrong` may be meant to be, the most likely first. */
 export function nearestCodes(wrong: string, codes: readonly string[], limit = 4): string[] {
   const given = wrong.toLowerCase().slice(0, 80)
   const words = new Set(given.split(/[^a-z0-9]+/))

@@ -1,12 +1,16 @@
 import { isPassing, NoAnswerError, problemOf } from '../api/problem.ts'
 
+/** What was typed cannot be sent. The message says why. */
+export class Unsendable extends Error {}
+
 /** A failure in two short lines. */
 export function describeFailure(failure: unknown): { title: string; detail: string } {
   if (failure instanceof NoAnswerError) {
     return navigator.onLine
       ? { title: 'The service is not responding', detail: 'Trying again automatically.' }
-      : { title: 'You are offline', detail: 'This will continue when you are back online.' }
+      : { title: 'You are offline', detail: 'We’ll carry on when you’re back online.' }
   }
+  if (failure instanceof Unsendable) return { title: 'Nothing was saved', detail: failure.message }
   const problem = problemOf(failure)
   if (problem === undefined) {
     return {
@@ -43,7 +47,7 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
   return { title: problem.title, detail: fault ? `The ${fault.detail}` : problem.detail }
 }
 
-/** The same for what is not tried again automatically. */
+/** The same for a failure that is not retried automatically. */
 export function describeEnd(failure: unknown): { title: string; detail: string } {
   const { title, detail } = describeFailure(failure)
   return { title, detail: isPassing(failure) ? 'Try again in a moment.' : detail }

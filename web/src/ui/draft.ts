@@ -7,20 +7,20 @@ export type UserId = number | string
 /** What is known of all requests under one key. */
 export interface Sent {
   idempotencyKey: string
-  /** A request left, and no answer says what became of it. A later refusal does not change that. */
+  /** A request was sent, and no answer says whether it took effect. A later refusal does not change that. */
   mayHaveHappened: boolean
 }
 
 interface Kept {
   value: unknown
-  /** By what was sent. */
+  /** Keyed by what was sent. */
   sent: Map<string, Sent>
 }
 
 /**
- * All drafts, by place. They are in the memory of this page alone: an ended session or a look elsewhere loses
- * nothing, and nothing stays on the computer. They belong to one person, and are gone as soon as another one
- * begins a draft.
+ * All drafts, by place. They are only in this page's memory: nothing is lost when the session ends or the
+ * person looks elsewhere, and nothing stays on the computer. They belong to one person, and are gone as
+ * soon as another one begins a draft.
  */
 let owner: UserId | undefined
 const drafts = new Map<string, Kept>()
@@ -43,7 +43,7 @@ function changed(): void {
   )
 }
 
-/** Undefined: the person has typed nothing there. */
+/** Undefined if the person has typed nothing there. */
 export function readDraft<Value>(place: string, userId: UserId): Value | undefined {
   return draftIn(place, userId).value as Value | undefined
 }
@@ -53,15 +53,15 @@ export function keepDraft(place: string, userId: UserId, value: unknown): void {
   changed()
 }
 
-/** It is sent or given up: what is typed there next gets new keys. */
+/** Drops a draft that was sent or abandoned. Whatever is typed there next gets new keys. */
 export function dropDraft(place: string): void {
   drafts.delete(place)
   changed()
 }
 
 /**
- * The same key for the same content until the draft is dropped, however often it is sent and whatever was
- * sent in between: it takes effect once, even when an answer never arrives.
+ * Returns the same key for the same content until the draft is dropped, however often it is sent and
+ * whatever is sent in between. So it takes effect once, even if an answer never arrives.
  */
 export function sendingOf(place: string, userId: UserId, content: unknown): Sent {
   const { sent } = draftIn(place, userId)
@@ -71,7 +71,7 @@ export function sendingOf(place: string, userId: UserId, content: unknown): Sent
   return known
 }
 
-/** Whether the draft still is what was sent: not changed, dropped or begun again since. */
+/** Whether the draft is still what was sent: not changed, dropped or begun again since. */
 export function isStillDraft(place: string, sent: Sent, value: unknown): boolean {
   const kept = drafts.get(place)
   return (
@@ -85,7 +85,7 @@ export function useDraft<Value>(place: string, userId: UserId) {
   const [wasThere, setWasThere] = useState(value !== undefined)
   return {
     value,
-    /** It was there when the view came, and has not been dropped since. */
+    /** The draft was there when the view opened, and has not been dropped since. */
     isRestored: wasThere && value !== undefined,
     keep(next: Value | undefined) {
       setValue(() => next)
@@ -99,7 +99,7 @@ export function useDraft<Value>(place: string, userId: UserId) {
   }
 }
 
-export type Reading = { ok: true; wire: unknown } | { ok: false; fault: string }
+export type Reading<Wire = unknown> = { ok: true; wire: Wire } | { ok: false; fault: string }
 /** What the text of each field means. A field's name is the id of its input, and its name in the API. */
 export type Fields = Readonly<Record<string, (text: string) => Reading>>
 export type Texts<Of extends Fields> = Record<keyof Of & string, string>
@@ -108,7 +108,7 @@ type Values<Of extends Fields> = {
   [Name in keyof Of & string]: Extract<ReturnType<Of[Name]>, { ok: true }>['wire']
 }
 
-/** A form: from its fields follow its draft, what is wrong and where, and what is sent. */
+/** A form. Its fields determine its draft, what is wrong and where, and what is sent. */
 export function useForm<Of extends Fields>(place: string, userId: UserId, fields: Of) {
   type Name = keyof Of & string
   const names = Object.keys(fields) as Name[]
@@ -132,13 +132,13 @@ export function useForm<Of extends Fields>(place: string, userId: UserId, fields
           const next = { ...texts, [name]: text }
           draft.keep(names.every((each) => next[each] === '') ? undefined : next)
         },
-        /** An empty field is no error until the form is submitted. */
+        /** An empty field is not an error until the form is submitted. */
         onLeave() {
           if (texts[name].trim() !== '') setChecked([...checked, name])
         },
       }
     },
-    /** What is to be sent; undefined when a field is wrong, and the first such field then has the focus. */
+    /** What is to be sent. Undefined if a field is invalid; the first invalid field then has the focus. */
     submit(): Values<Of> | undefined {
       setChecked(names)
       const faulty = names.find((name) => !readings[name].ok)
@@ -158,7 +158,7 @@ export function focusOn(id: string): undefined {
   document.getElementById(id)?.focus()
 }
 
-/** What the service found in single fields; undefined when the failure is not, or not only, about these. */
+/** What the service found wrong in single fields; undefined if the failure has any other cause. */
 export function refusalsOf<Name extends string>(
   failure: unknown,
   names: readonly Name[],

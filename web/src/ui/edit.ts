@@ -9,7 +9,7 @@ interface Own<Value> {
 
 /**
  * A draft of something that is loaded with a version. A newer version with the same content, as after a press
- * on the switch of an account, does not stand in its way.
+ * on the switch of an account, does not conflict with it.
  */
 export function useEdit<Value extends object>(
   place: string,
@@ -26,10 +26,10 @@ export function useEdit<Value extends object>(
     etag,
     isChanged: own !== undefined,
     isRestored: draft.isRestored && own !== undefined,
-    /** `upon`: the version that it is to replace. */
+    /** `upon` is the version to replace. */
     change: (value: Value, upon = etag) => draft.keep({ value, seen: own?.seen ?? text, etag: upon }),
     drop: draft.drop,
-    /** Text typed after the request left stays. */
+    /** Text typed after the request was sent stays. */
     saved(sent: Value, next: string) {
       const now = readDraft<Own<Value>>(place, userId)
       if (now === undefined || now.value === sent) draft.drop()

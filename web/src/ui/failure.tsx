@@ -11,10 +11,16 @@ export function FailureNote({ failure, onRetry }: { failure: unknown; onRetry?: 
   return <Note kind="warning" role="status" title={title} lines={[detail]} action={action} />
 }
 
-/** The end of something that is not retried. Its place is one that screen readers watch. */
-export function EndNote({ failure }: { failure: unknown }) {
-  const { title, detail } = describeEnd(failure)
-  return <Note kind="warning" title={title} lines={[detail]} />
+interface EndNoteProps {
+  failure: unknown
+  more?: string | undefined
+  describe?: typeof describeEnd
+}
+
+/** Reports a failure that is not retried. Screen readers watch its place. */
+export function EndNote({ failure, more, describe = describeEnd }: EndNoteProps) {
+  const { title, detail } = describe(failure)
+  return <Note kind="warning" title={title} lines={[detail, more]} />
 }
 
 interface Reading {
@@ -23,8 +29,12 @@ interface Reading {
   refetch(): unknown
 }
 
+/** Why data could not be read, or read again. */
+export function ReadFailure({ query: { failureReason, refetch } }: { query: Omit<Reading, 'data'> }) {
+  return failureReason !== null && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
+}
+
 /** Shown in place of data that could not be read. */
-export function Unread({ query: { data, failureReason, refetch } }: { query: Reading }) {
-  if (data !== undefined || failureReason === null) return null
-  return <FailureNote failure={failureReason} onRetry={() => void refetch()} />
+export function Unread({ query }: { query: Reading }) {
+  return query.data === undefined && <ReadFailure query={query} />
 }

@@ -39,8 +39,10 @@ const typedTotalFormat = new Intl.NumberFormat(ownLocale, {
 const countFormat = new Intl.NumberFormat(locale)
 const instantFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const exactFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' })
+const dateFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
 const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 const utcDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
+const utcMediumDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'medium' })
 const utcLongDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'full' })
 /** Without a comma before the last item. */
 const seriesFormat = new Intl.ListFormat('en-GB')
@@ -55,17 +57,23 @@ export const { minimumFractionDigits: leastDecimals = 2 } = totalFormat.resolved
 export const formatShortTotal = (total: number) => shortTotalFormat.format(total)
 export const formatShortCount = (count: number) => shortCountFormat.format(count)
 export const formatCount = (count: number) => countFormat.format(count)
-/** As "1 order" and "1,204 orders". */
+/** Such as "1 order" or "1,204 orders". */
 export const formatOrders = (count: number) => `${formatCount(count)} ${count === 1 ? 'order' : 'orders'}`
 export const formatInstant = (instant: string) => instantFormat.format(new Date(instant))
-/** As "1, 2 and 3". */
+/** Such as "1, 2 and 3". */
 export const inSeries = (parts: readonly string[]) => seriesFormat.format(parts)
 /** With seconds and the name of the time zone. */
 export const formatExactInstant = (instant: string) => exactFormat.format(new Date(instant))
+/** The day on which it was for the viewer. */
+export const formatDate = (instant: string) => dateFormat.format(new Date(instant))
 export const formatTime = (milliseconds: number) => timeFormat.format(milliseconds)
-/** Both take a date `YYYY-MM-DD`, a day of UTC. */
+/** Both take a UTC day, `YYYY-MM-DD`. */
 export const formatDay = (date: string) => utcDayFormat.format(new Date(date))
 export const formatLongDay = (date: string) => utcLongDayFormat.format(new Date(date))
+
+/** Such as "Nov 1 – 25, 2026", from one UTC day to another. */
+export const formatDays = (from: string, to: string) =>
+  utcMediumDayFormat.formatRange(new Date(from), new Date(to))
 
 /** The instant in another time zone; undefined when that is the viewer's or unknown. */
 export function formatInstantIn(instant: string, timeZone: string | null): string | undefined {
@@ -78,14 +86,14 @@ export function formatInstantIn(instant: string, timeZone: string | null): strin
   }
 }
 
-/** Units of time in milliseconds, the largest first. */
+/** Units of time in milliseconds, largest first. */
 export const units = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
 ] as const
 
-/** As "3 days ago". */
+/** Such as "3 days ago". */
 export function formatAgo(instant: string, now: number): string {
   const elapsed = new Date(instant).getTime() - now
   const unit = units.find(([, size]) => Math.abs(elapsed) >= size)

@@ -30,7 +30,7 @@ export const SignOutIcon = () => <Icon path="M8 4H4.5v12H8M8.5 10H17m-3-3 3 3-3 
 export const ThemeIcon = () => <Icon path={circle} filled="M10 3.5a6.5 6.5 0 0 1 0 13z" />
 export const KeyboardIcon = () => <Icon path="M3 6h14v8.5H3zM6 9h.1M10 9h.1M14 9h.1M7 12h6" />
 export const DownloadIcon = () => <Icon path="M10 3.5v9m-4-3.5 4 4 4-4M4 16.5h12" />
-export const ColumnsIcon = () => <Icon path="M3.5 4.5h13v11h-13zM8 4.5v11M12.5 4.5v11" />
+export const FilterIcon = () => <Icon path="M3.5 5.5h13M6 10h8M8.5 14.5h3" />
 export const ViewsIcon = () => <Icon path="M5 3.5h10v13l-5-3.5-5 3.5z" />
 export const EditIcon = () => <Icon path="M4 16l.8-3.6L13 4.2l2.8 2.8-8.2 8.2z" />
 export const CopyIcon = () => <Icon path="M7.5 7.5H16V16H7.5zM12.5 7.5V4H4v8.5h3.5" />

@@ -1,4 +1,4 @@
-/** Shows on a button the key that does the same. */
+/** The keyboard shortcut of a button, shown on the button. */
 export function Key({ name }: { name: string }) {
   return (
     <span className="button-key" aria-hidden="true">

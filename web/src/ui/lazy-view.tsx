@@ -1,5 +1,7 @@
 import { type ComponentType, useEffect, useState } from 'react'
 import { NoAnswerError, retryDelayMilliseconds } from '../api/problem.ts'
+import { announce } from './announce.ts'
+import { describeFailure } from './describe.ts'
 import { FailureNote } from './failure.tsx'
 import { Note } from './note.tsx'
 import { pause } from './pause.ts'
@@ -8,43 +10,67 @@ import { hasLoaded, isAppThere, mayReloadFor } from './reload.ts'
 /** A view that loads within this time is shown without a placeholder. */
 const patienceMilliseconds = 400
 
+type Load<Name extends string, Props> = () => Promise<Record<Name, ComponentType<Props>>>
+
 /**
  * A view in a separate file. If that cannot be loaded, the app waits until the service answers and reloads
  * the page: there may be a newer version, and browsers do not request a failed module again. Where typed text
  * would be lost, the person decides when to reload.
  */
-export function lazyView<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) {
+export function lazyView<Name extends string>(name: Name, load: Load<Name, object>) {
+  const view = lazy(name, load, Waiting)
+  /** The router waits for this before it shows the view. Never rejects. */
+  const preload = () => Promise.race([view.load().catch(() => undefined), pause(patienceMilliseconds)])
+  return Object.assign(view, { preload })
+}
+
+const parts: (() => Promise<void>)[] = []
+
+/** The same for a part of a page: its place stays empty until it is loaded. */
+export function lazyPart<Name extends string, Props extends object>(name: Name, load: Load<Name, Props>) {
+  const part = lazy(name, load, Announced)
+  parts.push(part.load)
+  return part
+}
+
+/** Loads the parts of all pages, and the views that are in the same file (vite.config.ts). */
+export function loadParts(): void {
+  for (const load of parts) load().catch(() => undefined)
+}
+
+function lazy<Name extends string, Props extends object>(
+  name: Name,
+  load: Load<Name, Props>,
+  Absent: ComponentType<{ state: State }>,
+) {
+  let View: ComponentType<Props> | undefined
   const part: Part = {
     name,
-    View: undefined,
+    isThere: () => View !== undefined,
     async load() {
-      part.View ??= (await load())[name]
+      View ??= (await load())[name]
       hasLoaded(name)
     },
   }
-  /** The router waits for this before it shows the view. Never rejects. */
-  const preload = () => Promise.race([part.load().catch(() => undefined), pause(patienceMilliseconds)])
-  return Object.assign(() => <Lazy part={part} />, { preload, load: part.load })
+  function Lazy(props: Props) {
+    const state = useLoading(part)
+    return View ? <View {...props} /> : <Absent state={state} />
+  }
+  return Object.assign(Lazy, { load: part.load })
 }
 
 interface Part {
   name: string
-  View: ComponentType | undefined
+  isThere(): boolean
   load(): Promise<void>
-}
-
-function Lazy({ part }: { part: Part }) {
-  const state = useLoading(part)
-  const { View } = part
-  return View ? <View /> : <Waiting state={state} />
 }
 
 type State = 'waiting' | 'unanswered' | 'broken' | 'there'
 
 function useLoading(part: Part): State {
-  const [state, setState] = useState<State>(part.View ? 'there' : 'waiting')
+  const [state, setState] = useState<State>(part.isThere() ? 'there' : 'waiting')
   useEffect(() => {
-    if (part.View) return undefined
+    if (part.isThere()) return undefined
     const left = new AbortController()
     void persist(part, left.signal, setState)
     return () => left.abort()
@@ -70,6 +96,14 @@ async function persist(part: Part, signal: AbortSignal, onState: (state: State) 
 }
 
 const noAnswer = new NoAnswerError('a part of the app does not come')
+
+function Announced({ state }: { state: State }) {
+  useEffect(() => {
+    if (state === 'unanswered') announce(`${describeFailure(noAnswer).title}.`)
+    if (state === 'broken') announce('This could not be loaded. Reload the page.')
+  }, [state])
+  return null
+}
 
 function Waiting({ state }: { state: State }) {
   return (

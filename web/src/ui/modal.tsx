@@ -1,29 +1,9 @@
-import type { ReactNode } from 'react'
-import { Dialog, Heading } from 'react-aria-components/Dialog'
-import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { lazyPart } from './lazy-view.tsx'
+import type { ModalProps } from './modal-frame.tsx'
 
-interface ModalDialogProps {
-  /** For content without a heading. */
-  title?: string
-  isOpen: boolean
-  onOpenChange(isOpen: boolean): void
-  children: ReactNode
-}
+const ModalFrame = lazyPart('ModalFrame', () => import('./modal-frame.tsx'))
 
-/** A dialog that Escape or a press outside closes. */
-export function ModalDialog({ title, isOpen, onOpenChange, children }: ModalDialogProps) {
-  return (
-    <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={onOpenChange} isDismissable>
-      <Modal className="dialog">
-        <Dialog>
-          {title && (
-            <Heading slot="title" level={2}>
-              {title}
-            </Heading>
-          )}
-          {children}
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
-  )
+/** A dialog over the page. */
+export function ModalDialog(props: ModalProps) {
+  return props.isOpen && <ModalFrame {...props} />
 }

@@ -21,14 +21,12 @@ export function Moment({ instant, timeZone }: { instant: string; timeZone: strin
   )
 }
 
-const tick = 30_000
-
-/** The time, updated often enough for "5 minutes ago". */
-export function useNow(): number {
+/** The current time, by default updated often enough for "5 minutes ago". */
+export function useNow(tick = 30_000): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), tick)
     return () => clearInterval(timer)
-  }, [])
+  }, [tick])
   return now
 }

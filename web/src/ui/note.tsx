@@ -5,10 +5,10 @@ import { ClockIcon, WarningIcon } from './icons.tsx'
 interface NoteProps {
   kind: 'waiting' | 'warning' | 'bad'
   title?: string | undefined
-  /** More than the title; `undefined` entries are left out. */
+  /** Lines below the title; `undefined` entries are left out. */
   lines?: readonly (string | undefined)[]
   action?: { name: string; act(): void } | undefined
-  /** Unless the place of the note has the role. */
+  /** Absent if the element around the note already has a role. */
   role?: 'status' | undefined
   children?: ReactNode
 }
@@ -32,7 +32,7 @@ export function Note({ kind, title, lines = [], action, role, children }: NotePr
   )
 }
 
-/** In the place of a view that this person's roles do not include. */
+/** Shown instead of a view that this person's roles do not include. */
 export function Denied({ what }: { what: string }) {
   const lines = ['Your administrator can give you a role that can.']
   return <Note kind="warning" title={`You cannot ${what}`} lines={lines} />

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react'
 export interface Observable<Value> {
   get(): Value
   set(next: Value): void
-  /** The value, for a component that is drawn again when it changes. */
+  /** Returns the value, and draws the component again whenever it changes. */
   use(): Value
 }
 

@@ -1,8 +1,5 @@
 import { type ReactNode, useEffect, useRef } from 'react'
-import { observable } from './observable.ts'
-
-/** How many orders are waiting, for the title of the tab. */
-export const waiting = observable(0)
+import { waiting } from './waiting.ts'
 
 let isFirstView = true
 

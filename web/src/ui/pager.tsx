@@ -5,13 +5,13 @@ import { pageSizes, rowsOf } from './paging.ts'
 import { isMoved } from './pointer.ts'
 
 interface PagerProps {
-  /** On the screen. */
+  /** The page on the screen. */
   page: { items: readonly unknown[]; pageNumber: number; totalPages: number; totalCount?: number }
   pageSize: number
-  /** The page that was last asked for; it may still be loading. */
+  /** The page that was last requested; it may still be loading. */
   wantedPage: number
   onPage(pageNumber: number): void
-  /** Absent where there is no choice. */
+  /** Absent if there is no choice. */
   onPageSize?(pageSize: number): void
   /** The person is about to go to this page. */
   onIntent?(pageNumber: number): void

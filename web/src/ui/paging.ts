@@ -1,4 +1,4 @@
-/** Which page of a list is shown, as its address says it: without the defaults. */
+/** Which page of a list is shown, as its address says, without the defaults. */
 export interface Paging {
   pageNumber?: number | undefined
   pageSize?: number | undefined
@@ -7,7 +7,7 @@ export interface Paging {
 export const pageSizes = [25, 50, 100] as const
 export const defaultPageSize = 25
 
-/** Reads an address; what makes no sense in it counts as absent. */
+/** Reads an address; values that make no sense count as absent. */
 export function parsePaging(search: { [Name in keyof Paging]?: unknown }): Paging {
   const pageNumber = wholeNumber(search.pageNumber)
   const pageSize = pageSizes.find((size) => size === wholeNumber(search.pageSize))
@@ -27,7 +27,7 @@ export function onPage<Search extends Paging>(search: Search, pageNumber: number
   return { ...others, ...(pageNumber > 1 && { pageNumber }) } as Search
 }
 
-/** With another number of rows, on the page that holds the row that was first. */
+/** The same search with another page size, on the page that holds the former first row. */
 export function withPageSize<Search extends Paging>(search: Search, size: number): Search {
   const { pageNumber = 1, pageSize = defaultPageSize, ...others } = search
   const page = Math.floor(((pageNumber - 1) * pageSize) / size) + 1

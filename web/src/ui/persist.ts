@@ -1,18 +1,19 @@
-/** Texts by name that survive a reload. A text that storage refuses lasts as long as this page. */
+/** Named texts that survive a reload. A text that storage refuses lasts as long as this page. */
 interface Shelf {
   read(name: string): string | null
-  write(name: string, text: string): void
+  /** Whether it survives a reload. */
+  write(name: string, text: string): boolean
   drop(name: string): void
-  /** All names that begin so. */
+  /** All names with this beginning. */
   names(beginning: string): string[]
 }
 
-/** For all tabs, and for the next time: choices, and decisions that no answer has settled. */
+/** For all tabs and later visits: choices, and decisions that no answer has settled. */
 export const inBrowser = shelf(() => localStorage)
 /** For this tab until it is closed. */
 export const inTab = shelf(() => sessionStorage)
 
-/** The name of what belongs to one person. */
+/** The name under which something is kept for one person. */
 export const personal = (name: string, userId: number | string) => `${name}.${userId}`
 
 const prefix = 'countersign.'
@@ -27,6 +28,7 @@ function shelf(storage: () => Storage): Shelf {
         storage().setItem(prefix + name, text)
         refused.delete(name)
       })
+      return !refused.has(name)
     },
     drop(name) {
       refused.delete(name)
@@ -45,7 +47,7 @@ export function parsed(text: string | null): unknown {
   return attempt((): unknown => JSON.parse(text ?? 'null')) ?? undefined
 }
 
-/** Undefined where the browser forbids it, or has no room. */
+/** Undefined if the browser forbids it, or has no room. */
 function attempt<Value>(act: () => Value): Value | undefined {
   try {
     return act()

@@ -1,4 +1,7 @@
-/** Whether someone moved the mouse. The page may have moved under it, and a finger is about to scroll. */
+/**
+ * Whether the person moved the mouse. Otherwise the page may have moved under it, or a finger is about to
+ * scroll.
+ */
 export function isMoved({ pointerType, movementX, movementY }: PointerLike): boolean {
   return pointerType === 'mouse' && (movementX !== 0 || movementY !== 0)
 }

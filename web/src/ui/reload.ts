@@ -1,3 +1,5 @@
+import { inTab } from './persist.ts'
+
 const answerLimitMilliseconds = 10_000
 
 /** Whether the service answers with this app, so that a reload does not lose it. */
@@ -21,24 +23,13 @@ export function holdPage(part: string, isNeeded: boolean): void {
   else holders.delete(part)
 }
 
-const keyOf = (part: string) => `countersign.reloaded.${part}`
+const keyOf = (part: string) => `reloaded.${part}`
 
 /** True once per part of the app until that part has loaded: a reload that did not help is not repeated. */
 export function mayReloadFor(part: string): boolean {
-  if (holders.size > 0) return false
-  try {
-    if (sessionStorage.getItem(keyOf(part)) !== null) return false
-    sessionStorage.setItem(keyOf(part), '')
-    return true
-  } catch {
-    return false
-  }
+  return holders.size === 0 && inTab.read(keyOf(part)) === null && inTab.write(keyOf(part), '')
 }
 
 export function hasLoaded(part: string): void {
-  try {
-    sessionStorage.removeItem(keyOf(part))
-  } catch {
-    // Nothing was stored either.
-  }
+  inTab.drop(keyOf(part))
 }

@@ -7,14 +7,15 @@ interface SectionProps {
   /** At the end of the heading's line. */
   aside?: ReactNode
   className?: string
+  isBusy?: boolean
   children: ReactNode
 }
 
 /** A card with a heading. */
-export function Section({ title, headingRef, aside, className = '', children }: SectionProps) {
+export function Section({ title, headingRef, aside, className = '', isBusy, children }: SectionProps) {
   const id = useId()
   return (
-    <section className={`card card-stack ${className}`} aria-labelledby={id}>
+    <section className={`card card-stack ${className}`} aria-labelledby={id} aria-busy={isBusy}>
       <div className="row row-between">
         <h2 ref={headingRef} id={id} tabIndex={headingRef ? -1 : undefined}>
           {title}

@@ -2,7 +2,7 @@ interface SegmentsProps<Value> {
   name: string
   legend: string
   options: readonly { label: string; value: Value }[]
-  /** Undefined: none of them. */
+  /** Undefined if none is chosen. */
   value: Value | undefined
   onChoose(value: Value): void
 }
@@ -15,6 +15,7 @@ export function Segments<Value>({ name, legend, options, value, onChoose }: Segm
       {options.map((option) => (
         <label key={option.label} className="segment">
           <input
+            className="cover"
             type="radio"
             name={name}
             checked={option.value === value}

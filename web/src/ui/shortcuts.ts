@@ -29,7 +29,7 @@ export function turnShortcuts(on: boolean): void {
 /** What each key does on the current page. */
 const live = new Map<string, () => void>()
 
-/** The shortcuts that do something now. */
+/** The shortcuts that are active now. */
 export function liveShortcuts(): { keys: string; meaning: string; act(): void }[] {
   return shortcuts.flatMap(([keys, meaning]) => {
     const act = live.get(keys.split(' ')[0] ?? '')
@@ -60,9 +60,16 @@ export function useShortcut(key: string, act: ((event?: KeyboardEvent) => void) 
   }, [key, act])
 }
 
+/** Ctrl+Z, or Command+Z on a Mac, where the letter stays lower case with Shift. */
+export function isUndo(
+  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>,
+): boolean {
+  return event.key === 'z' && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
+}
+
 const typed = 'input:not([type="checkbox"], [type="radio"], [type="range"]), textarea, select'
 
-/** Someone is typing, or has a dialog open. */
+/** Whether the person is typing, or has a dialog open. */
 export function isBusy(target: EventTarget | null): boolean {
   const isTyping = target instanceof Element && target.closest(typed) !== null
   return isTyping || isDialogOpen()

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 const calmMilliseconds = 700
 
 /**
- * Read out by screen readers when it has changed and come to rest, not at every key; what is there from the
- * start is not, what comes later is. While it is undefined, what was said last stands.
+ * Read out by screen readers once the text has changed and come to rest, not at every key. Text that is there
+ * from the start is not read out. While the text is undefined, the last one stays.
  */
 export function Spoken({ text }: { text: string | undefined }) {
   const [spoken, setSpoken] = useState('')

@@ -1,6 +1,6 @@
 import { piecesOf } from './backticks.ts'
 
-/** A sentence of the service; text between backticks is code. */
+/** A sentence from the service; text between backticks is code. */
 export function WithCode({ text, className }: { text: string; className?: string }) {
   return piecesOf(text).map(({ at, text: piece, isCode }) =>
     isCode ? (

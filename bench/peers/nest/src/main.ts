@@ -8,6 +8,7 @@ import { ThrottlerGuard, ThrottlerModule } from '@nestjs/throttler'
 import { TypeOrmModule } from '@nestjs/typeorm'
 import helmet from 'helmet'
 import { AuthGuard } from './auth.guard.js'
+import { options } from './data-source.js'
 import { Order } from './order.entity.js'
 import { OrdersController } from './orders.controller.js'
 import { OrdersService } from './orders.service.js'
@@ -18,7 +19,7 @@ const publicKey = createPublicKey(readFileSync(process.env.SIGNING_KEY_FILES ?? 
   imports: [
     ThrottlerModule.forRoot([{ ttl: 60_000, limit: 1_000_000_000 }]),
     JwtModule.register({ publicKey, verifyOptions: { algorithms: ['RS256'], issuer: process.env.PUBLIC_URL } }),
-    TypeOrmModule.forRoot({ type: 'postgres', url: process.env.DATABASE_URL, entities: [Order] }),
+    TypeOrmModule.forRoot(options),
     TypeOrmModule.forFeature([Order]),
   ],
   controllers: [OrdersController],

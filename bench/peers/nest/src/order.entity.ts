@@ -1,20 +1,32 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm'
+import {
+  Column,
+  CreateDateColumn,
+  Entity,
+  Index,
+  PrimaryGeneratedColumn,
+  VersionColumn,
+} from 'typeorm'
 
 /** int8 arrives as text. */
-const number = { to: (value: number | null) => value, from: (value: string | null) => (value === null ? null : Number(value)) }
+const number = { to: (value: number) => value, from: (value: string) => Number(value) }
 
 @Entity('orders')
 export class Order {
-  @PrimaryColumn('uuid') id: string
+  @PrimaryGeneratedColumn('uuid') id: string
   @Column('text') customer: string
-  @Column('text', { name: 'customer_folded' }) customerFolded: string
+  /** TypeORM cannot describe an index of trigrams: the migration makes it. */
+  @Index('orders_customer_folded_trigrams', { synchronize: false })
+  @Column('text', { name: 'customer_folded' })
+  customerFolded: string
   @Column('bigint', { name: 'total_e4', transformer: number }) totalE4: number
-  @Column('int') status: number
-  @Column('bigint', { name: 'created_at', transformer: number }) createdAt: number
+  @Column('int', { default: 0 }) status: number
+  @Index('orders_created_at')
+  @CreateDateColumn({ type: 'timestamptz', name: 'created_at' })
+  createdAt: Date
   @Column('text', { name: 'created_at_time_zone', nullable: true }) createdAtTimeZone: string | null
   @Column('text', { name: 'created_by', nullable: true }) createdBy: string | null
-  @Column('bigint', { name: 'updated_at', nullable: true, transformer: number }) updatedAt: number | null
+  @Column('timestamptz', { name: 'updated_at', nullable: true }) updatedAt: Date | null
   @Column('text', { name: 'updated_at_time_zone', nullable: true }) updatedAtTimeZone: string | null
   @Column('text', { name: 'modified_by', nullable: true }) modifiedBy: string | null
-  @Column('int') version: number
+  @VersionColumn() version: number
 }

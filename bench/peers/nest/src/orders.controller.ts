@@ -25,7 +25,7 @@ export class OrdersController {
     return {
       ...toSummary(order),
       createdAtTimeZone: order.createdAtTimeZone,
-      updatedAtUtc: order.updatedAt === null ? null : new Date(order.updatedAt),
+      updatedAtUtc: order.updatedAt,
       updatedAtTimeZone: order.updatedAtTimeZone,
       createdBy: order.createdBy,
       modifiedBy: order.modifiedBy,
@@ -40,5 +40,5 @@ export class OrdersController {
 }
 
 function toSummary({ id, customer, totalE4, status, createdAt }: Order) {
-  return { id, customer, total: totalE4 / 10_000, status, createdAtUtc: new Date(createdAt) }
+  return { id, customer, total: totalE4 / 10_000, status, createdAtUtc: createdAt }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { Injectable, NotFoundException } from '@nestjs/common'
 import { InjectRepository } from '@nestjs/typeorm'
 import { Like, Repository } from 'typeorm'
@@ -27,15 +26,11 @@ export class OrdersService {
   async create({ customer, total }: CreateOrderDto, createdBy: string): Promise<Order> {
     return this.orders.save(
       this.orders.create({
-        id: randomUUID(),
         customer,
         customerFolded: customer.toLowerCase(),
         totalE4: Math.round(total * 10_000),
-        status: 0,
-        createdAt: Date.now(),
         createdAtTimeZone: 'UTC',
         createdBy,
-        version: 1,
       }),
     )
   }

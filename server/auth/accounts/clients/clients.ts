@@ -1,9 +1,13 @@
-/** Service clients: each has at most two secrets, which are stored as hashes, and may have an end date. */
-import type { Transaction } from '#kysely'
+/**
+ * Service clients: each has at most two secrets, which are stored as hashes, and may have an end date and an
+ * owner.
+ */
 import type { Stamp } from '../../../audit/audit.ts'
 import { formatInstantOrNull } from '../../../clock.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Trx } from '../../../db/tables.ts'
+import { Problem } from '../../../http/problems.ts'
 import {
+  type AccountData,
   type AddAccountInput,
   addAccount,
   type ChangeAccountInput,
@@ -13,52 +17,75 @@ import {
 } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
 import { type AccountReference, clearDemoMark, revokeCredentials, updateCredentialsDate } from '../store.ts'
-import { deleteOldSecrets, findClientAccount, insertClient, insertSecret, updateClient } from './store.ts'
-
-type Trx = Transaction<Database>
+import {
+  deleteOldSecrets,
+  findClientAccount,
+  findOwner,
+  insertClient,
+  insertSecret,
+  updateClient,
+} from './store.ts'
 
 export interface AddClientInput extends AddAccountInput {
   clientId: string
-  /** Display name. */
-  name?: string | null
-  /** From then on it gets no token. */
+  displayName?: string | null
+  /** From this instant on, the client gets no token. */
   endsAt?: number | null
+  /** The person who counts as creator of the orders that the client creates. */
+  ownerId?: number | null
   secretHash: string
 }
 
-/** Throws `name-taken`, `unknown-role`. */
+/** Throws `name-taken`, `unknown-role`, `not-an-owner`. */
 export function addClient(trx: Trx, input: AddClientInput): Promise<{ id: number }> {
-  const { clientId, name = null, endsAt = null, secretHash, stamp } = input
+  const { clientId, displayName = null, endsAt = null, ownerId = null, secretHash, stamp } = input
   return addAccount(trx, 'client', { ...input, name: clientId }, async (id) => {
-    await insertClient(trx, id, { name, endsAt })
+    const owned = ownerId === null ? {} : await ownerData(trx, ownerId)
+    await insertClient(trx, id, { displayName, endsAt, ownerId })
     await insertSecret(trx, id, secretHash, stamp.nowMilliseconds)
+    return owned
   })
 }
 
-/** Null for what stays. */
-export interface ClientChanges {
-  name: { value: string | null } | null
-  endsAtUtc: { value: number | null } | null
+/** What an event says of an owner. Throws `not-an-owner` unless the account is an enabled user. */
+async function ownerData(trx: Trx, ownerId: number | null): Promise<Pick<AccountData, 'owner' | 'ownerId'>> {
+  if (ownerId === null) return { owner: null, ownerId }
+  const owner = await findOwner(trx, ownerId)
+  if (owner === undefined) throw new Problem('not-an-owner')
+  return { owner, ownerId }
 }
 
-/** As `changeAccount`. The clientId stays, because it is the subject of the tokens. */
+/** Null leaves a value as it was. */
+export interface ClientChanges {
+  displayName: { value: string | null } | null
+  endsAtUtc: { value: number | null } | null
+  ownerId: { value: number | null } | null
+}
+
+/**
+ * Like `changeAccount`, but may also throw `not-an-owner`. The clientId cannot change, because it is the
+ * subject of the tokens.
+ */
 export function changeClient(
   trx: Trx,
   input: ChangeAccountInput<ClientChanges>,
 ): Promise<{ version: number }> {
   const { changes, stamp } = input
   return changeAccount(trx, 'client', input, findClientAccount, async (client) => {
-    const name = changes.name === null ? client.name : changes.name.value
+    const displayName = changes.displayName === null ? client.displayName : changes.displayName.value
     const endsAt = changes.endsAtUtc === null ? client.endsAt : changes.endsAtUtc.value
-    await updateClient(trx, client.id, { name, endsAt })
-    // Tokens issued so far have a later end, or none: they are revoked, and the service fetches new ones.
+    const ownerId = changes.ownerId === null ? client.ownerId : changes.ownerId.value
+    const owned = ownerId === client.ownerId ? {} : await ownerData(trx, ownerId)
+    await updateClient(trx, client.id, { displayName, endsAt, ownerId })
+    // Tokens issued so far may outlive the new end. They are revoked, and the service fetches new ones.
     if (endsAt !== null && endsAt < (client.endsAt ?? Number.POSITIVE_INFINITY)) {
       await updateCredentialsDate(trx, [client.id], stamp.nowMilliseconds)
     }
     return {
       name: client.clientId,
-      ...(name === client.name ? {} : { displayName: name }),
-      ...(endsAt === client.endsAt ? {} : { endsAt: formatInstantOrNull(endsAt) }),
+      ...(displayName === client.displayName ? {} : { displayName }),
+      ...(endsAt === client.endsAt ? {} : { endsAtUtc: formatInstantOrNull(endsAt) }),
+      ...owned,
     }
   })
 }
@@ -70,7 +97,7 @@ interface ChangeSecretsInput {
 
 export interface RotateClientSecretInput extends ChangeSecretsInput {
   secretHash: string
-  /** Ends every earlier secret at once, with the tokens issued for them. */
+  /** Ends all earlier secrets at once, and the tokens issued for them. */
   dropOld: boolean
 }
 

@@ -1,6 +1,6 @@
-import type { Kysely, Transaction } from '#kysely'
-import type { Database } from '../../../db/tables.ts'
-import { type ListedAccount, selectAccounts, type Which, withRoles } from '../store.ts'
+import type { Db, Trx } from '../../../db/tables.ts'
+import { type AccountsRequest, type FoundAccounts, findAccountIds } from '../query.ts'
+import { foldName, type ListedAccount, selectAccounts, withRoles } from '../store.ts'
 
 export interface ClientCredentials {
   principalId: number
@@ -8,16 +8,13 @@ export interface ClientCredentials {
   enabled: boolean
   credentialsChangedAt: number
   secretHashes: string[]
-  /** From then on it gets no token. */
+  /** From this instant on, the client gets no token. */
   endsAt: number | null
   lastUsedAt: number | null
 }
 
-/** `clientId` exactly as registered, case included. */
-export async function findClient(
-  db: Kysely<Database>,
-  clientId: string,
-): Promise<ClientCredentials | undefined> {
+/** `clientId` has to match exactly, including case. */
+export async function findClient(db: Db, clientId: string): Promise<ClientCredentials | undefined> {
   const rows = await db
     .selectFrom('principals')
     .innerJoin('client_secrets', 'client_secrets.principal_id', 'principals.id')
@@ -32,7 +29,6 @@ export async function findClient(
       'ends_at as endsAt',
       'last_used_at as lastUsedAt',
     ])
-    .where('kind', '=', 'client')
     .where('name', '=', clientId)
     .execute()
   const [client] = rows
@@ -43,21 +39,39 @@ export async function findClient(
 /** A service client as administrators see it. Instants in milliseconds. */
 export interface ClientAccount extends ListedAccount {
   clientId: string
-  /** Display name. */
-  name: string | null
+  displayName: string | null
   /** Active secrets: two during a rotation. */
   secrets: number
   endsAt: number | null
   /** When it last got a token, to the minute. */
   lastUsedAt: number | null
+  ownerId: number | null
+  /** User name of the owner. */
+  owner: string | null
 }
 
-export async function listClients(db: Kysely<Database>, which: Which = 'all'): Promise<ClientAccount[]> {
-  const rows = await selectAccounts(db, which)
+/** A page of service clients. */
+export async function findClients(
+  snapshot: Db,
+  request: AccountsRequest,
+): Promise<FoundAccounts<ClientAccount>> {
+  const { items, totalCount } = await findAccountIds(snapshot, 'client', request)
+  return { items: await clientsOf(snapshot, items), totalCount }
+}
+
+async function clientsOf(db: Db, ids: readonly number[]): Promise<ClientAccount[]> {
+  const rows = await selectAccounts(db, ids)
     .innerJoin('clients', 'clients.principal_id', 'principals.id')
     .leftJoin('client_uses', 'client_uses.principal_id', 'principals.id')
-    .select(['principals.name as clientId', 'display_name as name'])
-    .select(['ends_at as endsAt', 'last_used_at as lastUsedAt'])
+    .select(['principals.name as clientId', 'display_name as displayName'])
+    .select(['ends_at as endsAt', 'last_used_at as lastUsedAt', 'owner_id as ownerId'])
+    .select((eb) =>
+      eb
+        .selectFrom('principals as owners')
+        .select('owners.name')
+        .whereRef('owners.id', '=', 'owner_id')
+        .as('owner'),
+    )
     .select((eb) =>
       eb
         .selectFrom('client_secrets')
@@ -66,41 +80,51 @@ export async function listClients(db: Kysely<Database>, which: Which = 'all'): P
         .as('secrets'),
     )
     .execute()
-  const clients = await withRoles(db, rows, which)
+  const clients = await withRoles(db, rows)
   return clients.map((client) => ({ ...client, secrets: Number(client.secrets) }))
 }
 
-export async function findClientAccount(
-  db: Kysely<Database>,
-  id: number,
-): Promise<ClientAccount | undefined> {
-  return (await listClients(db, { id }))[0]
+export async function findClientAccount(db: Db, id: number): Promise<ClientAccount | undefined> {
+  return (await clientsOf(db, [id]))[0]
 }
 
-export async function insertClient(
-  trx: Transaction<Database>,
-  principalId: number,
-  { name, endsAt }: { name: string | null; endsAt: number | null },
-): Promise<void> {
-  const values = { principal_id: principalId, display_name: name, ends_at: endsAt }
+interface ClientDetails {
+  displayName: string | null
+  endsAt: number | null
+  ownerId: number | null
+}
+
+const columnsOf = ({ displayName, endsAt, ownerId }: ClientDetails) => ({
+  display_name: displayName,
+  display_name_folded: displayName === null ? null : foldName(displayName),
+  ends_at: endsAt,
+  owner_id: ownerId,
+})
+
+/** The user name; undefined unless the account is an enabled user. */
+export async function findOwner(db: Db, id: number): Promise<string | undefined> {
+  const owner = await db
+    .selectFrom('principals')
+    .select('name')
+    .where('id', '=', id)
+    .where('kind', '=', 'user')
+    .where('enabled', '=', 1)
+    .executeTakeFirst()
+  return owner?.name
+}
+
+export async function insertClient(trx: Trx, principalId: number, details: ClientDetails): Promise<void> {
+  const values = { principal_id: principalId, ...columnsOf(details) }
   await trx.insertInto('clients').values(values).execute()
 }
 
-export async function updateClient(
-  trx: Transaction<Database>,
-  principalId: number,
-  { name, endsAt }: { name: string | null; endsAt: number | null },
-): Promise<void> {
-  await trx
-    .updateTable('clients')
-    .set({ display_name: name, ends_at: endsAt })
-    .where('principal_id', '=', principalId)
-    .execute()
+export async function updateClient(trx: Trx, principalId: number, details: ClientDetails): Promise<void> {
+  await trx.updateTable('clients').set(columnsOf(details)).where('principal_id', '=', principalId).execute()
 }
 
-/** Notes that the client got a token; a later instant stays. */
+/** Records when the client got a token, unless a later time is stored already. */
 export async function noteClientUse(
-  trx: Transaction<Database>,
+  trx: Trx,
   { principalId, nowMilliseconds }: { principalId: number; nowMilliseconds: number },
 ): Promise<void> {
   await trx
@@ -116,7 +140,7 @@ export async function noteClientUse(
 }
 
 export async function insertSecret(
-  trx: Transaction<Database>,
+  trx: Trx,
   principalId: number,
   secretHash: string,
   nowMilliseconds: number,
@@ -128,11 +152,7 @@ export async function insertSecret(
 }
 
 /** Deletes all secrets except the `kept` newest, and returns how many. */
-export async function deleteOldSecrets(
-  trx: Transaction<Database>,
-  principalId: number,
-  kept: number,
-): Promise<number> {
+export async function deleteOldSecrets(trx: Trx, principalId: number, kept: number): Promise<number> {
   const { numDeletedRows } = await trx
     .deleteFrom('client_secrets')
     .where('principal_id', '=', principalId)

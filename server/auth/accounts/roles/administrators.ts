@@ -1,25 +1,17 @@
-import type { Transaction } from '#kysely'
 import type { Stamp } from '../../../audit/audit.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
+import { type Acting, requireStanding } from '../../../standing.ts'
 import { hasAdministrator, managing } from './store.ts'
 
 /**
  * Changes of accounts and roles run one after the other: each holds this row until its transaction ends. The
  * caller must still have the permission at that moment, not only when the request was admitted: otherwise a
- * person who has just lost it could take it back. Throws `permission-denied`.
+ * person who has just lost it could take it back. Throws `authentication-required`, `permission-denied`.
  */
-export async function lockAdministration(
-  trx: Transaction<Database>,
-  { byId }: { byId: number | null },
-): Promise<void> {
+export async function lockAdministration(trx: Trx, acting: Acting): Promise<void> {
   await trx.updateTable('administration').set('id', 1).execute()
-  if (byId !== null && !(await hasAdministrator(trx, byId))) {
-    throw new Problem('permission-denied', {
-      detail: `The permission ${managing} is needed.`,
-      members: { permission: managing },
-    })
-  }
+  await requireStanding(trx, acting, managing)
 }
 
 /**
@@ -29,7 +21,7 @@ export async function lockAdministration(
  * need not keep one. Throws `last-administrator`, and what `lockAdministration` throws.
  */
 export async function keepAdministrator<Result>(
-  trx: Transaction<Database>,
+  trx: Trx,
   stamp: Stamp,
   work: () => Promise<Result>,
 ): Promise<Result> {

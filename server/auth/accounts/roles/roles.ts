@@ -1,7 +1,6 @@
 /** Roles: names for sets of permissions. The last account that can manage accounts keeps that permission. */
-import type { Transaction } from '#kysely'
 import { type EventKind, recordEvent, type Stamp } from '../../../audit/audit.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Trx } from '../../../db/tables.ts'
 import { versionTag } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { Permission } from '../../../permissions.ts'
@@ -12,12 +11,11 @@ import {
   findRole,
   insertPermissions,
   insertRole,
+  isNamedByPolicy,
   type Role,
   raiseRoleVersion,
   roleNames,
 } from './store.ts'
-
-type Trx = Transaction<Database>
 
 export interface ChangePermissionsInput {
   role: string
@@ -25,7 +23,7 @@ export interface ChangePermissionsInput {
   stamp: Stamp
 }
 
-/** Throws `name-taken`: no two roles differ in case alone. */
+/** Throws `name-taken`: role names are unique, ignoring case. */
 export async function addRole(
   trx: Trx,
   { role, permissions, stamp }: ChangePermissionsInput,
@@ -38,7 +36,7 @@ export async function addRole(
   return { role }
 }
 
-/** Throws `role-not-found`, and `role-held` while any account has the role. */
+/** Throws `role-not-found`, and `role-held` while an account has the role or the approval policy names it. */
 export async function removeRole(
   trx: Trx,
   { role, stamp }: { role: string; stamp: Stamp },
@@ -47,16 +45,24 @@ export async function removeRole(
   const { accounts, permissions } = await requireRole(trx, role)
   if (accounts > 0) throw new Problem('role-held', { members: { accounts } })
   await deleteRole(trx, role)
+  if (await isNamedByPolicy(trx, role)) {
+    throw new Problem('role-held', { detail: 'The approval policy names the role.', members: { accounts } })
+  }
   await recordRole(trx, stamp, 'role-removed', role, permissions)
   return { role }
 }
 
-/** `changed` names those new to the role. Takes effect within PERMISSION_CACHE_TTL_SECONDS. */
+/**
+ * `changed` names the permissions that are new to the role. Takes effect within PERMISSION_CACHE_TTL_SECONDS.
+ */
 export function allowPermissions(trx: Trx, input: ChangePermissionsInput): Promise<{ changed: string[] }> {
   return changePermissions(trx, input, 'permissions-allowed', insertPermissions)
 }
 
-/** `changed` names those that the role had. Takes effect as `allowPermissions`; no credential ends. */
+/**
+ * `changed` names the permissions that the role had. Takes effect like `allowPermissions`, and ends no
+ * credential.
+ */
 export function denyPermissions(trx: Trx, input: ChangePermissionsInput): Promise<{ changed: string[] }> {
   return changePermissions(trx, input, 'permissions-denied', deletePermissions)
 }
@@ -84,8 +90,8 @@ export interface SetPermissionsInput extends ChangePermissionsInput {
 }
 
 /**
- * Gives the role these permissions and no others. Takes effect as `allowPermissions`. Throws
- * `role-not-found`, `precondition-failed`, `last-administrator`.
+ * Gives the role exactly these permissions. Takes effect like `allowPermissions`. Throws `role-not-found`,
+ * `precondition-failed`, `last-administrator`.
  */
 export function setRolePermissions(
   trx: Trx,

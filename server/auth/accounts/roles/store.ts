@@ -1,10 +1,9 @@
-import type { Kysely, Transaction } from '#kysely'
 import { prepared, unseenNumber } from '../../../db/prepared.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Db, Trx } from '../../../db/tables.ts'
 import type { Permission } from '../../../permissions.ts'
 
 /** Names of a principal's roles, sorted. */
-export async function rolesOf(db: Kysely<Database>, principalId: number): Promise<string[]> {
+export async function rolesOf(db: Db, principalId: number): Promise<string[]> {
   return (await selectRoles(db, { principalId })).rows.map((row) => row.role)
 }
 
@@ -16,15 +15,12 @@ const selectRoles = prepared((db, { principalId }: { principalId: number }) =>
     .orderBy('role'),
 )
 
-/** The roles of each account, sorted: of all accounts, or of those with these ids. */
-export async function rolesByPrincipal(
-  db: Kysely<Database>,
-  ids?: readonly number[],
-): Promise<Map<number, string[]>> {
+/** The sorted roles of each account. */
+export async function rolesByPrincipal(db: Db, ids: readonly number[]): Promise<Map<number, string[]>> {
   const rows = await db
     .selectFrom('principal_roles')
     .select(['principal_id', 'role'])
-    .$if(ids !== undefined, (query) => query.where('principal_id', 'in', [0, ...(ids ?? [])]))
+    .where('principal_id', 'in', [0, ...ids])
     .orderBy('role')
     .execute()
   const roles = new Map<number, string[]>()
@@ -33,24 +29,31 @@ export async function rolesByPrincipal(
 }
 
 /** Returns the roles that are new to the account, sorted. */
-export async function insertRoles(
-  trx: Transaction<Database>,
-  principalId: number,
-  roles: readonly string[],
+export function insertRoles(trx: Trx, principalId: number, roles: readonly string[]): Promise<string[]> {
+  return insertHolders(
+    trx,
+    [...new Set(roles)].map((role) => ({ principal_id: principalId, role })),
+  )
+}
+
+/** Returns the roles of the rows that are new, sorted. */
+export async function insertHolders(
+  trx: Trx,
+  holders: readonly { principal_id: number; role: string }[],
 ): Promise<string[]> {
-  if (roles.length === 0) return []
+  if (holders.length === 0) return []
   const inserted = await trx
     .insertInto('principal_roles')
-    .values([...new Set(roles)].map((role) => ({ principal_id: principalId, role })))
+    .values(holders)
     .onConflict((conflict) => conflict.columns(['principal_id', 'role']).doNothing())
     .returning('role')
     .execute()
-  return inserted.map((row) => row.role).sort()
+  return countHolders(trx, inserted, 1)
 }
 
 /** Returns the roles that the account had, sorted. */
 export async function deleteRoles(
-  trx: Transaction<Database>,
+  trx: Trx,
   principalId: number,
   roles: readonly string[],
 ): Promise<string[]> {
@@ -60,18 +63,30 @@ export async function deleteRoles(
     .where('role', 'in', roles)
     .returning('role')
     .execute()
-  return deleted.map((row) => row.role).sort()
+  return countHolders(trx, deleted, -1)
 }
 
-export async function roleNames(db: Kysely<Database>): Promise<string[]> {
+/** Keeps the count of accounts of each role that was given or taken. Returns these roles, sorted. */
+async function countHolders(trx: Trx, moved: { role: string }[], difference: 1 | -1): Promise<string[]> {
+  const roles = moved.map(({ role }) => role).sort()
+  for (const role of new Set(roles)) {
+    const count = difference * roles.filter((each) => each === role).length
+    await trx
+      .updateTable('roles')
+      .set((eb) => ({ accounts: eb('accounts', '+', count) }))
+      .where('name', '=', role)
+      .execute()
+  }
+  return roles
+}
+
+export async function roleNames(db: Db): Promise<string[]> {
   const rows = await db.selectFrom('roles').select('name').orderBy('name').execute()
   return rows.map(({ name }) => name)
 }
 
 /** Every role with its permissions. */
-export async function readRolePermissions(
-  db: Kysely<Database>,
-): Promise<{ role: string; permission: string }[]> {
+export async function readRolePermissions(db: Db): Promise<{ role: string; permission: string }[]> {
   return db.selectFrom('role_permissions').select(['role', 'permission']).execute()
 }
 
@@ -79,38 +94,27 @@ export interface Role {
   role: string
   /** Sorted. */
   permissions: string[]
-  /** How many accounts have it. */
+  /** How many accounts have the role. */
   accounts: number
   version: number
 }
 
 /** Every role, by name, including those without permissions; there are few. */
-export async function listRoles(db: Kysely<Database>): Promise<Role[]> {
-  const roles = await db
-    .selectFrom('roles')
-    .select(['name', 'version'])
-    .select((eb) =>
-      eb
-        .selectFrom('principal_roles')
-        .select((counted) => counted.fn.countAll<number>().as('count'))
-        .whereRef('principal_roles.role', '=', 'roles.name')
-        .as('accounts'),
-    )
-    .orderBy('name')
-    .execute()
+export async function listRoles(db: Db): Promise<Role[]> {
+  const roles = await db.selectFrom('roles').select(['name', 'version', 'accounts']).orderBy('name').execute()
   const held = Map.groupBy(await readRolePermissions(db), ({ role }) => role)
   return roles.map(({ name, version, accounts }) => {
     const own = (held.get(name) ?? []).map(({ permission }) => permission)
-    return { role: name, permissions: own.sort(), accounts: Number(accounts), version }
+    return { role: name, permissions: own.sort(), accounts, version }
   })
 }
 
-export async function findRole(db: Kysely<Database>, role: string): Promise<Role | undefined> {
+export async function findRole(db: Db, role: string): Promise<Role | undefined> {
   return (await listRoles(db)).find((listed) => listed.role === role)
 }
 
 /** Returns the next version of the role. */
-export async function raiseRoleVersion(trx: Transaction<Database>, role: string): Promise<number> {
+export async function raiseRoleVersion(trx: Trx, role: string): Promise<number> {
   const { version } = await trx
     .updateTable('roles')
     .set((eb) => ({ version: eb('version', '+', 1) }))
@@ -121,7 +125,7 @@ export async function raiseRoleVersion(trx: Transaction<Database>, role: string)
 }
 
 /** False if there is a role with this name already. */
-export async function insertRole(trx: Transaction<Database>, name: string): Promise<boolean> {
+export async function insertRole(trx: Trx, name: string): Promise<boolean> {
   const inserted = trx
     .insertInto('roles')
     .values({ name })
@@ -130,14 +134,20 @@ export async function insertRole(trx: Transaction<Database>, name: string): Prom
 }
 
 /** Deletes the role with its permissions. Fails by the foreign key if an account has it. */
-export async function deleteRole(trx: Transaction<Database>, role: string): Promise<void> {
+export async function deleteRole(trx: Trx, role: string): Promise<void> {
   await trx.deleteFrom('role_permissions').where('role', '=', role).execute()
   await trx.deleteFrom('roles').where('name', '=', role).execute()
 }
 
+/** Asked once the role is deleted: until then a new policy may still name it (`requireRolesOf`). */
+export async function isNamedByPolicy(trx: Trx, role: string): Promise<boolean> {
+  const rows = trx.selectFrom('approval_policy').select('from_e4').where('role_needed', '=', role)
+  return (await rows.limit(1).execute()).length > 0
+}
+
 /** Returns the permissions that are new to the role, sorted. */
 export async function insertPermissions(
-  trx: Transaction<Database>,
+  trx: Trx,
   role: string,
   permissions: readonly Permission[],
 ): Promise<string[]> {
@@ -153,7 +163,7 @@ export async function insertPermissions(
 
 /** Returns the permissions that the role had, sorted. */
 export async function deletePermissions(
-  trx: Transaction<Database>,
+  trx: Trx,
   role: string,
   permissions: readonly string[],
 ): Promise<string[]> {
@@ -172,7 +182,7 @@ export async function deletePermissions(
  * one UPDATE.
  */
 export async function takeRolesFromSessions(
-  trx: Transaction<Database>,
+  trx: Trx,
   principalId: number,
   taken: readonly string[],
 ): Promise<void> {
@@ -195,8 +205,8 @@ export async function takeRolesFromSessions(
 
 export const managing: Permission = 'Accounts.Manage'
 
-/** Whether any user (with `id`, this user) can sign in and manage accounts. */
-export async function hasAdministrator(db: Kysely<Database>, id?: number): Promise<boolean> {
+/** Whether any user can sign in and manage accounts. */
+export async function hasAdministrator(db: Db): Promise<boolean> {
   const found = await db
     .selectFrom('role_permissions')
     .innerJoin('principal_roles', 'principal_roles.role', 'role_permissions.role')
@@ -205,8 +215,17 @@ export async function hasAdministrator(db: Kysely<Database>, id?: number): Promi
     .select('principals.id')
     .where('permission', '=', managing)
     .where('enabled', '=', 1)
-    .where('password_hash', 'is not', null)
-    .$if(id !== undefined, (query) => query.where('principals.id', '=', id ?? 0))
+    .where((eb) =>
+      eb.or([
+        eb('password_hash', 'is not', null),
+        eb.exists(
+          eb
+            .selectFrom('passkeys')
+            .select('passkeys.id')
+            .whereRef('passkeys.principal_id', '=', 'principals.id'),
+        ),
+      ]),
+    )
     .limit(1)
     .executeTakeFirst()
   return found !== undefined

@@ -1,18 +1,21 @@
-import type { Transaction } from '#kysely'
 import type { Stamp } from '../../../audit/audit.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
 import { recordAccount, recordChange, requireAccount } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
 import { type AccountReference, lockAccount } from '../store.ts'
 import { replaceLink, takeLink } from './store.ts'
-import { givePassword } from './users.ts'
+import { resetPassword } from './users.ts'
 
 const lifetimeMilliseconds = 24 * 3_600_000
 
+export function linkEnd(nowMilliseconds: number): number {
+  return nowMilliseconds + lifetimeMilliseconds
+}
+
 /**
- * Where the web app asks for the password. A browser sends nothing after the `#`, so no log and no Referer
- * has the token. The email is for the sign-in that follows.
+ * The page of the web app that asks for the new password. A browser never sends what follows the `#`, so no
+ * log and no Referer contains the token. The email is for the sign-in that follows.
  */
 export function linkAddress(publicUrl: string, { token, email }: { token: string; email: string }): string {
   return `${publicUrl}/link#${new URLSearchParams({ token, email })}`
@@ -33,15 +36,15 @@ export interface MadeLink {
 
 /** Makes a link by which the user sets a password, once, within 24 hours. It voids the previous link. */
 export async function makeLink(
-  trx: Transaction<Database>,
+  trx: Trx,
   { account: reference, tokenHash, stamp }: MakeLinkInput,
 ): Promise<MadeLink> {
   await lockAdministration(trx, stamp)
   const account = await requireAccount(trx, reference)
   const { id: principalId, name, email } = account
   if ((await lockAccount(trx, principalId)) === undefined) throw new Problem('account-disabled')
-  const expiresAt = stamp.nowMilliseconds + lifetimeMilliseconds
-  await replaceLink(trx, { principalId, tokenHash, expiresAt })
+  const expiresAt = linkEnd(stamp.nowMilliseconds)
+  await replaceLink(trx, { principalId, tokenHash, madeBy: stamp.by, expiresAt })
   await recordAccount(trx, stamp, 'link-made', account)
   return { name, email: email ?? '', expiresAt }
 }
@@ -49,23 +52,20 @@ export async function makeLink(
 export interface UseLinkInput {
   tokenHash: string
   passwordHash: string
-  /** By the user whose link it is. */
+  /** The stamp names the user whom the link belongs to. */
   stamp: Stamp & { byId: number }
 }
 
 /**
- * Sets the password and ends every credential of the user. Throws `link-not-found` if the link does not work;
- * of any number of simultaneous uses exactly one works. The account is locked first, as in every change of
- * credentials.
+ * Sets the password and ends every credential of the user, passkeys included. Throws `link-not-found` if the
+ * link does not work. Of any number of simultaneous uses, exactly one succeeds. The account is locked first,
+ * as in every change of credentials.
  */
-export async function useLink(
-  trx: Transaction<Database>,
-  { tokenHash, passwordHash, stamp }: UseLinkInput,
-): Promise<void> {
+export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseLinkInput): Promise<void> {
   const { byId: principalId, nowMilliseconds } = stamp
   const account = await lockAccount(trx, principalId)
-  const serves = await takeLink(trx, { principalId, tokenHash, nowMilliseconds })
-  if (account === undefined || !serves) throw new Problem('link-not-found')
-  await givePassword(trx, principalId, passwordHash, nowMilliseconds)
-  await recordChange(trx, stamp, 'link-used', account)
+  const link = await takeLink(trx, { principalId, tokenHash, nowMilliseconds })
+  if (account === undefined || link === undefined) throw new Problem('link-not-found')
+  const reset = await resetPassword(trx, principalId, { passwordHash, setBy: link.madeBy }, stamp)
+  await recordChange(trx, stamp, 'link-used', account, reset)
 }

@@ -1,52 +1,40 @@
-import type { Kysely, NotNull, Transaction } from '#kysely'
-import type { Database } from '../../../db/tables.ts'
+import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
 import { removal } from '../../../upkeep.ts'
-import {
-  type CheckedCredentials,
-  foldName,
-  type ListedAccount,
-  selectAccounts,
-  type Which,
-  withRoles,
-} from '../store.ts'
+import { type AccountsRequest, type FoundAccounts, findAccountIds } from '../query.ts'
+import { type CheckedCredentials, foldName, type ListedAccount, selectAccounts, withRoles } from '../store.ts'
 
-/** A user, with what a sign-in checks. */
+/** A user, with the facts that a sign-in checks. */
 export interface UserCredentials extends CheckedCredentials {
   userName: string
   email: string
   enabled: boolean
 }
 
-/** `email` in lower case, as stored. Does not find a user who has not set a password yet. */
-export async function findUserByEmail(
-  db: Kysely<Database>,
-  email: string,
-): Promise<UserCredentials | undefined> {
+/** `email` in lower case, as stored. */
+export async function findUserByEmail(db: Db, email: string): Promise<UserCredentials | undefined> {
   return toCredentials(await selectCredentials(db).where('email', '=', email).executeTakeFirst())
 }
 
-export async function findUserById(db: Kysely<Database>, id: number): Promise<UserCredentials | undefined> {
+export async function findUserById(db: Db, id: number): Promise<UserCredentials | undefined> {
   return toCredentials(await selectCredentials(db).where('principals.id', '=', id).executeTakeFirst())
 }
 
-function selectCredentials(db: Kysely<Database>) {
+export function selectCredentials(db: Db) {
   return db
     .selectFrom('users')
     .innerJoin('principals', 'principals.id', 'users.principal_id')
     .select([
       'principals.id as principalId',
-      'name as userName',
+      'principals.name as userName',
       'email',
       'password_hash as passwordHash',
       'enabled',
       'credentials_changed_at as credentialsChangedAt',
     ])
-    .where('password_hash', 'is not', null)
-    .$narrowType<{ passwordHash: NotNull }>()
 }
 
-function toCredentials<T extends { enabled: number }>(row: T | undefined) {
+export function toCredentials<T extends { enabled: number }>(row: T | undefined) {
   return row && { ...row, enabled: row.enabled === 1 }
 }
 
@@ -55,26 +43,32 @@ export interface UserAccount extends ListedAccount {
   userName: string
   email: string
   timeZone: string | null
-  /** False until the user has set a password by a link: until then there is no way to sign in. */
+  /** False until the user has set a password by a link, and again once a passkey took its place. */
   hasPassword: boolean
 }
 
-export async function listUsers(db: Kysely<Database>, which: Which = 'all'): Promise<UserAccount[]> {
-  const rows = await selectAccounts(db, which)
+/** A page of users. */
+export async function findUsers(snapshot: Db, request: AccountsRequest): Promise<FoundAccounts<UserAccount>> {
+  const { items, totalCount } = await findAccountIds(snapshot, 'user', request)
+  return { items: await usersOf(snapshot, items), totalCount }
+}
+
+async function usersOf(db: Db, ids: readonly number[]): Promise<UserAccount[]> {
+  const rows = await selectAccounts(db, ids)
     .innerJoin('users', 'users.principal_id', 'principals.id')
     .select(['name as userName', 'email', 'time_zone as timeZone'])
     .select((eb) => eb.case().when('password_hash', 'is', null).then(0).else(1).end().as('hasPassword'))
     .execute()
-  const users = await withRoles(db, rows, which)
+  const users = await withRoles(db, rows)
   return users.map((user) => ({ ...user, hasPassword: user.hasPassword === 1 }))
 }
 
-export async function findUser(db: Kysely<Database>, id: number): Promise<UserAccount | undefined> {
-  return (await listUsers(db, { id }))[0]
+export async function findUser(db: Db, id: number): Promise<UserAccount | undefined> {
+  return (await usersOf(db, [id]))[0]
 }
 
 /** Throws `name-taken` if another user or client has the name, ignoring case. */
-export async function updateUserName(trx: Transaction<Database>, id: number, name: string): Promise<void> {
+export async function updateUserName(trx: Trx, id: number, name: string): Promise<void> {
   const folded = foldName(name)
   const { numUpdatedRows } = await trx
     .updateTable('principals')
@@ -95,7 +89,7 @@ export async function updateUserName(trx: Transaction<Database>, id: number, nam
 }
 
 /** Throws `email-taken`. */
-export async function updateEmail(trx: Transaction<Database>, id: number, email: string): Promise<void> {
+export async function updateEmail(trx: Trx, id: number, email: string): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable('users')
     .set('email', email)
@@ -107,19 +101,15 @@ export async function updateEmail(trx: Transaction<Database>, id: number, email:
   if (numUpdatedRows === 0n) throw new Problem('email-taken')
 }
 
-export async function updateTimeZone(
-  trx: Transaction<Database>,
-  id: number,
-  timeZone: string | null,
-): Promise<void> {
+export async function updateTimeZone(trx: Trx, id: number, timeZone: string | null): Promise<void> {
   await trx.updateTable('users').set('time_zone', timeZone).where('principal_id', '=', id).execute()
 }
 
 /** Throws `email-taken`. */
 export async function insertUser(
-  trx: Transaction<Database>,
+  trx: Trx,
   principalId: number,
-  user: { email: string; passwordHash: string | null; timeZone: string | null },
+  user: { email: string; passwordHash: string | null; setBy: string | null; timeZone: string | null },
 ): Promise<void> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('users')
@@ -127,6 +117,7 @@ export async function insertUser(
       principal_id: principalId,
       email: user.email,
       password_hash: user.passwordHash,
+      password_set_by: user.setBy,
       time_zone: user.timeZone,
     })
     .onConflict((conflict) => conflict.column('email').doNothing())
@@ -134,21 +125,33 @@ export async function insertUser(
   if (numInsertedOrUpdatedRows === 0n) throw new Problem('email-taken')
 }
 
+/** `setBy` is null if the user chose the password, or has none from now on. */
 export async function updatePassword(
-  trx: Transaction<Database>,
+  trx: Trx,
   principalId: number,
-  passwordHash: string,
+  { passwordHash, setBy }: { passwordHash: string | null; setBy: string | null },
 ): Promise<void> {
   await trx
     .updateTable('users')
-    .set('password_hash', passwordHash)
+    .set({ password_hash: passwordHash, password_set_by: setBy })
     .where('principal_id', '=', principalId)
     .execute()
 }
 
+/** Returns the ids of the passkeys that the user had; with an id, only that one is deleted. */
+export async function deletePasskeys(trx: Trx, principalId: number, id?: string): Promise<string[]> {
+  const rows = await trx
+    .deleteFrom('passkeys')
+    .where('principal_id', '=', principalId)
+    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
 /** The next `limit` users after the number `afterId`. */
 export async function nextUserIds(
-  trx: Transaction<Database>,
+  trx: Trx,
   { afterId, limit }: { afterId: number; limit: number },
 ): Promise<number[]> {
   const rows = await trx
@@ -162,7 +165,7 @@ export async function nextUserIds(
   return rows.map(({ id }) => id)
 }
 
-/** The user whose link it is. */
+/** The user that a link belongs to. */
 export interface LinkHolder {
   principalId: number
   userName: string
@@ -171,7 +174,7 @@ export interface LinkHolder {
 
 /** Undefined if the link does not exist or has expired, or its user is disabled. */
 export async function findLinkHolder(
-  db: Kysely<Database>,
+  db: Db,
   link: { tokenHash: string; nowMilliseconds: number },
 ): Promise<LinkHolder | undefined> {
   return db
@@ -187,10 +190,10 @@ export async function findLinkHolder(
 
 /** A user has one link: a new one replaces it. */
 export async function replaceLink(
-  trx: Transaction<Database>,
-  link: { principalId: number; tokenHash: string; expiresAt: number },
+  trx: Trx,
+  link: { principalId: number; tokenHash: string; madeBy: string; expiresAt: number },
 ): Promise<void> {
-  const values = { token_hash: link.tokenHash, expires_at: link.expiresAt }
+  const values = { token_hash: link.tokenHash, made_by: link.madeBy, expires_at: link.expiresAt }
   await trx
     .insertInto('one_time_links')
     .values({ principal_id: link.principalId, ...values })
@@ -198,18 +201,21 @@ export async function replaceLink(
     .execute()
 }
 
-/** False if it does not exist or has expired. Exactly one of any number of simultaneous uses finds it. */
+/**
+ * Returns who made the link; undefined if it does not exist or has expired. Of any number of simultaneous
+ * uses, exactly one finds it.
+ */
 export async function takeLink(
-  trx: Transaction<Database>,
+  trx: Trx,
   link: { principalId: number; tokenHash: string; nowMilliseconds: number },
-): Promise<boolean> {
-  const { numDeletedRows } = await trx
+): Promise<{ madeBy: string } | undefined> {
+  return trx
     .deleteFrom('one_time_links')
     .where('principal_id', '=', link.principalId)
     .where('token_hash', '=', link.tokenHash)
     .where('expires_at', '>', link.nowMilliseconds)
+    .returning('made_by as madeBy')
     .executeTakeFirst()
-  return numDeletedRows === 1n
 }
 
 export const expiredLinks = removal({

@@ -1,7 +1,6 @@
 /** Users: people who sign in with a password, and the one-time links that set one. */
-import type { Transaction } from '#kysely'
 import { recordEvent, type Stamp } from '../../../audit/audit.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Trx } from '../../../db/tables.ts'
 import {
   type AccountData,
   type AddAccountInput,
@@ -14,6 +13,7 @@ import {
 import { lockAdministration } from '../roles/administrators.ts'
 import { type AccountReference, clearDemoMark, revokeCredentials, voidLink } from '../store.ts'
 import {
+  deletePasskeys,
   findUser,
   insertUser,
   nextUserIds,
@@ -23,11 +23,9 @@ import {
   updateUserName,
 } from './store.ts'
 
-type Trx = Transaction<Database>
-
 export interface AddUserInput extends AddAccountInput {
   userName: string
-  /** As `normalizeEmail` gives it. */
+  /** In the form that `normalizeEmail` returns. */
   email: string
   /** Null for a user who will set a password by a link. */
   passwordHash: string | null
@@ -36,18 +34,21 @@ export interface AddUserInput extends AddAccountInput {
 
 /** Throws `name-taken`, `email-taken`, `unknown-role`. */
 export function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number }> {
-  return addAccount(trx, 'user', { ...input, name: input.userName }, (id) => insertUser(trx, id, input))
+  return addAccount(trx, 'user', { ...input, name: input.userName }, async (id) => {
+    await insertUser(trx, id, { ...input, setBy: input.passwordHash && input.stamp.by })
+    return {}
+  })
 }
 
-/** Null for what stays. */
+/** Null leaves a value as it was. */
 export interface UserChanges {
   userName: string | null
-  /** As `normalizeEmail` gives it. */
+  /** In the form that `normalizeEmail` returns. */
   email: string | null
   timeZone: { value: string | null } | null
 }
 
-/** As `changeAccount`. Throws `name-taken` and `email-taken` as well. */
+/** Like `changeAccount`, but may also throw `name-taken` and `email-taken`. */
 export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Promise<{ version: number }> {
   const { userName, email, timeZone } = input.changes
   return changeAccount(trx, 'user', input, findUser, async (user) => {
@@ -68,28 +69,44 @@ export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Pr
   })
 }
 
-/** Replaces the password, clears the demo mark and ends every credential of the user, links included. */
+/** Replaces the password, clears the demo mark and ends every credential of the user, passkeys included. */
 export async function setPassword(
   trx: Trx,
   input: { account: AccountReference<'user'>; passwordHash: string; stamp: Stamp },
 ): Promise<{ name: string }> {
   const account = await requireAccount(trx, input.account)
-  await givePassword(trx, account.id, input.passwordHash, input.stamp.nowMilliseconds)
-  await recordChange(trx, input.stamp, 'password-set', account)
+  const { passwordHash, stamp } = input
+  const reset = await resetPassword(trx, account.id, { passwordHash, setBy: stamp.by }, stamp)
+  await recordChange(trx, stamp, 'password-set', account, reset)
   return { name: account.name }
 }
 
-/** The part of a new password that every way to set one shares. */
+/** What every way of setting a password has in common. */
 export async function givePassword(
   trx: Trx,
   principalId: number,
-  passwordHash: string,
-  nowMilliseconds: number,
+  password: { passwordHash: string | null; setBy: string | null },
+  { nowMilliseconds }: Stamp,
 ): Promise<void> {
   await revokeCredentials(trx, [principalId], nowMilliseconds)
   await voidLink(trx, principalId)
   await clearDemoMark(trx, principalId)
-  await updatePassword(trx, principalId, passwordHash)
+  await updatePassword(trx, principalId, password)
+}
+
+/**
+ * The same by someone other than the user. It also deletes the passkeys, because a stolen one must not
+ * survive. Returns their ids for the event.
+ */
+export async function resetPassword(
+  trx: Trx,
+  principalId: number,
+  password: { passwordHash: string; setBy: string },
+  stamp: Stamp,
+): Promise<{ passkeys?: string[] }> {
+  await givePassword(trx, principalId, password, stamp)
+  const passkeys = await deletePasskeys(trx, principalId)
+  return passkeys.length > 0 ? { passkeys } : {}
 }
 
 /** Ends every credential of the user, who can sign in again. */

@@ -9,14 +9,14 @@ const accountsLimit = 32
 
 /**
  * Judges each new password in a separate thread, which ends afterwards: this takes up to a second, and the
- * event loop serves others meanwhile. One at a time, and each account has one place in the queue: a caller
- * that sends many passwords makes only itself wait. Throws `TooManyWaiting`.
+ * event loop serves others meanwhile. Judges one password at a time. Each account has one place in the queue,
+ * so a caller that sends many passwords delays only itself. Throws `TooManyWaiting`.
  */
 export class PasswordJudge {
   readonly #ofAccount = new OneAtATime(waitingLimit)
   readonly #ofAll = new OneAtATime(accountsLimit)
 
-  /** As `newPasswordFault`; the first name identifies the account. */
+  /** Like `newPasswordFault`. The first name identifies the account. */
   faultOf(password: string, names: readonly string[]): Promise<string | undefined> {
     const [account = ''] = names
     return this.#ofAccount.run(account, () => this.#ofAll.run('', () => judgeApart({ password, names })))

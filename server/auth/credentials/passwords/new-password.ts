@@ -3,11 +3,13 @@ const maximumLength = 256
 /** The highest score of 0 to 4: 10^10 guesses or more. */
 const minimumScore = 4
 
-/** Words that are common here: the name of the product, those of the demo accounts, and a famous example. */
+/**
+ * Words that are easy to guess here: the product's name, those of the demo accounts, and a famous example.
+ */
 const ownWords = [
   'countersign',
   'countersigndemoservicesecret',
-  ...['demo', 'admin', 'operator', 'viewer', 'service', 'secret'],
+  ...['demo', 'admin', 'operator', 'viewer', 'approver', 'service', 'secret'],
   'correcthorsebatterystaple',
 ]
 
@@ -29,7 +31,7 @@ export async function newPasswordFault(
   judging ??= loadJudge()
   const judge = await judging
   const known = [...ownWords, ...names, ...names.flatMap(nameParts)]
-  // Judged again with its words joined, because lists of passwords have them so.
+  // Judged again with its words joined, because lists of common passwords have them that way.
   const isStrong = (form: string) =>
     piecesOf(form).some((piece) => judge.check(piece, known).score >= minimumScore)
   return !isStrong(password) || !isStrong(joined(password))

@@ -5,7 +5,7 @@ export class OneAtATime {
   readonly #waitingLimit: number
   readonly #turns = new Map<string, { waiting: number; last: Promise<unknown> }>()
 
-  /** `waitingLimit` is for each key, and includes the work that is running. */
+  /** `waitingLimit` applies to each key and includes the work that is running. */
   constructor(waitingLimit: number) {
     this.#waitingLimit = waitingLimit
   }
@@ -18,7 +18,7 @@ export class OneAtATime {
     this.#turns.set(key, turn)
     const mine = turn.last.then(work)
     turn.last = mine.catch((error: unknown) => {
-      // Without a database, those that wait need not each find that out again.
+      // If the database is unavailable, those that wait need not each find that out again.
       if (error instanceof DatabaseUnavailable) throw error
     })
     turn.last.catch(() => undefined)

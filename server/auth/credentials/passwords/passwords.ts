@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { Turns } from '../../../db/fair-queue.ts'
+import { isBcrypt, verifyBcrypt, writtenHash } from './imported.ts'
 
 /** OWASP Password Storage Cheat Sheet: Argon2id (algorithm 2) with 19 MiB, 2 passes, 1 lane. */
 const parameters = { algorithm: 2, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
@@ -32,15 +33,16 @@ export class Passwords {
     return this.#inTurn(() => hash(password, parameters))
   }
 
-  /** For an unknown user pass undefined: the answer is false, after the same work. */
+  /** For an unknown user, pass undefined: the answer is false, after the same amount of work. */
   verify(passwordHash: string | undefined, password: string): Promise<boolean> {
     return this.#inTurn(async () => {
-      const matches = await verify(passwordHash ?? nobodysHash, password)
+      const written = writtenHash(passwordHash ?? nobodysHash)
+      const matches = await (isBcrypt(written) ? verifyBcrypt(written, password) : verify(written, password))
       return matches && passwordHash !== undefined
     })
   }
 
-  /** All passwords share one queue, for all callers. */
+  /** All callers share one queue. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     return this.#turns.run('', work)
   }

@@ -1,10 +1,11 @@
-import { type Kysely, sql, type Transaction } from '#kysely'
+import { sql } from '#kysely'
 import { prepared, unseen } from '../../../db/prepared.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
 import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
+import { findPasskey, type Touch, takeTouch } from '../passkeys/store.ts'
 
 /** A session that its account has not ended. Instants in milliseconds. */
 export interface StandingSession {
@@ -20,14 +21,16 @@ export interface StoredSession extends StandingSession {
   userName: string
   timeZone: string | null
   antiforgeryBinding: string
-  /** When the password was last given; each id has its own record of that. */
+  /** When the password or a passkey was last given; each id has its own record of that. */
   authenticatedAt: number
+  /** The passkey that was given then; null for the password. */
+  passkeyId: string | null
   /** When the presented id stops working; null until a refresh replaces it. */
   retiredAt: number | null
 }
 
-/** Undefined as well if the account is disabled or has ended its sessions. */
-export async function findSession(db: Kysely<Database>, idHash: string): Promise<StoredSession | undefined> {
+/** Also undefined if the account is disabled or has ended its sessions. */
+export async function findSession(db: Db, idHash: string): Promise<StoredSession | undefined> {
   const row = (await selectSession(db, { idHash })).rows[0]
   return row && { ...row, roles: JSON.parse(row.roles) }
 }
@@ -48,6 +51,7 @@ const selectSession = prepared((db, { idHash }: { idHash: string }) =>
       'sessions.last_seen_at as lastSeenAt',
       'sessions.absolute_expires_at as absoluteExpiresAt',
       'session_ids.authenticated_at as authenticatedAt',
+      'session_ids.passkey_id as passkeyId',
       'session_ids.retired_at as retiredAt',
     ])
     .where('session_ids.id_hash', '=', unseen(idHash))
@@ -56,10 +60,7 @@ const selectSession = prepared((db, { idHash }: { idHash: string }) =>
 )
 
 /** Finds a session by its own id. Undefined in the same cases as `findSession`. */
-export async function findStandingSession(
-  db: Kysely<Database>,
-  sessionId: string,
-): Promise<StandingSession | undefined> {
+export async function findStandingSession(db: Db, sessionId: string): Promise<StandingSession | undefined> {
   const row = await db
     .selectFrom('sessions')
     .innerJoin('principals', 'principals.id', 'principal_id')
@@ -72,11 +73,13 @@ export async function findStandingSession(
 }
 
 export interface CreateSessionInput extends CheckedCredentials {
+  /** Null if the password was checked. */
+  touch: Touch | null
   sessionId: string
   idHash: string
   /** Binding of the antiforgery cookie of the request, if it had one. */
   offeredBinding: string | null
-  /** Used if no binding was offered, or another session has the offered one. */
+  /** Used if no binding was offered, or if the offered one belongs to another session. */
   freshBinding: string
   /** Id that the sign-in request presented; its session ends. */
   replacedIdHash: string | null
@@ -86,19 +89,19 @@ export interface CreateSessionInput extends CheckedCredentials {
 }
 
 /**
- * Makes a session and ends the one that the request came with. Throws `invalid-credentials` if the
- * credentials have changed since the check: a sign-in that races with disabling the account makes nothing.
+ * Creates a session and ends the one that the request came with. Throws `invalid-credentials` if the
+ * credentials have changed since the check, so a sign-in that races with disabling the account creates
+ * nothing.
  */
-export async function createSession(
-  trx: Transaction<Database>,
-  input: CreateSessionInput,
-): Promise<{ roles: string[] }> {
+export async function createSession(trx: Trx, input: CreateSessionInput): Promise<{ roles: string[] }> {
   const credentialsEpoch = await confirmCredentials(trx, input)
+  const passkeyId = await takeTouch(trx, input)
   if (input.replacedIdHash !== null) await endSessionOf(trx, input.replacedIdHash)
   const roles = await rolesOf(trx, input.principalId)
   const session = {
     id: input.sessionId,
     principal_id: input.principalId,
+    passkey_id: passkeyId,
     credentials_epoch: credentialsEpoch,
     roles: JSON.stringify(roles),
     created_at: input.nowMilliseconds,
@@ -117,7 +120,7 @@ export async function createSession(
     input.offeredBinding !== null && (await insert(input.offeredBinding)).numInsertedOrUpdatedRows === 1n
   if (!taken) await insert(input.freshBinding)
   const { sessionId, idHash, nowMilliseconds: authenticatedAt } = input
-  await insertSessionId(trx, { sessionId, idHash, number: 1, authenticatedAt })
+  await insertSessionId(trx, { sessionId, idHash, number: 1, authenticatedAt, passkeyId })
   await endSurplusSessions(trx, input.principalId)
   return { roles }
 }
@@ -125,7 +128,7 @@ export async function createSession(
 /** How many sessions a user can have; a new one then ends the least recently used. */
 export const sessionsLimit = 100
 
-async function endSurplusSessions(trx: Transaction<Database>, principalId: number): Promise<void> {
+async function endSurplusSessions(trx: Trx, principalId: number): Promise<void> {
   await trx
     .deleteFrom('sessions')
     .where('id', 'in', (eb) =>
@@ -142,17 +145,26 @@ async function endSurplusSessions(trx: Transaction<Database>, principalId: numbe
     .execute()
 }
 
+interface Authenticated {
+  authenticatedAt: number
+  /** The passkey that was given then; null for the password. */
+  passkeyId: string | null
+}
+
+/** Not recent if the passkey was removed after the request was checked. */
 async function insertSessionId(
-  trx: Transaction<Database>,
-  id: { sessionId: string; idHash: string; number: number; authenticatedAt: number },
+  trx: Trx,
+  id: Authenticated & { sessionId: string; idHash: string; number: number },
 ): Promise<void> {
+  const isHeld = id.passkeyId === null || (await findPasskey(trx, id.passkeyId)) !== undefined
   await trx
     .insertInto('session_ids')
     .values({
       id_hash: id.idHash,
       session_id: id.sessionId,
       number: id.number,
-      authenticated_at: id.authenticatedAt,
+      authenticated_at: isHeld ? id.authenticatedAt : 0,
+      passkey_id: id.passkeyId,
       retired_at: null,
     })
     .execute()
@@ -160,8 +172,8 @@ async function insertSessionId(
 
 /** Ends every id of the session, and gives it a new one. */
 export async function replaceIds(
-  trx: Transaction<Database>,
-  { sessionId, ...id }: { sessionId: string; idHash: string; authenticatedAt: number },
+  trx: Trx,
+  { sessionId, ...id }: Authenticated & { sessionId: string; idHash: string },
 ): Promise<void> {
   await trx.deleteFrom('session_ids').where('session_id', '=', sessionId).execute()
   const { issued_ids: number } = await trx
@@ -173,17 +185,16 @@ export async function replaceIds(
   await insertSessionId(trx, { ...id, sessionId, number })
 }
 
-export interface RefreshSessionInput {
+/** What is stored with the presented id, or now if the password or a passkey was just given again. */
+export interface RefreshSessionInput extends Authenticated {
   sessionId: string
   principalId: number
   presentedIdHash: string
   newIdHash: string
-  /** That of the presented id; now, if the password was given again. */
-  authenticatedAt: number
   nowMilliseconds: number
-  /** Whether it counts as use of the session. */
+  /** Whether the request counts as use of the session. */
   isUse: boolean
-  /** When the presented id stops working; an earlier end stays. */
+  /** When the presented id stops working, unless it ends earlier already. */
   retireAt: number
 }
 
@@ -192,10 +203,7 @@ export interface RefreshedSession extends StandingSession {
 }
 
 /** Reads the roles again and adds a new id. Throws `authentication-required` if the session has ended. */
-export async function refreshSession(
-  trx: Transaction<Database>,
-  input: RefreshSessionInput,
-): Promise<RefreshedSession> {
+export async function refreshSession(trx: Trx, input: RefreshSessionInput): Promise<RefreshedSession> {
   const { principalId, sessionId } = input
   const account = await lockAccount(trx, principalId)
   if (account === undefined) throw new Problem('authentication-required')
@@ -213,9 +221,9 @@ export async function refreshSession(
     .executeTakeFirst()
   if (session === undefined || !(await retireId(trx, input))) throw new Problem('authentication-required')
   await makeRoomForId(trx, input)
-  const { newIdHash: idHash, authenticatedAt } = input
+  const { newIdHash: idHash, authenticatedAt, passkeyId } = input
   const { issued_ids: number, ...ends } = session
-  await insertSessionId(trx, { sessionId, idHash, number, authenticatedAt })
+  await insertSessionId(trx, { sessionId, idHash, number, authenticatedAt, passkeyId })
   const { email } = await trx
     .selectFrom('users')
     .select('email')
@@ -225,19 +233,19 @@ export async function refreshSession(
 }
 
 /**
- * Refreshes a session after the password was given again. Only the new id counts as a recent sign-in (ASVS
- * 5.0 7.2.4). Throws `invalid-credentials` on the same condition as `createSession`.
+ * Refreshes a session after the password or a passkey was given again. Only the new id counts as a recent
+ * sign-in (ASVS 5.0 7.2.4). Throws `invalid-credentials` under the same condition as `createSession`.
  */
 export async function confirmSession(
-  trx: Transaction<Database>,
-  input: RefreshSessionInput & CheckedCredentials,
+  trx: Trx,
+  input: Omit<RefreshSessionInput, 'passkeyId'> & CheckedCredentials & { touch: Touch | null },
 ): Promise<RefreshedSession> {
   await confirmCredentials(trx, input)
-  return refreshSession(trx, input)
+  return refreshSession(trx, { ...input, passkeyId: await takeTouch(trx, input) })
 }
 
 /** False if the presented id no longer works. */
-async function retireId(trx: Transaction<Database>, input: RefreshSessionInput): Promise<boolean> {
+async function retireId(trx: Trx, input: RefreshSessionInput): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('session_ids')
     .set((eb) => ({ retired_at: eb.fn.coalesce('retired_at', eb.val(input.retireAt)) }))
@@ -251,10 +259,7 @@ async function retireId(trx: Transaction<Database>, input: RefreshSessionInput):
 export const idsLimit = 8
 
 /** Deletes the ids that no longer work, and the oldest of the others if there is no room for a new one. */
-async function makeRoomForId(
-  trx: Transaction<Database>,
-  { sessionId, nowMilliseconds }: RefreshSessionInput,
-): Promise<void> {
+async function makeRoomForId(trx: Trx, { sessionId, nowMilliseconds }: RefreshSessionInput): Promise<void> {
   const ids = trx.deleteFrom('session_ids').where('session_id', '=', sessionId)
   await ids.where('retired_at', '<=', nowMilliseconds).execute()
   await ids
@@ -274,11 +279,11 @@ async function makeRoomForId(
  * Ends the session with all its ids, even if refreshes have meanwhile pushed out the presented id. Ending a
  * session that is gone changes nothing.
  */
-export async function endSession(trx: Transaction<Database>, input: { sessionId: string }): Promise<void> {
+export async function endSession(trx: Trx, input: { sessionId: string }): Promise<void> {
   await trx.deleteFrom('sessions').where('id', '=', input.sessionId).execute()
 }
 
-async function endSessionOf(trx: Transaction<Database>, idHash: string): Promise<void> {
+async function endSessionOf(trx: Trx, idHash: string): Promise<void> {
   await trx
     .deleteFrom('sessions')
     .where('id', 'in', (eb) =>
@@ -289,7 +294,7 @@ async function endSessionOf(trx: Transaction<Database>, idHash: string): Promise
 
 /** Postpones the idle end of a session; written at most once a minute. */
 export async function touchSession(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: { sessionId: string; nowMilliseconds: number },
 ): Promise<void> {
   await trx
@@ -301,8 +306,8 @@ export async function touchSession(
 }
 
 /**
- * Unused sessions go, with all their ids. This includes sessions past their absolute end, because they can no
- * longer be used.
+ * Deletes unused sessions with all their ids. This includes sessions past their absolute end, because they
+ * can no longer be used.
  */
 export const endedSessions = removal({
   name: 'removeEndedSessions',
@@ -310,6 +315,6 @@ export const endedSessions = removal({
   key: ['id'],
   since: 'last_seen_at',
   keptMilliseconds: ({ sessionIdleTtlSeconds }) => sessionIdleTtlSeconds * 1000,
-  // Each has up to eight ids.
+  // Few, because each session has up to eight ids.
   batch: 3,
 })

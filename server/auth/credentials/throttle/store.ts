@@ -1,7 +1,7 @@
-import { type Kysely, sql, type Transaction } from '#kysely'
+import { sql } from '#kysely'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { prepared, unseenNumber } from '../../../db/prepared.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem, retryAfter } from '../../../http/problems.ts'
 import { removal } from '../../../upkeep.ts'
 
@@ -27,16 +27,19 @@ export interface LoginTry {
   networkHash: string | null
   /** Hash of the account. */
   accountHash: string
-  /** The account signed in from the address recently: then only failed tries from there make it wait. */
+  /**
+   * The account recently signed in from this address. If so, only failed tries from this address make it
+   * wait.
+   */
   isKnown: boolean
   nowMilliseconds: number
 }
 
 /**
- * Reserves a try before the password is hashed, so that fifty parallel guesses count as fifty tries. Throws
- * `too-many-attempts` during a wait, and counts nothing then.
+ * Reserves a try before the password is hashed, so that fifty parallel guesses count as fifty tries. During a
+ * wait it counts nothing and throws `too-many-attempts`.
  */
-export async function reserveLoginTry(trx: Transaction<Database>, input: LoginTry): Promise<void> {
+export async function reserveLoginTry(trx: Trx, input: LoginTry): Promise<void> {
   const { networkHash, isKnown, nowMilliseconds: now } = input
   if (!isKnown) await reserve(trx, input.accountHash, now, accountPolicy)
   if (!isKnown && networkHash !== null) await reserve(trx, networkHash, now, networkPolicy)
@@ -44,12 +47,12 @@ export async function reserveLoginTry(trx: Transaction<Database>, input: LoginTr
 }
 
 async function reserve(
-  trx: Transaction<Database>,
+  trx: Trx,
   keyHash: string,
   now: number,
   { freeTries, waitLimitMilliseconds }: Policy,
 ): Promise<void> {
-  // No wait is that long: the clock was set back after it was written.
+  // No wait lasts that long: such an end was written before the clock was set back.
   const endlessAfter = now + waitLimitMilliseconds + clockDifferenceMilliseconds
   const forgottenBefore = now - forgottenAfterMilliseconds
   const reserved = (await countTry(trx, { keyHash, now, forgottenBefore, endlessAfter })).rows[0]
@@ -59,7 +62,7 @@ async function reserve(
   if (blockedUntil !== reserved.blocked_until) await block(trx, { keyHash, blockedUntil })
 }
 
-/** Counts one more try, or the first again after a long time; no row during a wait. */
+/** Counts one more try, or starts again at one after a long time. Returns no row during a wait. */
 const countTry = prepared(
   (trx, tried: { keyHash: string; now: number; forgottenBefore: number; endlessAfter: number }) => {
     const { keyHash, now, forgottenBefore, endlessAfter } = tried
@@ -97,7 +100,7 @@ function waitAfter(failures: number, freeTries: number, limitMilliseconds: numbe
   return Math.min(firstWaitMilliseconds * 2 ** (failures - freeTries), limitMilliseconds)
 }
 
-async function tooManyAttempts(trx: Transaction<Database>, keyHash: string, now: number): Promise<Problem> {
+async function tooManyAttempts(trx: Trx, keyHash: string, now: number): Promise<Problem> {
   const { blocked_until } = await trx
     .selectFrom('login_failures')
     .select('blocked_until')
@@ -107,16 +110,13 @@ async function tooManyAttempts(trx: Transaction<Database>, keyHash: string, now:
 }
 
 /**
- * Gives a reserved try back. After a success, the counter of the pair starts again and its address is known.
- * A try that checked no password, for example because the queue was full, is only subtracted. No wait was
+ * Gives a reserved try back. A success resets the counter of the pair and makes its address a known one. A
+ * try that checked no password, for example because the queue was full, is only subtracted. No wait was
  * running when the try was reserved, so none is left.
  */
-export async function returnLoginTry(
-  trx: Transaction<Database>,
-  input: LoginTry & { succeeded: boolean },
-): Promise<void> {
+export async function returnLoginTry(trx: Trx, input: LoginTry & { succeeded: boolean }): Promise<void> {
   const { networkHash, isKnown, pairHash } = input
-  // In the order of reserving, because opposite orders of rows would deadlock.
+  // In the order of reserving: locking the rows in the opposite order would deadlock.
   if (!isKnown) await takeOff(trx, { keyHash: input.accountHash })
   if (!isKnown && networkHash !== null) await takeOff(trx, { keyHash: networkHash })
   if (!input.succeeded) {
@@ -169,7 +169,7 @@ const forgetOldestAddress = prepared((trx, signIn: LoginTry) =>
 
 /** Whether the account signed in from the address in the last 30 days. */
 export async function isKnownAddress(
-  db: Kysely<Database>,
+  db: Db,
   { pairHash, nowMilliseconds }: { pairHash: string; nowMilliseconds: number },
 ): Promise<boolean> {
   const since = nowMilliseconds - knownForMilliseconds

@@ -38,7 +38,8 @@ export class LoginThrottle {
     const network = networkOf(address)
     const networkHash = network === null ? null : sha256(`pair\n${network}\n${account}`)
     const isKnown = await isKnownAddress(this.#db.read, { pairHash, nowMilliseconds: this.#clock() })
-    // An address from which the account signed in recently does not queue behind strangers either.
+    // A caller at an address from which the account recently signed in does not queue behind strangers
+    // either.
     return this.#tries.run(isKnown ? pairHash : accountHash, async () => {
       const nowMilliseconds = this.#clock()
       const reserved: LoginTry = { accountHash, pairHash, networkHash, isKnown, nowMilliseconds }
@@ -53,7 +54,7 @@ export class LoginThrottle {
   }
 }
 
-/** The /48 around a /64, because one caller may have every /64 in it; null for IPv4. */
+/** The /48 around a /64, because one caller may control every /64 in it; null for IPv4. */
 function networkOf(address: string): string | null {
   return address.endsWith('::/64') ? `${address.split(':').slice(0, 3).join(':')}::/48` : null
 }

@@ -9,7 +9,7 @@ export interface SigningKeys {
   algorithm: 'RS256' | 'PS256'
   kid: string
   privateKey: KeyObject
-  /** Public members only (RFC 7517); what the service publishes and what it verifies with. */
+  /** Public members only (RFC 7517). The service publishes these keys and verifies with them. */
   jwks: { keys: PublicKey[] }
 }
 

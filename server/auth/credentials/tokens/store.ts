@@ -1,15 +1,18 @@
-import { type Kysely, sql, type Transaction } from '#kysely'
+import { sql } from '#kysely'
 import { prepared, unseen, unseenNumber } from '../../../db/prepared.ts'
-import type { Database } from '../../../db/tables.ts'
+import type { Db, Trx } from '../../../db/tables.ts'
 import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials } from '../../accounts/store.ts'
+import { type Touch, takeTouch } from '../passkeys/store.ts'
 
 export interface CreateRefreshFamilyInput extends CheckedCredentials {
+  /** Null if the password was checked. */
+  touch: Touch | null
   familyId: string
   tokenHash: string
   nowMilliseconds: number
-  /** End of the token if it is not used; that of the family comes before it. */
+  /** When the token expires if it is not used, unless the family ends earlier. */
   tokenExpiresAt: number
   familyExpiresAt: number
   userAgent: string | null
@@ -26,24 +29,32 @@ export interface TokenGrant {
 }
 
 /**
- * Makes a family with its first token. Throws `invalid-credentials` on the same condition as `createSession`.
+ * Creates a family with its first token. Throws `invalid-credentials` under the same condition as
+ * `createSession`.
  */
 export async function createRefreshFamily(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: CreateRefreshFamilyInput,
 ): Promise<{ roles: string[] }> {
   const { principalId, tokenExpiresAt, familyExpiresAt } = input
   const credentialsEpoch = await confirmCredentials(trx, input)
+  const passkeyId = await takeTouch(trx, input)
   const expiresAt = Math.min(tokenExpiresAt, familyExpiresAt)
-  await insertFamily(trx, { ...input, credentialsEpoch, tokenExpiresAt: expiresAt })
+  await insertFamily(trx, { ...input, credentialsEpoch, passkeyId, tokenExpiresAt: expiresAt })
   await endSurplusFamilies(trx, input)
   return { roles: await rolesOf(trx, principalId) }
 }
 
-const insertFamily = prepared((trx, family: CreateRefreshFamilyInput & { credentialsEpoch: number }) =>
+interface NewFamily extends CreateRefreshFamilyInput {
+  credentialsEpoch: number
+  passkeyId: string | null
+}
+
+const insertFamily = prepared((trx, family: NewFamily) =>
   trx.insertInto('refresh_families').values({
     id: family.familyId,
     principal_id: family.principalId,
+    passkey_id: family.passkeyId,
     credentials_epoch: family.credentialsEpoch,
     generation: 1,
     token_hash: family.tokenHash,
@@ -78,17 +89,17 @@ export interface RefreshToken {
   text: string
   hash: string
   familyId: string
-  /** From 1, one more at each rotation. */
+  /** Starts at 1 and rises by one with each rotation. */
   generation: number
-  /** Its tag is ours: it was issued once, for this family and generation. */
+  /** The tag is genuine: this service issued the token, for this family and generation. */
   isGenuine: boolean
 }
 
-/** For a token that was issued: its tag is ours, or it is the current token of its family. */
+/** Only for a token that was issued: its tag is genuine, or it is the current token of its family. */
 export interface RotateRefreshTokenInput extends Pick<RefreshToken, 'familyId' | 'generation' | 'hash'> {
   newTokenHash: string
   nowMilliseconds: number
-  /** End of the new token if it is not used; that of the family comes before it. */
+  /** When the new token expires if it is not used, unless the family ends earlier. */
   tokenExpiresAt: number
 }
 
@@ -99,12 +110,12 @@ export type RotationRefusal = {
 }
 
 /**
- * Uses a refresh token once, by one conditional UPDATE (RFC 9700 §4.14.2): of any number of simultaneous uses
- * exactly one rotates it, and each later one ends the family. A use that brings the successor that the token
- * already has is a repetition, not a second use: it is granted the same again until the successor is used.
+ * Uses a refresh token once, by one conditional UPDATE (RFC 9700 §4.14.2). Of any number of simultaneous
+ * uses, exactly one rotates it, and each later one ends the family. A request for the successor that the
+ * token already has repeats the first use: it gets the same answer until the successor is used.
  */
 export async function rotateRefreshToken(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: RotateRefreshTokenInput,
 ): Promise<TokenGrant | RotationRefusal> {
   const isRotated = (await rotate(trx, input)).numAffectedRows === 1n
@@ -146,9 +157,9 @@ const rotate = prepared((trx, token: RotateRefreshTokenInput) =>
 )
 
 /**
- * The account of a family whose token is now the new one, in one statement and so of one snapshot. A change
- * of credentials since the UPDATE has also ended the family, so no grant carries the date of a change that it
- * must not survive.
+ * Reads the account of the family that now has the new token, in one statement and so from one snapshot. A
+ * change of credentials since the UPDATE has also ended the family, so no grant carries the date of a change
+ * that should have ended it.
  */
 const selectAccount = prepared((trx, token: RotateRefreshTokenInput) =>
   trx
@@ -178,7 +189,7 @@ const endReusedFamily = prepared((trx, token: RotateRefreshTokenInput) =>
 
 /** Ends a family and returns whose it was; null if there is none. */
 export async function endFamily(
-  trx: Transaction<Database>,
+  trx: Trx,
   { familyId }: { familyId: string },
 ): Promise<{ familyId: string; principalId: number } | null> {
   const ended = await trx
@@ -190,7 +201,7 @@ export async function endFamily(
 }
 
 /** Whether it is the current token of its family, whatever key made its tag. */
-export async function isServingToken(db: Kysely<Database>, token: RefreshToken): Promise<boolean> {
+export async function isServingToken(db: Db, token: RefreshToken): Promise<boolean> {
   return (await selectServing(db, token)).rows.length === 1
 }
 

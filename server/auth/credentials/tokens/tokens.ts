@@ -20,15 +20,15 @@ export interface TokenSubject {
   /** Null for a service. */
   signIn: SignIn | null
   /**
-   * When the credentials of the account last changed (milliseconds), read together with the roles or before
-   * them.
+   * When the credentials of the account last changed, in milliseconds. Read together with the roles, or
+   * before them.
    */
   credentialsChangedAt: number
 }
 
 export interface IssuedToken {
   token: string
-  /** Milliseconds; equals the claim `exp`. */
+  /** In milliseconds; equals the claim `exp`. */
   expiresAt: number
 }
 
@@ -56,7 +56,7 @@ export class AccessTokens {
    */
   readonly #verified = new Map<string, VerifiedToken>()
 
-  /** `issuer` is the public address: `iss` and `aud` of every token. */
+  /** `issuer` is the public address, which is the `iss` and `aud` of every token. */
   constructor(keys: SigningKeys, issuer: () => string, clock: Clock) {
     this.#keys = keys
     this.#issuer = issuer
@@ -153,8 +153,8 @@ export class AccessTokens {
 }
 
 /**
- * RFC 9068 §2.2.1, OpenID Connect Core §2: when the password was given, in whole seconds; and in which sign-
- * in.
+ * The claims about a sign-in: its id, and when the password was given, in whole seconds (RFC 9068 §2.2.1,
+ * OpenID Connect Core §2).
  */
 function claimsOf(signIn: SignIn | null): JWTPayload {
   return signIn === null ? {} : { auth_time: secondOf(signIn.authenticatedAt), sid: signIn.id }
@@ -165,7 +165,7 @@ function signInOf({ auth_time: seconds, sid: id }: JWTPayload): SignIn | null {
   return { id, authenticatedAt: seconds * 1000 }
 }
 
-/** One spelling for one token: three parts of base64url without padding or stray bits (RFC 4648 §3.5). */
+/** A token has one spelling: three parts of base64url without padding or stray bits (RFC 4648 §3.5). */
 function isCanonical(token: string): boolean {
   const parts = token.split('.')
   return (

@@ -1,16 +1,11 @@
 import { formatInstant, formatInstantOrNull } from '../../../clock.ts'
 import { Problem } from '../../../http/problems.ts'
-import type { App } from '../../../http/route.ts'
+import { type Routes, route } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
-import {
-  findClientAccount,
-  listClients,
-  type ClientAccount as StoredClient,
-} from '../../accounts/clients/store.ts'
-import { countAccounts } from '../../accounts/store.ts'
+import { findClientAccount, type ClientAccount as StoredClient } from '../../accounts/clients/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { changing, idParameter, readStamp, requireId, shownOnce, tags } from './requests.ts'
-import { registerAdd, registerChange, registerEnd, registerList, registerRead } from './resource.ts'
+import { changing, idParameter, readStamp, requireId, shownOnce } from './requests.ts'
+import { addition, change, ending, read, search } from './resource.ts'
 import {
   AddClientCommand,
   AddClientResponse,
@@ -21,87 +16,62 @@ import {
   RotateClientSecretResponse,
 } from './schemas.ts'
 
-const url = '/v1/clients'
-const one = { url: `${url}/:id`, parameters: idParameter }
-const secrets = { ...one, url: `${one.url}/secrets` }
-
-export function registerClients(app: App, parts: AuthParts): void {
-  const { db } = parts
-  registerList(app, {
-    url,
-    operationId: 'listClients',
+export const clientRoutes: Routes<AuthParts> = {
+  listClients: search('/v1/clients', {
     summary: 'List service clients',
-    description: 'Ordered by id.',
-    response: PaginatedListOfClientAccount,
-    find: async ({ offset, pageSize: limit }) => ({
-      items: (await listClients(db.read, { offset, limit })).map(toResponse),
-      totalCount: await countAccounts(db.read, 'client'),
-    }),
-  })
-  registerAddClient(app, parts)
-  registerRead(app, {
-    ...one,
-    operationId: 'getClient',
+    description: 'Ordered by id. `filter` is the beginning of a client ID or a display name.',
+    page: PaginatedListOfClientAccount,
+    find: async ({ db }, wanted, options) => {
+      const { items, totalCount } = await db.query('findClients', wanted, options)
+      return { items: items.map(toResponse), totalCount }
+    },
+  }),
+  addClient: addition('/v1/clients', {
+    summary: 'Add a service client',
+    description: 'The answer has its secret, which is never shown again.',
+    problems: ['name-taken', 'unknown-role', 'not-an-owner'],
+    body: AddClientCommand,
+    answer: AddClientResponse,
+    isShownOnce: true,
+    add: async ({ db }, { endsAtUtc: endsAt, ownerId, ...client }, stamp) => {
+      const clientSecret = newSecret()
+      const details = { endsAt, ownerId: ownerId?.value ?? null, secretHash: sha256(clientSecret) }
+      const { id } = await db.write('addClient', { ...client, ...details, stamp })
+      return { name: id, answer: { id, clientSecret } }
+    },
+  }),
+  getClient: read('/v1/clients/:id', {
     summary: 'Read a service client',
-    description: 'A change takes the entity tag as its If-Match. Using the client does not change the tag.',
+    description: 'Send the entity tag as If-Match with a change. Using the client does not change the tag.',
     problems: ['client-not-found'],
-    response: ClientAccount,
-    find: async (request) => {
+    parameters: idParameter,
+    answer: ClientAccount,
+    find: async ({ db }, request) => {
       const client = await findClientAccount(db.read, requireId(request, 'client-not-found'))
       if (client === undefined) throw new Problem('client-not-found')
       return { version: client.version, answer: toResponse(client) }
     },
-  })
-  registerChange(app, parts, {
-    method: 'PATCH',
-    ...one,
-    operationId: 'changeClient',
+  }),
+  changeClient: change('PATCH /v1/clients/:id', {
     summary: 'Change a service client',
     description:
-      'Changes everything that is sent, or nothing. Disabling the client, taking a role away or choosing an earlier end ends its current tokens within five minutes. From its end on it gets no token.',
-    problems: ['client-not-found', 'unknown-role'],
+      'Changes everything that is sent, or nothing. Disabling the client, taking a role away or choosing an earlier end ends its current tokens within five minutes. After its end it gets no token.',
+    problems: ['client-not-found', 'unknown-role', 'not-an-owner'],
+    parameters: idParameter,
     body: ChangeClientCommand,
-    change: (changes, how, request) =>
-      db.write('changeClient', { id: requireId(request, 'client-not-found'), changes, ...how }),
-  })
-  registerRotate(app, parts)
-  registerDropOld(app, parts)
-}
-
-function registerAddClient(app: App, parts: AuthParts): void {
-  registerAdd(app, parts, {
-    url,
-    operationId: 'addClient',
-    summary: 'Add a service client',
-    description: 'The answer has its secret, which is never shown again.',
-    problems: ['name-taken', 'unknown-role'],
-    body: AddClientCommand,
-    response: AddClientResponse,
-    isShownOnce: true,
-    add: async ({ endsAtUtc: endsAt, ...client }, stamp) => {
-      const clientSecret = newSecret()
-      const secretHash = sha256(clientSecret)
-      const { id } = await parts.db.write('addClient', { ...client, endsAt, secretHash, stamp })
-      return { name: id, answer: { id, clientSecret } }
-    },
-  })
-}
-
-function registerRotate(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: secrets.url,
-    config: { ...changing, problems: ['client-not-found'], parameters: idParameter },
-    schema: {
-      operationId: 'rotateClientSecret',
-      summary: 'Give a service client a new secret',
-      description:
-        'The answer has the secret, which is never shown again. The previous secret works until it is dropped. One before that ends at once, with the tokens issued so far.',
-      tags,
-      body: RotateClientSecretCommand,
-      response: { 201: RotateClientSecretResponse },
-    },
-    handler: async (request, reply) => {
+    change: ({ change }, changes, how, request) =>
+      change('changeClient', { id: requireId(request, 'client-not-found'), changes, ...how }),
+  }),
+  rotateClientSecret: route('POST /v1/clients/:id/secrets', {
+    summary: 'Give a service client a new secret',
+    description:
+      'The answer has the secret, which is never shown again. The previous secret works until it is dropped. One before that ends at once, with the tokens issued so far.',
+    ...changing,
+    problems: ['client-not-found'],
+    parameters: idParameter,
+    body: RotateClientSecretCommand,
+    response: { 201: RotateClientSecretResponse },
+    handler: async (parts, request, reply) => {
       const clientSecret = newSecret()
       await parts.db.write('rotateClientSecret', {
         account: { kind: 'client', id: requireId(request, 'client-not-found') },
@@ -112,21 +82,17 @@ function registerRotate(app: App, parts: AuthParts): void {
       reply.code(201).headers(shownOnce)
       return { clientSecret }
     },
-  })
-}
-
-function registerDropOld(app: App, parts: AuthParts): void {
-  registerEnd(app, parts, {
-    ...secrets,
-    operationId: 'dropOldClientSecrets',
+  }),
+  dropOldClientSecrets: ending('/v1/clients/:id/secrets', {
     summary: 'End a rotation: keep the newest secret only',
     description: 'If there was another secret, the tokens issued so far end within five minutes.',
     problems: ['client-not-found'],
-    end: (request, stamp) => {
+    parameters: idParameter,
+    end: ({ change }, request, stamp) => {
       const account = { kind: 'client', id: requireId(request, 'client-not-found') } as const
-      return parts.db.write('dropOldClientSecrets', { account, stamp })
+      return change('dropOldClientSecrets', { account, stamp })
     },
-  })
+  }),
 }
 
 function toResponse({ endsAt, lastUsedAt, createdAt, demo: _, version: __, ...client }: StoredClient) {

@@ -1,9 +1,19 @@
 import { parseTimeZone } from '../../../clock.ts'
-import { Fault, type Field, instantField, textField } from '../../../http/fields.ts'
+import { text } from '../../../http/answers.ts'
+import {
+  anyText,
+  Fault,
+  type Field,
+  instantField,
+  int32Field,
+  orNull,
+  refined,
+  textField,
+} from '../../../http/fields.ts'
 import { Type } from '../../../http/schema.ts'
-import { legibleText } from '../../../http/text.ts'
+import { legibleText, namePattern } from '../../../http/text.ts'
 import { isPermission, type Permission, permissions } from '../../../permissions.ts'
-import { emailPattern, namePattern, normalizeEmail } from '../../accounts/names.ts'
+import { emailPattern, normalizeEmail } from '../../accounts/names.ts'
 
 /** A member that may be left out; it is then null. */
 export function optional<T>(field: Field<T>): Field<T | null> {
@@ -12,9 +22,8 @@ export function optional<T>(field: Field<T>): Field<T | null> {
 
 /** A member that may be left out, or be null to clear the value. */
 export function clearable<T>(field: Field<T>): Field<{ value: T | null } | null> {
-  const { description, examples, ...schema } = field.schema
   return {
-    schema: { anyOf: [schema, { type: 'null' }], description, examples },
+    schema: orNull(field.schema),
     isOptional: true,
     read(value) {
       if (value === null) return { value: null }
@@ -24,55 +33,27 @@ export function clearable<T>(field: Field<T>): Field<{ value: T | null } | null>
   }
 }
 
-/** The name of a user, a service or a role. */
-export function nameField(description: string, example: string): Field<string> {
-  return {
-    schema: Type.String({
-      pattern: namePattern.source,
-      description: `${description} A letter, then up to 63 letters, digits and . _ -`,
-      examples: [example],
-    }),
-    read(value) {
-      if (typeof value !== 'string') return new Fault('type', 'must be a string.')
-      return namePattern.test(value)
-        ? value
-        : new Fault('format', 'must begin with a letter and have at most 64 letters, digits and . _ -')
-    },
-  }
-}
-
-const emailText = textField(3, 254, {})
-
 /** No spaces, although the sign-in takes them: such an email could never be found. */
-export const newEmailField: Field<string> = {
-  schema: Type.String({
-    minLength: 3,
-    maxLength: 254,
-    pattern: emailPattern.source,
-    description:
-      'The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored.',
-    examples: ['jo@example.com'],
-  }),
-  read(value) {
-    const text = emailText.read(value)
-    if (text instanceof Fault) return text
-    return (
-      normalizeEmail(text) ?? new Fault('format', 'must have one @ between non-empty sides and no spaces.')
-    )
-  },
-}
+export const newEmailField = refined(
+  textField(3, 254),
+  text(
+    'The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored.',
+    'jo@example.com',
+    { minLength: 3, maxLength: 254, pattern: emailPattern.source },
+  ),
+  (given) =>
+    normalizeEmail(given) ?? new Fault('format', 'must have one @ between non-empty sides and no spaces.'),
+)
 
-export const timeZoneField: Field<string> = {
-  schema: Type.String({
-    pattern: '^[A-Za-z][A-Za-z0-9_+\\-/]{1,63}$',
-    description: 'Time zone of audit stamps, as an IANA name; if left out, the default of the service.',
-    examples: ['Europe/Berlin'],
-  }),
-  read(value) {
-    if (typeof value !== 'string') return new Fault('type', 'must be a string.')
-    return parseTimeZone(value) ?? new Fault('unknown', 'must be an IANA name such as Europe/Berlin.')
-  },
-}
+export const timeZoneField = refined(
+  anyText,
+  text(
+    'Time zone of audit stamps, as an IANA name; if left out, the default of the service.',
+    'Europe/Berlin',
+    { pattern: '^[A-Za-z][A-Za-z0-9_+\\-/]{1,63}$' },
+  ),
+  (zone) => parseTimeZone(zone) ?? new Fault('unknown', 'must be an IANA name such as Europe/Berlin.'),
+)
 
 const rolesLimit = 50
 
@@ -109,13 +90,38 @@ export const permissionsField: Field<Permission[]> = {
   },
 }
 
-export const clientNameField = legibleText(200, {
-  description: 'Display name.',
-  examples: ['Billing, nightly run'],
-})
+export const displayNameField = legibleText(200, 'What people call it.', 'Billing, nightly run')
 
-export const endField = instantField({
-  description:
-    'From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.',
-  examples: ['2027-06-30T22:00:00Z'],
-})
+export const endField = instantField(
+  'From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.',
+  '2027-06-30T22:00:00Z',
+)
+
+/** Up to 2,147,483,647, like the number. */
+const idPattern =
+  '^(?:[1-9][0-9]{0,8}|1[0-9]{9}|20[0-9]{8}|21[0-3][0-9]{7}|214[0-6][0-9]{6}|2147[0-3][0-9]{5}|' +
+  '21474[0-7][0-9]{4}|214748[0-2][0-9]{3}|2147483[0-5][0-9]{2}|21474836[0-3][0-9]|214748364[0-7])$'
+
+export const userIdField = (description: string, example: number) =>
+  int32Field(1, 2_147_483_647, { pattern: idPattern, description, examples: [example] })
+
+export const ownerField = userIdField(
+  'Id of an enabled user, who counts as creator of every order that the client creates from now on.',
+  3,
+)
+
+const withoutControls = /^\P{Cc}*$/u
+
+export const beginningField: Field<string> = {
+  schema: Type.String({
+    maxLength: 254,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    description: 'How the name begins; case is ignored.',
+    examples: ['jo'],
+  }),
+  read(value) {
+    const text = textField(1, 254).read(value)
+    const isFaulty = typeof text === 'string' && !withoutControls.test(text)
+    return isFaulty ? new Fault('characters', 'must not contain control characters.') : text
+  },
+}

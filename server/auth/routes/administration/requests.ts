@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { stampOf } from '../../../audit/audit.ts'
-import { Problem, type ProblemCode } from '../../../http/problems.ts'
+import type { ProblemCode } from '../../../http/catalogue.ts'
+import { Problem } from '../../../http/problems.ts'
 import { callerOf } from '../../../http/route.ts'
+import { findUser } from '../../accounts/users/store.ts'
+import type { PresentedSignIn } from '../../credentials/passkeys/store.ts'
 import type { AuthParts } from '../../login.ts'
-
-export const tags = ['Administration']
 
 /** Every change needs a person with the permission who gave their password in the last five minutes. */
 export const changing = { access: 'Accounts.Manage', needsRecentSignIn: true } as const
@@ -23,6 +24,20 @@ export function requireId(request: FastifyRequest, unknown: ProblemCode): number
   const number = /^[1-9]\d{0,9}$/.test(id) ? Number(id) : 0
   if (number < 1 || number > 2_147_483_647) throw new Problem(unknown)
   return number
+}
+
+/** The id in the path, if a user has it. Throws `user-not-found`. */
+export async function requireUserId(request: FastifyRequest, { db }: AuthParts): Promise<number> {
+  const id = requireId(request, 'user-not-found')
+  if ((await findUser(db.read, id)) === undefined) throw new Problem('user-not-found')
+  return id
+}
+
+/** The sign-in that the request presented. Throws `authentication-required` for a service. */
+export function presentedSignIn(request: FastifyRequest): PresentedSignIn {
+  const { signIn, session } = callerOf(request)
+  if (signIn === null) throw new Problem('authentication-required')
+  return { id: signIn.id, idHash: session?.presentedIdHash ?? null }
 }
 
 /** For answers that hold a secret. */

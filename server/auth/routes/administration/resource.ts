@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Stamp } from '../../../audit/audit.ts'
+import { pageLimitMilliseconds, type QueryOptions } from '../../../db/port.ts'
+import type { ProblemCode } from '../../../http/catalogue.ts'
 import { noContent, type Parsed, queryOf } from '../../../http/fields.ts'
 import {
   describePage,
@@ -16,57 +18,81 @@ import {
   etagHeader,
   ifMatchHeader,
   ifNoneMatchHeader,
-  matchesNone,
+  sendVersion,
   versionTag,
 } from '../../../http/preconditions.ts'
-import type { ProblemCode } from '../../../http/problems.ts'
-import { type App, locationHeader } from '../../../http/route.ts'
+import { callerOf, locationHeader, route } from '../../../http/route.ts'
 import type { Schema, Static } from '../../../http/schema.ts'
 import type { Access } from '../../../permissions.ts'
+import type { AccountsRequest } from '../../accounts/query.ts'
 import type { AuthParts } from '../../login.ts'
-import { changing, readStamp, tags } from './requests.ts'
+import { beginningField } from './fields.ts'
+import { changing, readStamp } from './requests.ts'
 
-/** What a route says about itself. Below are the routes that users, service clients and roles have alike. */
+/** What a route declares about itself. The routes below are the same for users, service clients and roles. */
 interface Operation {
-  url: string
-  operationId: string
   summary: string
   description: string
   problems?: readonly ProblemCode[]
   parameters?: Record<string, Record<string, unknown>>
 }
 
-function routeOf({ url, problems = [], parameters = {}, operationId, summary, description }: Operation) {
-  return { url, config: { problems, parameters }, schema: { operationId, summary, description, tags } }
-}
-
 const PagesQuery = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })
+
+type Found<Page> = Promise<{
+  items: Static<Page> extends { items: infer Items } ? Items : never
+  totalCount: number
+}>
 
 interface List<Page extends Schema> extends Operation {
   access?: Access
-  tags?: readonly string[]
-  response: Page
-  find: (
-    page: PageRequest,
-    request: FastifyRequest,
-  ) => Promise<{ items: Static<Page> extends { items: infer Items } ? Items : never; totalCount: number }>
+  page: Page
+  querystring?: typeof PagesQuery
+  find: (parts: AuthParts, page: PageRequest, request: FastifyRequest) => Found<Page>
 }
 
-/** A list by pages. */
-export function registerList<Page extends Schema>(app: App, list: List<Page>): void {
-  const { url, config, schema } = routeOf(list)
-  const { access = 'Accounts.Manage', tags: listTags = tags, response } = list
-  app.route({
-    method: 'GET',
-    url,
-    config: { ...config, access, responseHeaders: { 200: [linkHeader] } },
-    schema: { ...schema, tags: listTags, querystring: PagesQuery, response: { 200: response as Schema } },
-    handler: async (request, reply) => {
-      const page = pageRequest(request.query.pageNumber, request.query.pageSize)
-      const { items, totalCount } = await list.find(page, request)
-      const description = describePage(totalCount, page)
-      reply.headers(pageLinks(pathOf(url, request), request.raw.url, PagesQuery, description))
+/** A list in pages. */
+export function list<Page extends Schema>(
+  url: `/${string}`,
+  { page, find, querystring = PagesQuery, ...about }: List<Page>,
+) {
+  return route(`GET ${url}`, {
+    access: 'Accounts.Manage',
+    ...about,
+    responseHeaders: { 200: [linkHeader] },
+    querystring,
+    response: { 200: page as Schema },
+    handler: async (parts: AuthParts, request, reply) => {
+      const wanted = pageRequest(request.query.pageNumber, request.query.pageSize)
+      const { items, totalCount } = await find(parts, wanted, request)
+      const description = describePage(totalCount, wanted)
+      reply.headers(pageLinks(pathOf(url, request), request.raw.url, querystring, description))
       return { items, ...description }
+    },
+  })
+}
+
+const SearchQuery = queryOf({
+  pageNumber: pageNumberField,
+  pageSize: pageSizeField,
+  filter: beginningField,
+})
+
+interface Search<Page extends Schema> extends Operation {
+  page: Page
+  find: (parts: AuthParts, wanted: AccountsRequest, options: QueryOptions) => Found<Page>
+}
+
+/** A list that can be searched. It may be long, so it is read away from the event loop. */
+export function search<Page extends Schema>(url: `/${string}`, { find, ...about }: Search<Page>) {
+  return list(url, {
+    ...about,
+    problems: ['overloaded', 'filter-too-expensive'],
+    querystring: SearchQuery,
+    find: (parts, { offset, pageSize: limit }, request) => {
+      const { filter = null } = request.query as { filter?: string }
+      const options = { limitMilliseconds: pageLimitMilliseconds, caller: String(callerOf(request).id) }
+      return find(parts, { filter, offset, limit }, options)
     },
   })
 }
@@ -75,97 +101,90 @@ function pathOf(url: string, { params }: FastifyRequest): string {
   return url.replace(/:(\w+)/, (_, name) => (params as Record<string, string>)[name] ?? '')
 }
 
-/** One page of a list that is read whole. */
+/** One page of a list that was read as a whole. */
 export function pageOf<Item>(all: Item[], { offset, pageSize }: PageRequest) {
   return { items: all.slice(offset, offset + pageSize), totalCount: all.length }
 }
 
 interface Read<Answer extends Schema> extends Operation {
-  response: Answer
-  find: (request: FastifyRequest) => Promise<{ version: number; answer: Static<Answer> }>
+  answer: Answer
+  find: (parts: AuthParts, request: FastifyRequest) => Promise<{ version: number; answer: Static<Answer> }>
 }
 
 /** Answers with the version as entity tag, or 304 if the caller has that version. */
-export function registerRead<Answer extends Schema>(app: App, read: Read<Answer>): void {
-  const { url, config, schema } = routeOf(read)
-  app.route({
-    method: 'GET',
-    url,
-    config: {
-      ...config,
-      access: 'Accounts.Manage',
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [etagHeader] },
-    },
-    schema: { ...schema, response: { 200: read.response as Schema, 304: noContent } },
-    handler: async (request, reply) => {
-      const { version, answer } = await read.find(request)
-      const etag = versionTag(version)
-      reply.header('etag', etag).header('cache-control', cacheControl)
-      const isNew = matchesNone(request.headers['if-none-match'], etag)
-      return isNew ? answer : reply.code(304).send(undefined)
+export function read<Answer extends Schema>(url: `/${string}`, { answer, find, ...about }: Read<Answer>) {
+  return route(`GET ${url}`, {
+    ...about,
+    access: 'Accounts.Manage',
+    requestHeaders: [ifNoneMatchHeader],
+    responseHeaders: { 200: [etagHeader] },
+    response: { 200: answer as Schema, 304: noContent },
+    handler: async (parts: AuthParts, request, reply) => {
+      const found = await find(parts, request)
+      return sendVersion(request, reply, found.version, found.answer)
     },
   })
 }
 
-interface Add<Body, Answer extends Schema> extends Operation {
+interface Addition<Body, Answer extends Schema> extends Operation {
   body: Parsed<Body>
-  response: Answer
+  answer: Answer
   /** The answer holds a secret. */
   isShownOnce?: boolean
-  /** `name` ends the path of what was added. */
-  add: (body: Body, stamp: Stamp) => Promise<{ name: number | string; answer: Static<Answer> }>
+  /** `name` is the last segment of the path to what was added. */
+  add: (
+    parts: AuthParts,
+    body: Body,
+    stamp: Stamp,
+  ) => Promise<{ name: number | string; answer: Static<Answer> }>
 }
 
-export function registerAdd<Body, Answer extends Schema>(
-  app: App,
-  parts: AuthParts,
-  addition: Add<Body, Answer>,
-): void {
-  const { url, config, schema } = routeOf(addition)
-  const { body, response, isShownOnce = false } = addition
-  app.route({
-    method: 'POST',
-    url,
-    config: { ...config, ...changing, responseHeaders: { 201: [locationHeader, etagHeader] } },
-    schema: { ...schema, body: body as Schema, response: { 201: response as Schema } },
-    handler: async (request, reply) => {
-      const { name, answer } = await addition.add(request.body as Body, readStamp(request, parts))
-      reply.code(201).header('location', `${url}/${name}`).header('etag', versionTag(1))
+export function addition<Body, Answer extends Schema>(
+  url: `/${string}`,
+  { body, answer, isShownOnce = false, add, ...about }: Addition<Body, Answer>,
+) {
+  return route(`POST ${url}`, {
+    ...about,
+    ...changing,
+    responseHeaders: { 201: [locationHeader, etagHeader] },
+    body: body as Schema,
+    response: { 201: answer as Schema },
+    handler: async (parts: AuthParts, request, reply) => {
+      const added = await add(parts, request.body as Body, readStamp(request, parts))
+      reply.code(201).header('location', `${url}/${added.name}`).header('etag', versionTag(1))
       reply.header('cache-control', isShownOnce ? 'no-store' : cacheControl)
-      return answer
+      return added.answer
     },
   })
 }
 
 interface Change<Body> extends Operation {
-  method: 'PATCH' | 'PUT'
   body: Parsed<Body>
   change: (
+    parts: AuthParts,
     body: Body,
     how: { acceptedVersions: number[] | null; stamp: Stamp },
     request: FastifyRequest,
   ) => Promise<{ version: number }>
 }
 
-/** A change of the version that If-Match names, or of any. */
-export function registerChange<Body>(app: App, parts: AuthParts, change: Change<Body>): void {
-  const { url, config, schema } = routeOf(change)
-  app.route({
-    method: change.method,
-    url,
-    config: {
-      ...config,
-      ...changing,
-      problems: ['precondition-failed', ...config.problems],
-      requestHeaders: [ifMatchHeader],
-      responseHeaders: { 204: [etagHeader], 412: [etagHeader] },
-    },
-    schema: { ...schema, body: change.body as Schema, response: { 204: noContent } },
-    handler: async (request, reply) => {
+/** A change of the version that If-Match names, or of any version without that header. */
+export function change<Body>(
+  address: `${'PATCH' | 'PUT'} /${string}`,
+  { body, change, problems = [], ...about }: Change<Body>,
+) {
+  return route(address, {
+    ...about,
+    ...changing,
+    problems: ['precondition-failed', ...problems],
+    requestHeaders: [ifMatchHeader],
+    responseHeaders: { 204: [etagHeader], 412: [etagHeader] },
+    body: body as Schema,
+    response: { 204: noContent },
+    handler: async (parts: AuthParts, request, reply) => {
       const stamp = readStamp(request, parts)
       const how = { acceptedVersions: acceptedVersions(request.headers['if-match']), stamp }
-      const { version } = await change.change(request.body as Body, how, request)
+      const { version } = await change(parts, request.body as Body, how, request)
       reply.header('etag', versionTag(version)).header('cache-control', cacheControl)
       return reply.code(204).send(undefined)
     },
@@ -173,18 +192,16 @@ export function registerChange<Body>(app: App, parts: AuthParts, change: Change<
 }
 
 interface End extends Operation {
-  end: (request: FastifyRequest, stamp: Stamp) => Promise<unknown>
+  end: (parts: AuthParts, request: FastifyRequest, stamp: Stamp) => Promise<unknown>
 }
 
-export function registerEnd(app: App, parts: AuthParts, ending: End): void {
-  const { url, config, schema } = routeOf(ending)
-  app.route({
-    method: 'DELETE',
-    url,
-    config: { ...config, ...changing },
-    schema: { ...schema, response: { 204: noContent } },
-    handler: async (request, reply) => {
-      await ending.end(request, readStamp(request, parts))
+export function ending(url: `/${string}`, { end, ...about }: End) {
+  return route(`DELETE ${url}`, {
+    ...about,
+    ...changing,
+    response: { 204: noContent },
+    handler: async (parts: AuthParts, request, reply) => {
+      await end(parts, request, readStamp(request, parts))
       return reply.code(204).send(undefined)
     },
   })

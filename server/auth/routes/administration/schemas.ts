@@ -1,207 +1,170 @@
-import { bodyOf, booleanField, instantSchema, int32Schema, named } from '../../../http/fields.ts'
+import { answerOf, flag, instant, int32, nullable, text } from '../../../http/answers.ts'
+import { booleanField, exactBodyOf } from '../../../http/fields.ts'
 import { pageSchema } from '../../../http/paging.ts'
 import { permissionSchema } from '../../../http/problem-schema.ts'
 import { Type } from '../../../http/schema.ts'
+import { nameField } from '../../../http/text.ts'
 import {
   clearable,
-  clientNameField,
+  displayNameField,
   endField,
-  nameField,
   newEmailField,
   optional,
+  ownerField,
   permissionsField,
   rolesField,
   timeZoneField,
 } from './fields.ts'
 
-const id = int32Schema({ description: 'Id of the account.', examples: [2] })
+const id = int32('Id of the account.', 2)
 const roles = Type.Array(Type.String(), {
   description: 'Names of the roles, sorted.',
   examples: [['Operator']],
 })
-const instant = (description: string, example: string) => instantSchema({ description, examples: [example] })
 const createdAtUtc = instant('When it was created.', '2026-11-20T10:00:00.000Z')
-const textOrNull = (description: string, example: string, format: { format?: string } = {}) =>
-  Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    ...format,
-    description,
-    examples: [example],
-  })
-const dateTime = { format: 'date-time' }
 
 const userName = nameField('Name of the user on orders and in the log.', 'jo')
 
-export const AddUserCommand = bodyOf('AddUserCommand', 'A new user, who has no password yet.', {
+export const AddUserCommand = exactBodyOf('AddUserCommand', 'A new user, who has no password yet.', {
   userName,
   email: newEmailField,
   roles: rolesField,
   timeZone: optional(timeZoneField),
 })
 
-export const ChangeUserCommand = bodyOf('ChangeUserCommand', 'What to change; the rest stays.', {
+export const ChangeUserCommand = exactBodyOf('ChangeUserCommand', 'What to change; the rest stays.', {
   userName: optional(userName),
   email: optional(newEmailField),
   timeZone: clearable(timeZoneField),
   roles: optional(rolesField),
   enabled: optional(
-    booleanField({
-      description: 'Whether the user can sign in. Disabling ends every session and token.',
-      examples: [true],
-    }),
+    booleanField('Whether the user can sign in. Disabling ends every session and token.', true),
   ),
 })
 
-export const AddUserResponse = named('AddUserResponse', Type.Object({ id }))
+export const AddUserResponse = answerOf('AddUserResponse', undefined, { id })
 
-export const UserAccount = named(
-  'UserAccount',
-  Type.Object(
-    {
-      id,
-      userName: Type.String({ description: 'Name of the user.', examples: ['jo'] }),
-      email: Type.String({
-        description: 'The email that the user signs in with.',
-        examples: ['jo@example.com'],
-      }),
-      timeZone: textOrNull(
-        'Time zone of audit stamps, as an IANA name; null for the default of the service.',
-        'Europe/Berlin',
-      ),
-      roles,
-      enabled: Type.Boolean({ description: 'Whether the user can sign in.', examples: [true] }),
-      hasPassword: Type.Boolean({
-        description: 'False until the user has set a password by a link; signing in needs one.',
-        examples: [true],
-      }),
-      createdAtUtc,
-    },
-    { description: 'A user as administrators see it.' },
+export const UserAccount = answerOf('UserAccount', 'A user as administrators see it.', {
+  id,
+  userName: text('Name of the user.', 'jo'),
+  email: text('The email that the user signs in with.', 'jo@example.com'),
+  timeZone: nullable(
+    'string',
+    'Time zone of audit stamps, as an IANA name; null for the default of the service.',
+    'Europe/Berlin',
   ),
-)
+  roles,
+  enabled: flag('Whether the user can sign in.', true),
+  hasPassword: flag('False until the user has set a password by a link; signing in needs one.', true),
+  createdAtUtc,
+})
 
 export const PaginatedListOfUserAccount = pageSchema('PaginatedListOfUserAccount', UserAccount)
 
-export const UserLink = named(
-  'UserLink',
-  Type.Object({
-    link: Type.String({
-      description: 'Where the user sets the password. Shown once, and stored as a hash.',
-      examples: ['https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
-    }),
-    expiresAtUtc: instant('When the link expires.', '2026-11-21T10:00:00.000Z'),
-  }),
-)
+export const UserLink = answerOf('UserLink', undefined, {
+  link: text(
+    'Where the user sets the password. Shown once, and stored as a hash.',
+    'https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU',
+  ),
+  expiresAtUtc: instant('When the link expires.', '2026-11-21T10:00:00.000Z'),
+})
 
-export const AddClientCommand = bodyOf('AddClientCommand', 'A new service client.', {
+export const AddClientCommand = exactBodyOf('AddClientCommand', 'A new service client.', {
   clientId: nameField(
     'Name of the service in its tokens, on orders and in the log; it never changes.',
     'billing',
   ),
-  name: optional(clientNameField),
+  displayName: optional(displayNameField),
   roles: rolesField,
   endsAtUtc: optional(endField),
+  ownerId: clearable(ownerField),
 })
 
-export const ChangeClientCommand = bodyOf('ChangeClientCommand', 'What to change; the rest stays.', {
-  name: clearable(clientNameField),
+export const ChangeClientCommand = exactBodyOf('ChangeClientCommand', 'What to change; the rest stays.', {
+  displayName: clearable(displayNameField),
   endsAtUtc: clearable(endField),
+  ownerId: clearable(ownerField),
   roles: optional(rolesField),
-  enabled: optional(
-    booleanField({
-      description: 'Whether the client gets tokens. Disabling ends those that it has.',
-      examples: [true],
-    }),
-  ),
+  enabled: optional(booleanField('Whether the client gets tokens. Disabling ends those that it has.', true)),
 })
 
-export const RotateClientSecretCommand = bodyOf('RotateClientSecretCommand', 'How to replace the secret.', {
-  dropOld: optional(
-    booleanField({
-      description: 'Ends every earlier secret at once, with the tokens issued for them; false if left out.',
-      examples: [false],
-    }),
-  ),
-})
-
-const clientSecret = Type.String({
-  description: 'The secret. Shown once, and stored as a hash.',
-  examples: ['Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
-})
-
-export const AddClientResponse = named('AddClientResponse', Type.Object({ id, clientSecret }))
-export const RotateClientSecretResponse = named('RotateClientSecretResponse', Type.Object({ clientSecret }))
-
-export const ClientAccount = named(
-  'ClientAccount',
-  Type.Object(
-    {
-      id,
-      clientId: Type.String({ description: 'Name of the service in its tokens.', examples: ['billing'] }),
-      name: textOrNull('Display name.', 'Billing, nightly run'),
-      roles,
-      enabled: Type.Boolean({ description: 'Whether the client gets tokens.', examples: [true] }),
-      secrets: int32Schema({ description: 'Active secrets: two during a rotation.', examples: [1] }),
-      endsAtUtc: textOrNull(
-        'From then on, the client gets no token; null for no end.',
-        '2027-06-30T22:00:00.000Z',
-        dateTime,
+export const RotateClientSecretCommand = exactBodyOf(
+  'RotateClientSecretCommand',
+  'How to replace the secret.',
+  {
+    dropOld: optional(
+      booleanField(
+        'Ends every earlier secret at once, with the tokens issued for them; false if left out.',
+        false,
       ),
-      lastUsedAtUtc: textOrNull(
-        'When the client last got a token, to the minute; null for never.',
-        '2026-11-20T10:00:00.000Z',
-        dateTime,
-      ),
-      createdAtUtc,
-    },
-    { description: 'A service client as administrators see it.' },
-  ),
+    ),
+  },
 )
+
+const clientSecret = text(
+  'The secret. Shown once, and stored as a hash.',
+  'Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU',
+)
+
+export const AddClientResponse = answerOf('AddClientResponse', undefined, { id, clientSecret })
+export const RotateClientSecretResponse = answerOf('RotateClientSecretResponse', undefined, { clientSecret })
+
+export const ClientAccount = answerOf('ClientAccount', 'A service client as administrators see it.', {
+  id,
+  clientId: text('Name of the service in its tokens.', 'billing'),
+  displayName: nullable('string', 'What people call it.', 'Billing, nightly run'),
+  roles,
+  enabled: flag('Whether the client gets tokens.', true),
+  secrets: int32('Active secrets: two during a rotation.', 1),
+  endsAtUtc: nullable(
+    'string',
+    'From then on, the client gets no token; null for no end.',
+    '2027-06-30T22:00:00.000Z',
+    { format: 'date-time' },
+  ),
+  lastUsedAtUtc: nullable(
+    'string',
+    'When the client last got a token, to the minute; null for never.',
+    '2026-11-20T10:00:00.000Z',
+    { format: 'date-time' },
+  ),
+  ownerId: nullable(
+    'integer',
+    'Id of the user who counts as creator of the orders that the client creates; null for none.',
+    3,
+  ),
+  owner: nullable('string', 'User name of the owner.', 'ann'),
+  createdAtUtc,
+})
 
 export const PaginatedListOfClientAccount = pageSchema('PaginatedListOfClientAccount', ClientAccount)
 
-export const AddRoleCommand = bodyOf('AddRoleCommand', 'A new role.', {
-  name: nameField('Name of the role; no two differ in case alone.', 'Auditor'),
+export const AddRoleCommand = exactBodyOf('AddRoleCommand', 'A new role.', {
+  name: nameField('Name of the role. Names are unique, ignoring case.', 'Auditor'),
   permissions: permissionsField,
 })
 
-export const SetRolePermissionsCommand = bodyOf('SetRolePermissionsCommand', 'What the role may do.', {
+export const SetRolePermissionsCommand = exactBodyOf('SetRolePermissionsCommand', 'What the role may do.', {
   permissions: permissionsField,
 })
 
-export const Role = named(
-  'Role',
-  Type.Object(
-    {
-      name: Type.String({ description: 'Name of the role.', examples: ['Auditor'] }),
-      permissions: Type.Array(permissionSchema, {
-        description: 'What the role may do, in alphabetical order.',
-        examples: [['Log.Read', 'Orders.Read']],
-      }),
-      accounts: int32Schema({
-        description: 'Number of users and services that have the role.',
-        examples: [2],
-      }),
-    },
-    { description: 'A name for several permissions.' },
-  ),
-)
+export const Role = answerOf('Role', 'A name for several permissions.', {
+  name: text('Name of the role.', 'Auditor'),
+  permissions: Type.Array(permissionSchema, {
+    description: 'What the role may do, in alphabetical order.',
+    examples: [['Log.Read', 'Orders.Read']],
+  }),
+  accounts: int32('Number of users and services that have the role.', 2),
+})
 
 export const PaginatedListOfRole = pageSchema('PaginatedListOfRole', Role)
 
-const PermissionFact = named(
-  'PermissionFact',
-  Type.Object(
-    {
-      name: permissionSchema,
-      services: Type.Boolean({
-        description:
-          'Whether services can hold it. Only people hold permissions that decide what others may do.',
-        examples: [true],
-      }),
-    },
-    { description: 'A permission.' },
+const PermissionFact = answerOf('PermissionFact', 'A permission.', {
+  name: permissionSchema,
+  services: flag(
+    'Whether services can hold it. Only people hold permissions that decide what others may do.',
+    true,
   ),
-)
+})
 
 export const PaginatedListOfPermission = pageSchema('PaginatedListOfPermission', PermissionFact)

@@ -1,13 +1,12 @@
 import { formatInstant } from '../../../clock.ts'
 import { Problem } from '../../../http/problems.ts'
-import type { App } from '../../../http/route.ts'
+import { type Routes, route } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
-import { countAccounts } from '../../accounts/store.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
-import { findUser, listUsers, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
+import { findUser, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { changing, idParameter, readStamp, requireId, shownOnce, tags } from './requests.ts'
-import { registerAdd, registerChange, registerList, registerRead } from './resource.ts'
+import { changing, idParameter, readStamp, requireId, shownOnce } from './requests.ts'
+import { addition, change, read, search } from './resource.ts'
 import {
   AddUserCommand,
   AddUserResponse,
@@ -17,81 +16,58 @@ import {
   UserLink,
 } from './schemas.ts'
 
-const url = '/v1/users'
-const one = { url: `${url}/:id`, parameters: idParameter }
-
-export function registerUsers(app: App, parts: AuthParts): void {
-  const { db } = parts
-  registerList(app, {
-    url,
-    operationId: 'listUsers',
+export const userRoutes: Routes<AuthParts> = {
+  listUsers: search('/v1/users', {
     summary: 'List users',
-    description: 'Ordered by id.',
-    response: PaginatedListOfUserAccount,
-    find: async ({ offset, pageSize: limit }) => ({
-      items: (await listUsers(db.read, { offset, limit })).map(toResponse),
-      totalCount: await countAccounts(db.read, 'user'),
-    }),
-  })
-  registerAdd(app, parts, {
-    url,
-    operationId: 'addUser',
+    description: 'Ordered by id. `filter` is the beginning of a user name or an email.',
+    page: PaginatedListOfUserAccount,
+    find: async ({ db }, wanted, options) => {
+      const { items, totalCount } = await db.query('findUsers', wanted, options)
+      return { items: items.map(toResponse), totalCount }
+    },
+  }),
+  addUser: addition('/v1/users', {
     summary: 'Add a user',
     description: 'The user has no password, and cannot sign in before setting one by a link.',
     problems: ['name-taken', 'email-taken', 'unknown-role'],
     body: AddUserCommand,
-    response: AddUserResponse,
-    add: async (body, stamp) => {
+    answer: AddUserResponse,
+    add: async ({ db }, body, stamp) => {
       const { id } = await db.write('addUser', { ...body, passwordHash: null, stamp })
       return { name: id, answer: { id } }
     },
-  })
-  registerRead(app, {
-    ...one,
-    operationId: 'getUser',
+  }),
+  getUser: read('/v1/users/:id', {
     summary: 'Read a user',
-    description: 'A change takes the entity tag as its If-Match.',
+    description: 'Send the entity tag as If-Match with a change.',
     problems: ['user-not-found'],
-    response: UserAccount,
-    find: async (request) => {
+    parameters: idParameter,
+    answer: UserAccount,
+    find: async ({ db }, request) => {
       const user = await findUser(db.read, requireId(request, 'user-not-found'))
       if (user === undefined) throw new Problem('user-not-found')
       return { version: user.version, answer: toResponse(user) }
     },
-  })
-  registerChangeUser(app, parts)
-  registerMakeLink(app, parts)
-}
-
-function registerChangeUser(app: App, parts: AuthParts): void {
-  registerChange(app, parts, {
-    method: 'PATCH',
-    ...one,
-    operationId: 'changeUser',
+  }),
+  changeUser: change('PATCH /v1/users/:id', {
     summary: 'Change a user',
     description:
-      'Changes everything that is sent, or nothing. Disabling ends every session and token of the user; a role that is taken away is gone from all of them. The last account that can manage accounts keeps that permission.',
+      'Changes everything that is sent, or nothing. Disabling ends every session and token of the user; a role that is taken away disappears from all of them. The last account that can manage accounts keeps that permission.',
     problems: ['user-not-found', 'name-taken', 'email-taken', 'unknown-role', 'last-administrator'],
+    parameters: idParameter,
     body: ChangeUserCommand,
-    change: (changes, how, request) =>
-      parts.db.write('changeUser', { id: requireId(request, 'user-not-found'), changes, ...how }),
-  })
-}
-
-function registerMakeLink(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: `${url}/:id/links`,
-    config: { ...changing, problems: ['user-not-found', 'account-disabled'], parameters: idParameter },
-    schema: {
-      operationId: 'makeLink',
-      summary: 'Make a one-time link for a user',
-      description:
-        'An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the one before. No mail is sent.',
-      tags,
-      response: { 201: UserLink },
-    },
-    handler: async (request, reply) => {
+    change: ({ change }, changes, how, request) =>
+      change('changeUser', { id: requireId(request, 'user-not-found'), changes, ...how }),
+  }),
+  makeLink: route('POST /v1/users/:id/links', {
+    summary: 'Make a one-time link for a user',
+    description:
+      'An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. No mail is sent.',
+    ...changing,
+    problems: ['user-not-found', 'account-disabled'],
+    parameters: idParameter,
+    response: { 201: UserLink },
+    handler: async (parts, request, reply) => {
       const token = newSecret()
       const account = { kind: 'user', id: requireId(request, 'user-not-found') } as const
       const input = { account, tokenHash: sha256(token), stamp: readStamp(request, parts) }
@@ -102,7 +78,7 @@ function registerMakeLink(app: App, parts: AuthParts): void {
         expiresAtUtc: formatInstant(expiresAt),
       }
     },
-  })
+  }),
 }
 
 function toResponse({ createdAt, demo: _, version: __, ...user }: StoredUser) {

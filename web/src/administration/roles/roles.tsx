@@ -1,17 +1,26 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { inWords } from '../../auth/permissions.ts'
+import { useAction } from '../../ui/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { Form, Submit } from '../../ui/form.tsx'
 import { CloseIcon } from '../../ui/icons.tsx'
-import { TextField } from '../fields.tsx'
+import { Input } from '../../ui/input.tsx'
 import { Frame } from '../frame.tsx'
 import { Refused } from '../pieces.tsx'
-import { addRole, allow, permissionsQuery, type Role, removeRole, rolesQuery } from '../queries.ts'
+import {
+  type Allowing,
+  addRole,
+  allow,
+  permissionsQuery,
+  type Role,
+  removeRole,
+  rolesQuery,
+} from '../queries.ts'
 
-/** What each role may do, as a table of checks. */
+/** What each role may do, as a table of checkboxes. */
 export function RolesView() {
   return (
     <Frame
@@ -19,7 +28,6 @@ export function RolesView() {
       lead="Tick a box to give everyone with the role that permission. It takes effect within five minutes. Services never get a permission marked “people only”."
     >
       <RoleTable />
-      <NewRole />
     </Frame>
   )
 }
@@ -27,16 +35,9 @@ export function RolesView() {
 function RoleTable() {
   const roles = useQuery(rolesQuery)
   const permissions = useQuery(permissionsQuery)
-  const changing = useMutation({
-    mutationFn: ({ role, permission, isAllowed }: { role: string; permission: string; isAllowed: boolean }) =>
-      allow(role, permission, isAllowed),
-    onSuccess: (_, { role, permission, isAllowed }) =>
-      announce(`${role} ${isAllowed ? 'has' : 'no longer has'} ${permission}`),
-  })
-  const removing = useMutation({
-    mutationFn: removeRole,
-    onSuccess: (_, role) => announce(`The role ${role} has been removed`),
-  })
+  const [last, setLast] = useState<Allowing>()
+  const changing = useAction(allow, (_, change) => setLast(change))
+  const removing = useAction(removeRole, (_, role) => announce(`The role ${role} has been removed`))
   const failureReason = roles.failureReason ?? permissions.failureReason
   if (roles.data === undefined || permissions.data === undefined) {
     return failureReason && <FailureNote failure={failureReason} />
@@ -56,7 +57,7 @@ function RoleTable() {
               <th scope="col">Permission</th>
               {roles.data.map((role) => (
                 <th key={role.name} scope="col">
-                  <RoleHead role={role} onRemove={() => removing.isPending || removing.mutate(role.name)} />
+                  <RoleHead role={role} onRemove={() => removing.act(role.name)} />
                 </th>
               ))}
             </tr>
@@ -78,8 +79,7 @@ function RoleTable() {
                       aria-label={`${role.name}: ${name}`}
                       checked={isHeld(role, name)}
                       onChange={({ target }) =>
-                        changing.isPending ||
-                        changing.mutate({ role: role.name, permission: name, isAllowed: target.checked })
+                        changing.act({ role: role.name, permission: name, isAllowed: target.checked })
                       }
                     />
                   </td>
@@ -89,9 +89,43 @@ function RoleTable() {
           </tbody>
         </table>
       </div>
+      <LastChange of={last} onUndo={changing.act} />
       <Refused failure={changing.error ?? removing.error} />
+      <NewRole />
     </>
   )
+}
+
+interface LastChangeProps {
+  of: Allowing | undefined
+  onUndo(change: Allowing): void
+}
+
+/** Always rendered, because screen readers watch it for changes. It stays in sight below a long table. */
+function LastChange({ of: change, onUndo }: LastChangeProps) {
+  return (
+    <div role="status" className="admin-last">
+      {change && (
+        <div className="card row row-between">
+          <span>
+            {change.role} {change.isAllowed ? 'can now' : 'can no longer'} {doing(change.permission)}.
+          </span>
+          <Button
+            className="button button-small"
+            onPress={() => onUndo({ ...change, isAllowed: !change.isAllowed })}
+          >
+            Undo
+          </Button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** As part of a sentence. */
+function doing(permission: string): string {
+  const [words = permission] = inWords([permission])
+  return words === permission ? permission : words.charAt(0).toLowerCase() + words.slice(1)
 }
 
 function RoleHead({ role: { name, accounts }, onRemove }: { role: Role; onRemove(): void }) {
@@ -110,20 +144,22 @@ function RoleHead({ role: { name, accounts }, onRemove }: { role: Role; onRemove
 
 function NewRole() {
   const [name, setName] = useState('')
-  const adding = useMutation({
-    mutationFn: () => addRole(name),
-    onSuccess: () => {
+  const adding = useAction(
+    () => addRole(name),
+    () => {
       announce(`The role ${name} has been added. It has no permissions yet.`)
       setName('')
     },
-  })
+  )
   return (
-    <Form
-      className="card card-stack"
-      aria-label="Add role"
-      onSubmit={() => adding.isPending || adding.mutate()}
-    >
-      <TextField label="New role" value={name} isRequired onChange={setName} />
+    <Form className="card card-stack" aria-label="Add role" onSubmit={() => adding.act()}>
+      <Input
+        label="New role"
+        value={name}
+        missing="Enter a name for the role."
+        spellCheck={false}
+        onChange={({ target }) => setName(target.value)}
+      />
       <Refused failure={adding.error} />
       <div className="row">
         <Submit className="button" isClosed={adding.isPending}>

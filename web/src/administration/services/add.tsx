@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { AddAccount } from '../add.tsx'
 import { ShownOnce } from '../pieces.tsx'
-import { addService } from '../queries.ts'
+import { addService, ownerIdOf } from '../queries.ts'
 import { endOfDay } from './end-date.ts'
 import { serviceFields } from './fields.ts'
 
@@ -14,12 +14,13 @@ export function AddServiceView() {
       looks={serviceFields}
       action={['Add', 'Adding …']}
       cancelTo="/accounts/services"
-      send={({ texts: { clientId, name, lastDay }, roles }) => {
+      send={async ({ texts: { clientId, displayName, owner, lastDay }, roles }) => {
         const endsAtUtc = endOfDay(lastDay)
         return addService({
           clientId,
           roles,
-          ...(name.trim() !== '' && { name }),
+          ownerId: await ownerIdOf(owner),
+          ...(displayName.trim() !== '' && { displayName }),
           ...(endsAtUtc && { endsAtUtc }),
         })
       }}

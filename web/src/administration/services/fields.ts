@@ -2,13 +2,18 @@
 export const serviceFields = {
   clientId: {
     label: 'Client ID',
-    isRequired: true,
+    missing: 'Enter a client ID.',
     hint: 'A letter first, then letters, digits and . _ -. It cannot be changed later.',
   },
-  name: { label: 'Name', hint: 'What people call it.' },
+  displayName: { label: 'Name', hint: 'A name for people to read.' },
+  owner: {
+    label: 'Owner',
+    hint: 'Email or user name of the person who counts as the creator of this service’s orders. Leave empty for no owner.',
+  },
   lastDay: {
     label: 'Expires',
     type: 'date',
+    max: '9999-12-31',
     hint: 'The service can’t sign in after this day. Leave empty for no end date.',
   },
 } as const

@@ -1,5 +1,5 @@
-import { useMutation } from '@tanstack/react-query'
 import { Button } from 'react-aria-components/Button'
+import { useAction } from '../../ui/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { formatInstant } from '../../ui/format.ts'
 import { Access, AccountPage, Details } from '../page.tsx'
@@ -7,6 +7,7 @@ import {
   type ClientAccount,
   changeService,
   dropOldSecrets,
+  ownerIdOf,
   rotateSecret,
   useServiceAccount,
 } from '../queries.ts'
@@ -35,20 +36,23 @@ interface ServiceProps {
 
 const { clientId: _, ...changeable } = serviceFields
 
-function ServiceDetails({ service: { id, name, endsAtUtc, roles }, etag }: ServiceProps) {
-  const known = lastDayBefore(endsAtUtc)
+function ServiceDetails({ service, etag }: ServiceProps) {
+  const { id, displayName, roles } = service
+  const owner = service.owner ?? ''
+  const lastDay = lastDayBefore(service.endsAtUtc)
   return (
     <Details
       title="Service"
       id={id}
       looks={changeable}
-      loaded={{ texts: { name: name ?? '', lastDay: known }, roles }}
+      loaded={{ texts: { displayName: displayName ?? '', owner, lastDay }, roles }}
       etag={etag}
-      send={({ texts, roles: next }, tag) =>
+      send={async ({ texts, roles: next }, tag) =>
         changeService(id, tag, {
-          name: texts.name.trim() === '' ? null : texts.name,
+          displayName: texts.displayName.trim() === '' ? null : texts.displayName,
           roles: next,
-          ...(texts.lastDay !== known && { endsAtUtc: endOfDay(texts.lastDay) }),
+          ...(texts.owner !== owner && { ownerId: await ownerIdOf(texts.owner) }),
+          ...(texts.lastDay !== lastDay && { endsAtUtc: endOfDay(texts.lastDay) }),
         })
       }
     />
@@ -57,11 +61,11 @@ function ServiceDetails({ service: { id, name, endsAtUtc, roles }, etag }: Servi
 
 function ServiceAccess({ service, etag }: ServiceProps) {
   const { id, clientId, enabled, secrets, lastUsedAtUtc } = service
-  const rotating = useMutation({ mutationFn: () => rotateSecret(id) })
-  const dropping = useMutation({
-    mutationFn: () => dropOldSecrets(id),
-    onSuccess: () => announce('Only the newest secret is active'),
-  })
+  const rotating = useAction(() => rotateSecret(id))
+  const dropping = useAction(
+    () => dropOldSecrets(id),
+    () => announce('Only the newest secret is active'),
+  )
   return (
     <Access
       name={clientId}
@@ -75,19 +79,19 @@ function ServiceAccess({ service, etag }: ServiceProps) {
             {lastUsedAtUtc ? `Last used ${formatInstant(lastUsedAtUtc)}.` : 'Never used.'}
           </p>
           <p className="soft">
-            A new secret works alongside the old one until you end the old one, so the service can switch
-            without a break.
+            After you create a new secret, the old one keeps working until you end it, so the service can
+            switch without interruption.
           </p>
           {rotating.isSuccess && <SecretShown key={rotating.data} secret={rotating.data} />}
         </>
       }
       buttons={
         <>
-          <Button className="button" onPress={() => rotating.isPending || rotating.mutate()}>
+          <Button className="button" onPress={() => rotating.act()}>
             Create new secret
           </Button>
           {secrets > 1 && (
-            <Button className="button" onPress={() => dropping.isPending || dropping.mutate()}>
+            <Button className="button" onPress={() => dropping.act()}>
               End old secret
             </Button>
           )}

@@ -1,9 +1,9 @@
 /** The fields of a user, under the names of the API. */
 export const userFields = {
-  email: { label: 'Email', type: 'email', isRequired: true },
+  email: { label: 'Email', type: 'email', missing: 'Enter the user’s email.' },
   userName: {
     label: 'User name',
-    isRequired: true,
+    missing: 'Enter a user name.',
     hint: 'A letter first, then letters, digits and . _ -. It is shown on orders and in the log.',
   },
   timeZone: {

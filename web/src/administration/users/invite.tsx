@@ -12,7 +12,7 @@ export function InviteView() {
   return (
     <AddAccount
       title="Invite user"
-      lead="You get a link to pass on. No email is sent."
+      lead="You get a link to send to them. No email is sent for you."
       looks={{ email, userName }}
       action={['Invite', 'Inviting …']}
       cancelTo="/accounts"

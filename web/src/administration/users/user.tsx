@@ -1,13 +1,23 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Button } from 'react-aria-components/Button'
+import { AbsenceInWords } from '../../account/standing-in.tsx'
+import { PasskeyList } from '../../auth/passkey-list.tsx'
 import { SignIns } from '../../auth/sign-ins.tsx'
+import { useAction } from '../../ui/action.ts'
+import { announce } from '../../ui/announce.ts'
+import { Section } from '../../ui/section.tsx'
 import { Access, AccountPage, Details } from '../page.tsx'
+import { Refused } from '../pieces.tsx'
 import {
   changeUser,
+  endUserAbsence,
   endUserSignIn,
   makeLink,
+  removeUserPasskey,
   signOutUser,
   type UserAccount,
+  userAbsenceQuery,
+  userPasskeysQuery,
   userSignInsQuery,
   useUserAccount,
 } from '../queries.ts'
@@ -22,6 +32,8 @@ export function UserView() {
         <>
           <UserDetails key={user.id} user={user} etag={etag} />
           <UserAccess user={user} etag={etag} />
+          <UserAbsence user={user} />
+          <UserPasskeys user={user} />
           <UserSignIns user={user} />
         </>
       )}
@@ -50,7 +62,7 @@ function UserDetails({ user: { id, userName, email, timeZone, roles }, etag }: U
 }
 
 function UserAccess({ user: { id, userName, enabled, hasPassword }, etag }: UserProps) {
-  const linking = useMutation({ mutationFn: () => makeLink(id) })
+  const linking = useAction(() => makeLink(id))
   return (
     <Access
       name={userName}
@@ -71,13 +83,43 @@ function UserAccess({ user: { id, userName, enabled, hasPassword }, etag }: User
       }
       buttons={
         enabled && (
-          <Button className="button" onPress={() => linking.isPending || linking.mutate()}>
+          <Button className="button" onPress={() => linking.act()}>
             {hasPassword ? 'Create reset link' : 'Create link'}
           </Button>
         )
       }
     />
   )
+}
+
+/** Shown while an absence is set. */
+function UserAbsence({ user: { id, userName } }: { user: UserAccount }) {
+  const { data } = useQuery(userAbsenceQuery(id))
+  const ending = useAction(
+    () => endUserAbsence(id),
+    () => announce(`The absence of ${userName} has ended`),
+  )
+  if (!data?.until) return null
+  return (
+    <Section title="Absence">
+      <p>
+        <AbsenceInWords absence={data} whose={userName} />
+      </p>
+      <Refused failure={ending.error} />
+      <div className="row">
+        <Button className="button" onPress={() => ending.act()}>
+          End absence
+        </Button>
+      </div>
+    </Section>
+  )
+}
+
+/** Shown while there are any: only their owner can add one. */
+function UserPasskeys({ user: { id } }: { user: UserAccount }) {
+  const found = useQuery(userPasskeysQuery(id))
+  if (!found.data?.length) return null
+  return <PasskeyList found={found} remove={(passkey) => removeUserPasskey(id, passkey)} />
 }
 
 function UserSignIns({ user: { id, userName } }: { user: UserAccount }) {

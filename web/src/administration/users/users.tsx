@@ -1,5 +1,4 @@
 import { Link } from '@tanstack/react-router'
-import { PlusIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
 import { Frame } from '../frame.tsx'
 import { AccountList } from '../list.tsx'
@@ -8,14 +7,19 @@ import { type UserAccount, useUsers } from '../queries.ts'
 
 /** Everyone who has an account. */
 export function UsersView() {
-  const invite = (
-    <Link to="/accounts/users/new" className="button button-primary">
-      <PlusIcon /> Invite user
-    </Link>
-  )
   return (
-    <Frame title="Users" lead="People who sign in, and the roles that set their permissions." action={invite}>
-      <AccountList caption="Users" usePage={useUsers} columns={columns} empty="There are no users yet." />
+    <Frame
+      title="Users"
+      lead="People who sign in, and the roles that set their permissions."
+      add={{ to: '/accounts/users/new', name: 'Invite user' }}
+    >
+      <AccountList
+        caption="Users"
+        usePage={useUsers}
+        columns={columns}
+        empty="There are no users yet."
+        searched="Start of a name or email"
+      />
     </Frame>
   )
 }

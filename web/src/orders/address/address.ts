@@ -4,13 +4,13 @@ import { askedOf } from '../filter/days.ts'
 import { askedColumns, parseColumns } from './columns.ts'
 
 /**
- * The state of the table, under the names of the API: what is in the address is what is asked of the service.
+ * The state of the table, under the names of the API: the address holds the parameters that the service gets.
  */
 export interface ListSearch extends Paging {
   filter?: string | undefined
   orderBy?: SortKey | undefined
   order?: Direction | undefined
-  /** Separated by commas; absent: those that this browser keeps. */
+  /** Separated by commas. If absent, the table shows the columns that this browser remembers. */
   columns?: string | undefined
 }
 
@@ -20,9 +20,9 @@ export interface Sort {
 }
 
 /**
- * Reads an address. What makes no sense in it counts as absent, and defaults are left out, so one view has
- * one address. Every name is in the result, if only as `undefined`: for a missing one, the router keeps what
- * it read itself.
+ * Reads an address. Values that make no sense count as absent, and defaults are left out, so one view has
+ * one address. Every name is in the result, even if it is `undefined`: the router would keep its own value
+ * for a missing name.
  */
 export function parseListSearch(search: { [Name in keyof ListSearch]?: unknown }): ListSearch {
   const filter = typeof search.filter === 'string' ? search.filter.trim() : ''
@@ -38,16 +38,18 @@ export function parseListSearch(search: { [Name in keyof ListSearch]?: unknown }
   }
 }
 
-/** What is asked of the service: what the table knows of an address, with the person's days as instants. */
+/**
+ * The query parameters for the service: what the table reads from an address, with the person's days as
+ * instants.
+ */
 export function parametersOf({ filter, pageNumber, pageSize, orderBy, order, columns }: ListSearch) {
-  const further = askedColumns(columns)
   return {
     pageSize: pageSize ?? defaultPageSize,
     ...(filter && { filter: askedOf(filter).text }),
     ...(pageNumber && { pageNumber }),
     ...(orderBy && { orderBy }),
     ...(order && { order }),
-    ...(further !== '' && { columns: further }),
+    columns: askedColumns(columns),
   }
 }
 
@@ -56,13 +58,16 @@ export function sortOf({ orderBy, order }: ListSearch): Sort {
   return { orderBy: orderBy ?? 'createdAtUtc', order: order ?? (orderBy === undefined ? 'Desc' : 'Asc') }
 }
 
-/** In their shortest form. */
+/** The sort parameters in their shortest form. */
 function sortParameters({ orderBy, order }: Sort): Pick<ListSearch, 'orderBy' | 'order'> {
   if (order === 'Asc') return { orderBy }
   return orderBy === 'createdAtUtc' ? {} : { orderBy, order }
 }
 
-/** After a press on the heading: its natural direction, then the other one; from the first page on. */
+/**
+ * The sort after a press on a heading: its natural direction first, then the other one. It leads to the
+ * first page.
+ */
 export function sortedBy(search: ListSearch, key: SortKey): ListSearch {
   const { orderBy, order } = sortOf(search)
   const { pageNumber: _, orderBy: __, order: ___, ...others } = search
@@ -73,7 +78,7 @@ export function sortedBy(search: ListSearch, key: SortKey): ListSearch {
   }
 }
 
-/** Another search, from the first page on. */
+/** Another search, from its first page. */
 export function filteredBy(search: ListSearch, filter: string): ListSearch {
   const { pageNumber: _, filter: __, ...others } = search
   return { ...others, ...(filter !== '' && { filter }) }

@@ -5,9 +5,9 @@ import { ArrowIcon } from '../../ui/icons.tsx'
 import { type ListSearch, parseListSearch } from './address.ts'
 
 /**
- * Leads back to the list as it was left: through the history if the person came from there, so that its
- * scrolling is kept; otherwise to the address of the last list of this tab, or the one that is known, or the
- * whole list.
+ * Leads back to the list as it was left. If the person came from there, it goes through the history, which
+ * keeps the scroll position. Otherwise it leads to the last list of this tab, or to `known`, or to the whole
+ * list.
  */
 export function BackToList({ known }: { known?: ListSearch }) {
   const { history } = useRouter()
@@ -28,7 +28,7 @@ export function BackToList({ known }: { known?: ListSearch }) {
   )
 }
 
-/** Marks each entry of the history with the person: the next one is not led to the lists of another. */
+/** Marks each history entry with the person, so that nobody is led to the lists of someone else. */
 export function useOwnEntries(): void {
   const { id } = useUser()
   useEffect(() => {
@@ -43,7 +43,7 @@ export function useOwnEntries(): void {
   }, [id])
 }
 
-/** The list that this tab showed this person before. Older browsers do not know it. */
+/** The list that this tab last showed this person. Older browsers keep no record of it. */
 export function lastList(): { search?: ListSearch; isPrevious: boolean } {
   const session = currentSession()
   if (session.kind !== 'signed-in') return { isPrevious: false }

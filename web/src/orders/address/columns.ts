@@ -1,11 +1,11 @@
 import { observable } from '../../ui/observable.ts'
 import { inBrowser } from '../../ui/persist.ts'
-import { type ColumnName, columnNames, columns } from '../fields.ts'
+import { type ColumnName, columnNames } from '../fields.ts'
 
 /** The first is in every list: it names the row and leads to the order. */
 export const usualColumns: readonly ColumnName[] = ['customer', 'total', 'status', 'createdAtUtc']
 
-/** The known columns of a list separated by commas, each once; undefined if there is none. */
+/** The known columns in a comma-separated list, each once; undefined if there are none. */
 export function parseColumns(text: unknown): readonly ColumnName[] | undefined {
   const wanted = typeof text === 'string' ? text.split(',') : []
   const known = columnNames.filter((name) => wanted.includes(name))
@@ -13,7 +13,7 @@ export function parseColumns(text: unknown): readonly ColumnName[] | undefined {
   return known.includes('customer') ? known : ['customer', ...known]
 }
 
-/** What this browser shows when the address names no columns. */
+/** The columns that this browser shows if the address names none. */
 const kept = observable(parseColumns(inBrowser.read('columns')) ?? usualColumns)
 
 export function columnsOf(inAddress: string | undefined): readonly ColumnName[] {
@@ -30,9 +30,12 @@ export function keepColumns(names: readonly ColumnName[]): void {
   inBrowser.write('columns', names.join())
 }
 
-/** What is asked of the service besides summaries, separated by commas. */
+const inSummaries: readonly ColumnName[] = ['customer', 'total', 'status', 'createdAtUtc']
+/** Every row shows its number, in a column or under the customer. */
+export const alwaysAsked = 'number'
+
+/** The columns that the list requests besides summaries, separated by commas. */
 export function askedColumns(inAddress: string | undefined): string {
-  return columnsOf(inAddress)
-    .flatMap((name) => columns[name].asks)
-    .join()
+  const further = columnsOf(inAddress).filter((name) => name !== alwaysAsked && !inSummaries.includes(name))
+  return [alwaysAsked, ...further].join()
 }

@@ -14,7 +14,7 @@ export function openedFrom(router: Router): string | undefined {
   return opened?.entry === entryOf(router) ? opened?.id : undefined
 }
 
-/** The person went on to this order from the one that was opened. */
+/** The person has moved on from the opened order to this one. */
 export function focusOnReturn(id: string): void {
   if (opened) opened = { ...opened, id }
 }

@@ -1,17 +1,33 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answerOf, client } from '../../api/client.ts'
 import { askedOf } from '../filter/days.ts'
+import { mineFilter, othersFilter, waitingFilter } from '../states.ts'
 import { type ListSearch, parametersOf } from './address.ts'
+import { alwaysAsked } from './columns.ts'
+
+/** The rows of orders that the person may approve have a checkbox. */
+const withBoxes = (columns: string) => `${columns},mayApprove`
+/** What a list of the usual columns asks for besides summaries. */
+export const usuallyAsked = withBoxes(alwaysAsked)
 
 export function listQuery(search: ListSearch) {
-  const query = parametersOf(search)
+  const { columns, ...others } = parametersOf(search)
+  const query = { ...others, columns: withBoxes(columns) }
   return queryOptions({
     queryKey: ['orders', 'list', query],
-    queryFn: ({ signal, meta }) => answerOf(client.GET('/v1/orders', { params: { query }, signal, ...meta })),
-    // The page before stays in sight while the next one loads.
+    queryFn: async ({ signal, meta }) => {
+      const { data, response } = await client.GET('/v1/orders', { params: { query }, signal, ...meta })
+      return { ...data, place: response.headers.get('last-event-id') }
+    },
+    // The previous page stays in sight while the next one loads.
     placeholderData: keepPreviousData,
   })
 }
+
+/** What waits for the person, for others only, and for anybody, oldest first. */
+export const mineOldestFirst = { filter: mineFilter, orderBy: 'createdAtUtc' } as const
+export const othersOldestFirst = { filter: othersFilter, orderBy: 'createdAtUtc' } as const
+export const waitingOldestFirst = { filter: waitingFilter, orderBy: 'createdAtUtc' } as const
 
 /**
  * How many orders the search finds, with the person's days as in the list. `turn` makes each question a new

@@ -1,19 +1,22 @@
 import type { Identity } from '../identity.ts'
 import { type ListSearch, parseListSearch, type Sort, sortOf } from './address.ts'
 
-/** What a review goes through: what a search finds, in its order; or the orders that were selected. */
+/** What a review goes through: the results of a search, in their order, or the orders that were selected. */
 export type Question = Pick<ListSearch, 'filter' | 'orderBy' | 'order'> & { ids?: string | undefined }
 
-/** `at`: the order on the screen, or `end` behind the last one; without it, the first. */
+/**
+ * `at` is the order on the screen, or `end` after the last one. If it is absent, the review is at the first
+ * order.
+ */
 export type ReviewSearch = Question & { at?: string | undefined }
 
 export const end = 'end'
-/** With more ids the address would be too long for some servers. */
+/** With more ids, the address would be too long for some servers. */
 export const mostSelected = 100
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Reads an address; what makes no sense in it counts as absent. */
+/** Reads an address; values that make no sense count as absent. */
 export function parseReviewSearch(search: { [Name in keyof ReviewSearch]?: unknown }): ReviewSearch {
   const ids = String(search.ids).split(',').filter(isId).slice(0, mostSelected)
   const at = String(search.at)
@@ -40,7 +43,10 @@ export function questionOfSelected(list: ListSearch, selected: readonly Identity
   return { ...searchOf(list), ids: ids.join(',') }
 }
 
-/** All that is selected is pending, and an id says when its order was created: the id decides the rest. */
+/**
+ * Equal orders are then sorted by id. That covers every other sort too: all selected orders are pending, and
+ * ids are in the order of creation.
+ */
 function compare(a: Identity, b: Identity, by: Sort['orderBy']): number {
   if (by === 'total') return a.total - b.total
   return by === 'customer' ? compareText(folded(a.customer), folded(b.customer)) : 0

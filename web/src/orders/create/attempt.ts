@@ -8,26 +8,26 @@ import { untilAnswered } from '../retry.ts'
 import { isStillThere, place, type Sending } from './form.ts'
 import { createOrder } from './queries.ts'
 
-/** How the creation stands. */
+/** The state of the creation. */
 export type Attempt =
   | { kind: 'none' }
-  /** `failure` is why it is tried again; `isSlow`: the first answer takes long. */
+  /** `failure` is the reason for another try. `isSlow` means that the first answer takes long. */
   | { kind: 'trying'; failure?: unknown; isSlow?: boolean }
-  /** `isUnclear`: a request left under this key, and no answer says what became of it. */
+  /** `isUnclear`: a request was sent under this key, and no answer says whether it took effect. */
   | { kind: 'failed'; failure: unknown; isUnclear: boolean }
   | { kind: 'stopped'; isUnclear: boolean }
-  /** Until the view of the order is there: another press must not create another order. */
+  /** Lasts until the view of the order appears: another press must not create another order. */
   | { kind: 'created' }
 
 const slowMilliseconds = 2_000
 
-/** Leads away from the form on the screen, if there is one. It need not be the one that sent the order. */
+/** Leads away from the form on the screen, if there is one. Another form may have sent the order. */
 let leadAway: ((id: string) => void) | undefined
 
 /** The keys of the orders that were announced. */
 const announced = new Set<string>()
 
-/** Called for each answer, even after `stop` or when its view has gone: every order is announced. */
+/** Called for each answer, even after `stop` or when its view has gone, so that every order is announced. */
 export function arrive(order: Sending, id: string): void {
   if (order.person !== currentPerson()) return
   if (!announced.has(order.idempotencyKey)) announce(`${orderInWords(createdNow(order, id))} created`)
@@ -42,29 +42,28 @@ function createdNow({ customer, total }: Sending, id: string): Identity {
 }
 
 /**
- * Creates one order at a time. While failures pass, it tries again with the same key. `leadTo` takes the
- * person to the new order; after that nothing more is created here.
+ * Creates one order at a time. After a passing failure, it tries again with the same key. `onCreated` returns
+ * whether it leads away from the form; after that nothing more is created here.
  */
-export function useCreation(leadTo: (id: string) => void) {
+export function useCreation(onCreated: (id: string) => boolean) {
   const [attempt, setAttempt] = useState<Attempt>({ kind: 'none' })
   const running = useRef<AbortController>(undefined)
   useEffect(() => () => running.current?.abort(), [])
   useEffect(() => {
     const lead = (id: string) => {
-      running.current = new AbortController()
-      setAttempt({ kind: 'created' })
-      leadTo(id)
+      const isLeaving = onCreated(id)
+      running.current = isLeaving ? new AbortController() : undefined
+      setAttempt({ kind: isLeaving ? 'created' : 'none' })
     }
     leadAway = lead
     return () => {
       if (leadAway === lead) leadAway = undefined
     }
-  }, [leadTo])
+  }, [onCreated])
   useWarningBeforeClosing(attempt.kind === 'trying')
 
   async function start(order: Sending): Promise<void> {
-    // A ref, unlike state, is there at once: the second press of a double click comes before the next
-    // rendering.
+    // A ref changes at once, unlike state: the second press of a double click comes before the next render.
     if (running.current !== undefined) return
     const controller = new AbortController()
     running.current = controller
@@ -79,12 +78,12 @@ export function useCreation(leadTo: (id: string) => void) {
     attempt,
     start,
     stop: () => running.current?.abort(),
-    /** Removes an old failure; a running attempt goes on. */
+    /** Removes an old failure; a running attempt continues. */
     forget: () => running.current ?? setAttempt({ kind: 'none' }),
   }
 }
 
-/** Never throws. After `signal` it reports only the stop, and tries no more. */
+/** Never throws. Once `signal` aborts, it reports only the stop and does not try again. */
 async function tryUntilSettled(
   order: Sending,
   signal: AbortSignal,

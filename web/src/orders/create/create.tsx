@@ -1,16 +1,23 @@
 import './create.css'
-import { Link, useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router'
-import { useEffect, useLayoutEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
+import { useAbsentPersons } from '../../auth/absence.ts'
 import { useMay, useUser } from '../../auth/session.ts'
 import { dropDraft, focusOn, refusalsOf, useForm } from '../../ui/draft.ts'
 import { Form, Submit } from '../../ui/form.tsx'
-import { PageHead, PageTitle } from '../../ui/page-title.tsx'
+import { Missing, toOrders } from '../../ui/missing.tsx'
+import { PageHead } from '../../ui/page-title.tsx'
+import { Restored } from '../../ui/restored.tsx'
+import { nextInWords, rowFor } from '../policy.ts'
+import { policyQuery } from '../queries.ts'
 import { type Attempt, useCreation } from './attempt.ts'
 import { CustomerField, TotalField } from './field.tsx'
 import { type Draft, type FieldName, fieldNames, fields, place, prepareSending } from './form.ts'
 import { AttemptNote } from './note.tsx'
 import { OrderPreview } from './preview.tsx'
+import type { TotalReading } from './total-input.ts'
 
 export function CreateOrderView() {
   if (!useMay('Orders.Create')) return <NotAllowed />
@@ -25,16 +32,16 @@ export function CreateOrderView() {
 function NotAllowed() {
   const { roles } = useUser()
   return (
-    <div className="empty">
-      <PageTitle title="You cannot create orders" />
-      <p className="soft">
-        {roles.length === 0 ? 'You have no role yet.' : `Your role is ${roles.join(', ')}.`} Your
-        administrator can give you one that can create orders.
-      </p>
-      <Link to="/orders" className="button">
-        Go to orders
-      </Link>
-    </div>
+    <Missing
+      title="You cannot create orders"
+      words={
+        <>
+          {roles.length === 0 ? 'You have no role yet.' : `Your role is ${roles.join(', ')}.`} Your
+          administrator can give you one that can create orders.
+        </>
+      }
+      link={toOrders}
+    />
   )
 }
 
@@ -43,18 +50,23 @@ function NewOrder() {
   const form = useForm(place, user.id, fields)
   const navigate = useNavigate()
   // Back does not return to a form that is done.
-  const { attempt, start, stop, forget } = useCreation(
-    (id) => void navigate({ to: '/orders/$id', params: { id }, replace: true }),
-  )
+  const isAnother = useRef(false)
+  const { attempt, start, stop, forget } = useCreation((id) => {
+    if (isAnother.current) startOver()
+    else void navigate({ to: '/orders/$id', params: { id }, replace: true })
+    return !isAnother.current
+  })
   const [sent, setSent] = useState<Draft>()
   const faults = faultsOf(attempt)
+  const next = useNext(form.readings.total)
   const isTrying = attempt.kind === 'trying' || attempt.kind === 'created'
-  // Before the title would take it.
+  // Focuses the field before the title takes the focus.
   useLayoutEffect(() => void focusOn('customer'), [])
   useFocusAfterFailure(attempt)
 
-  function submit() {
+  function submit(another: boolean) {
     if (isTrying) return
+    isAnother.current = another
     const values = form.submit()
     if (values === undefined) return
     setSent(form.texts)
@@ -70,7 +82,7 @@ function NewOrder() {
   const fieldProps = (name: FieldName) => ({
     ...form.field(name),
     isReadOnly: isTrying,
-    // It is about the value that was sent, not about the next one.
+    // The refusal is about the value that was sent, not about one typed since.
     refusal: sent?.[name] === form.texts[name] ? faults?.[name] : undefined,
   })
   return (
@@ -78,14 +90,17 @@ function NewOrder() {
       <Form
         className="card sheet stack gap-5 create-card"
         noValidate
-        onSubmit={submit}
+        onSubmit={() => submit(false)}
         aria-label="New order"
       >
-        {form.isRestored && !isTrying && <Restored onStartOver={startOver} />}
+        {form.isRestored && !isTrying && (
+          <Restored words="This form is already filled in." onStartOver={startOver} />
+        )}
         <CustomerField {...fieldProps('customer')} />
-        <TotalField {...fieldProps('total')} reading={form.readings.total} />
+        <TotalField {...fieldProps('total')} reading={form.readings.total} next={next} />
+        <p className="soft create-next">{next}</p>
         <AttemptNote attempt={attempt} hasFieldFaults={faults !== undefined} onStop={stop} />
-        <Actions isTrying={isTrying} />
+        <Actions isTrying={isTrying} onAnother={() => submit(true)} />
       </Form>
       <OrderPreview
         customer={form.texts.customer.trim()}
@@ -96,18 +111,7 @@ function NewOrder() {
   )
 }
 
-function Restored({ onStartOver }: { onStartOver: () => void }) {
-  return (
-    <p className="row row-between soft create-restored" role="status">
-      This form is already filled in.
-      <Button className="button button-quiet button-small" onPress={onStartOver}>
-        Start over
-      </Button>
-    </p>
-  )
-}
-
-function Actions({ isTrying }: { isTrying: boolean }) {
+function Actions({ isTrying, onAnother }: { isTrying: boolean; onAnother(): void }) {
   const router = useRouter()
   const canGoBack = useCanGoBack()
   function cancel() {
@@ -120,6 +124,9 @@ function Actions({ isTrying }: { isTrying: boolean }) {
       <Submit id="create-submit" isClosed={isTrying}>
         {isTrying ? 'Creating …' : 'Create order'}
       </Submit>
+      <Button className="button" aria-disabled={isTrying} onPress={onAnother}>
+        Create and start another
+      </Button>
       <Button className="button button-quiet" onPress={cancel} isDisabled={isTrying}>
         Cancel
       </Button>
@@ -127,10 +134,19 @@ function Actions({ isTrying }: { isTrying: boolean }) {
   )
 }
 
+/** What the policy asks for at this total, for people who may read it. */
+function useNext(total: TotalReading): string | undefined {
+  const { data } = useQuery({ ...policyQuery, enabled: useMay('Orders.Read') })
+  const { roles } = useUser()
+  const creator = { mayApprove: useMay('Orders.Approve'), roles, absent: useAbsentPersons() }
+  const row = data && rowFor(data.rows, total.ok ? total.wire : undefined)
+  return row && `Next: ${nextInWords(row, creator)}`
+}
+
 const faultsOf = (attempt: Attempt) =>
   attempt.kind === 'failed' ? refusalsOf(attempt.failure, fieldNames) : undefined
 
-/** On the first rejected field; or on the submit button if the focused one is gone. */
+/** Focuses the first rejected field, or the submit button if the focused one is gone. */
 function useFocusAfterFailure(attempt: Attempt): void {
   useEffect(() => {
     if (attempt.kind !== 'failed' && attempt.kind !== 'stopped') return

@@ -1,17 +1,16 @@
+import type { Reading } from '../../ui/draft.ts'
 import { withoutReordering } from '../../ui/isolate.ts'
 
 /** Unicode code points after trimming, as in the contract. */
 export const customerLimit = 200
-/** The counter shows from here on. */
+/** The counter appears from this length on. */
 const counterFrom = 160
 
 const canBeSeen =
   /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
 
-export type CustomerReading = { ok: true; wire: string } | { ok: false; fault: string }
-
-/** Guarantees that what is accepted is accepted by the service too, and stored as it was shown. */
-export function readCustomer(text: string): CustomerReading {
+/** Accepts only what the service accepts and stores as it was shown. */
+export function readCustomer(text: string): Reading<string> {
   const customer = text.trim().normalize('NFC')
   if (customer === '') return { ok: false, fault: 'Enter the name of the customer.' }
   if (!customer.isWellFormed())

@@ -1,5 +1,5 @@
 import type { useForm } from '../../ui/draft.ts'
-import { Field } from '../field.tsx'
+import { Field } from '../../ui/field.tsx'
 import { charactersLeft } from './customer-input.ts'
 import type { fields } from './form.ts'
 import { notation } from './notation.ts'
@@ -7,7 +7,7 @@ import type { TotalReading } from './total-input.ts'
 
 interface FieldProps extends ReturnType<ReturnType<typeof useForm<typeof fields>>['field']> {
   isReadOnly: boolean
-  /** What the service found. */
+  /** What the service found wrong. */
   refusal: string | undefined
 }
 
@@ -25,7 +25,13 @@ export function CustomerField({ refusal, ...props }: FieldProps) {
   )
 }
 
-export function TotalField({ reading, refusal, ...props }: FieldProps & { reading: TotalReading }) {
+interface TotalFieldProps extends FieldProps {
+  reading: TotalReading
+  /** What the policy asks for at this total, as far as it is known. */
+  next: string | undefined
+}
+
+export function TotalField({ reading, next, refusal, ...props }: TotalFieldProps) {
   return (
     <Field
       {...props}
@@ -38,8 +44,7 @@ export function TotalField({ reading, refusal, ...props }: FieldProps & { readin
           `For example ${notation.write('1250.5')}, with up to 4 decimal places.`
         )
       }
-      spoken={reading.ok ? meaningOf(reading) : undefined}
-      left={undefined}
+      spoken={reading.ok ? [meaningOf(reading), next].filter(Boolean).join('. ') : undefined}
       isRequired
       input={{ className: 'create-total', dir: undefined, inputMode: 'decimal', spellCheck: false }}
     />

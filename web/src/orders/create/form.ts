@@ -17,12 +17,12 @@ export type FieldName = keyof typeof fields
 export const fieldNames = Object.keys(fields) as FieldName[]
 export type Draft = Texts<typeof fields>
 
-/** A new order with the values of another one, in place of what was typed before. */
+/** A draft with the values of another order, replacing what was typed before. */
 export function draftLike(userId: UserId, { customer, total }: Pick<Order, 'customer' | 'total'>): void {
   keepDraft(place, userId, { customer, total: typedTotal(total) } satisfies Draft)
 }
 
-/** An order to be sent, what it was made of, and who sends it. */
+/** An order to be sent, the draft it was made from, and who sends it. */
 export interface Sending extends NewOrder {
   draft: Draft
   person: number

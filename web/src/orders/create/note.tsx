@@ -10,7 +10,7 @@ interface AttemptNoteProps {
   onStop(): void
 }
 
-/** What the person should know about the creation. Its element is always there: screen readers watch it. */
+/** What the person should know about the creation. Always rendered, because screen readers watch it. */
 export function AttemptNote({ attempt, hasFieldFaults, onStop }: AttemptNoteProps) {
   const words = hasFieldFaults ? undefined : wordsFor(attempt)
   return (

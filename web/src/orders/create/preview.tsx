@@ -1,3 +1,4 @@
+import { Facts } from '../../ui/facts.tsx'
 import { Name } from '../../ui/name.tsx'
 import { pending } from '../states.ts'
 import { Status } from '../status.tsx'
@@ -9,7 +10,7 @@ interface OrderPreviewProps {
   userName: string
 }
 
-/** The order as it will be, next to the form where there is room. */
+/** A preview of the order, next to the form if there is room. */
 export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
   return (
     <section className="card create-slip no-print" aria-label="Preview">
@@ -23,14 +24,7 @@ export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
       <p className="large-total">
         {total.ok ? total.meaning : <span className="soft create-blank">Total</span>}
       </p>
-      <dl className="facts">
-        <dt>Created by</dt>
-        <dd>
-          <Name of={userName} />
-        </dd>
-        <dt>Next</dt>
-        <dd>Approval</dd>
-      </dl>
+      <Facts className="ruled" of={{ 'Created by': <Name of={userName} /> }} />
     </section>
   )
 }

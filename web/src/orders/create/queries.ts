@@ -7,7 +7,7 @@ import { ordersChanged } from '../queries.ts'
 export interface NewOrder {
   customer: string
   total: string
-  /** The same for every try of one order: a second press or a retry never creates a second one. */
+  /** The same for every try to create one order, so a second press or a retry never creates a second one. */
   idempotencyKey: string
 }
 
@@ -17,13 +17,10 @@ export interface NewOrder {
  */
 export async function createOrder({ customer, total, idempotencyKey }: NewOrder): Promise<string> {
   const { id } = await answerOf(
-    client.POST('/v1/orders', {
-      body: { customer, total },
-      params: { header: { 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone } },
-    }),
+    client.orders.create({ customer, total }, { idempotencyKey, timeZone: viewerTimeZone }),
   )
   isMadeHere(id)
-  // The person need not wait for the views.
+  // Not awaited: the person need not wait until other views are up to date.
   void ordersChanged()
   return id
 }

@@ -13,11 +13,11 @@ export interface Notation {
 export type TotalReading =
   | {
       ok: true
-      /** The canonical decimal: no leading zeros, no trailing ones. */
+      /** The canonical decimal: no leading or trailing zeros. */
       wire: string
       /** What was understood, in the person's notation. Only what was shown is sent. */
       meaning: string
-      /** What a person used to another notation would have meant by the same text. */
+      /** What the same text would mean in another notation. */
       otherwise?: string
     }
   | { ok: false; fault: string }
@@ -37,7 +37,7 @@ export function notationOf(locale: string): Notation {
     decimal: separatorOf(textOf('decimal')) ?? '.',
     group: separatorOf(textOf('group')) ?? '',
     groupSizes: [last, others],
-    // A string is written exactly, a number only as far as a double goes.
+    // A string is written exactly, a number only as exactly as a double can.
     write: (decimal) => format.format(decimal as `${number}`),
   }
 }
@@ -49,7 +49,7 @@ export function notationOf(locale: string): Notation {
  * - Two kinds of separators: the last one is the decimal separator, as in `1.234,50`, `1,234.50` and
  *   `1’234.50`.
  * - One kind, more than once: groups, as in `1.234.567`.
- * - One separator: a group separator of the notation where exactly that is well-formed (`1.234` is 1234 in
+ * - One separator: a group separator of the notation if only that is well-formed (`1.234` is 1234 in
  *   German), else the decimal separator of the notation or a plain `.` (`1.23` and `0.123` are decimals
  *   everywhere).
  * - Anything else is a fault. Spaces and apostrophes separate groups, and only groups, in every notation.
@@ -68,10 +68,10 @@ export function readTotal(text: string, notation: Notation): TotalReading {
   return shape === undefined ? { ok: false, fault: unclear(notation) } : judge(shape, notation)
 }
 
-/** Digits after it are shown from right to left: the number read would differ from the number seen. */
+/** Digits after it are shown from right to left, so people would see another number than is read. */
 const turnsDigits = '\u202e'
 
-/** A digit `0` to `9`, or the character that stands for a kind of separator. */
+/** A digit `0` to `9`, or a character that represents a kind of separator. */
 type Mark = string
 
 const isDecimalDigit = (codePoint: number) => /\p{Nd}/u.test(String.fromCodePoint(codePoint))
@@ -116,7 +116,7 @@ function splitAt(marks: Mark[]): { places: string[]; digits: string[] } {
 interface Shape {
   whole: string
   fraction: string
-  /** The same digits as another notation would have them. */
+  /** The same digits as read in another notation. */
   otherwise?: { whole: string; fraction: string }
 }
 
@@ -149,7 +149,7 @@ function shapeOfOne(place: string, digits: string[], notation: Notation): Shape 
   return shape && isDoubtful ? { ...shape, otherwise: { whole: whole + fraction, fraction: '' } } : shape
 }
 
-/** `5,` may become `5,50`; with a separator that is not the person's own it is no number. */
+/** `5,` may become `5,50`. With a separator from another notation, it is not a number. */
 function decimalShape(whole: string, fraction: string, place: string, notation: Notation): Shape | undefined {
   return fraction === '' && place !== notation.decimal ? undefined : { whole, fraction }
 }

@@ -1,24 +1,25 @@
 import { orderTransitions } from '../../../../client/src/facts.ts'
+import { client } from '../../api/client.ts'
 import { type ActionName, words } from '../states.ts'
-import { approveOrder, type Decision, rejectOrder, withdrawOrder } from './queries.ts'
+import { changeOf, type Decision } from './queries.ts'
 
 interface Action {
-  /** On its button. */
+  /** On the action's button. */
   name: string
   key?: 'a' | 'r'
   doing: string
   /** As in "You approved 2". */
   past: string
   noun: string
-  /** How it asks for a reason, if it takes one. */
+  /** How the action asks for a reason, if it needs or allows one. */
   reason?: { label: string; isAsked: boolean }
-  /** What it means, below the order. */
-  meaning: string
+  /** The sentence below the order that says what the action means. `name` is such as "in your name". */
+  meaning(name: string): string
   /**
    * Resolves when it has happened. Throws `ProblemError` or `NoAnswerError`; may be called again with the
    * same input.
    */
-  send(decision: Decision): Promise<void>
+  send(decision: Decision): Promise<unknown>
 }
 
 /** Every transition has its words and its request here. */
@@ -29,8 +30,8 @@ export const actions: Record<ActionName, Action> = {
     doing: 'Approving …',
     past: 'approved',
     noun: 'approval',
-    meaning: 'You approve it in your name. This cannot be undone.',
-    send: approveOrder,
+    meaning: (name) => `You approve it ${name}. This cannot be undone.`,
+    send: (decision) => client.orders.approve(decision.id, changeOf(decision)),
   },
   reject: {
     name: 'Reject',
@@ -39,8 +40,8 @@ export const actions: Record<ActionName, Action> = {
     past: 'rejected',
     noun: 'rejection',
     reason: { label: 'Reason', isAsked: true },
-    meaning: 'You reject it in your name, and the reason stays in its history. This cannot be undone.',
-    send: rejectOrder,
+    meaning: (name) => `You reject it ${name}, and the reason stays in its history. This cannot be undone.`,
+    send: (decision) => client.orders.reject(decision.id, decision.reason ?? '', changeOf(decision)),
   },
   withdraw: {
     name: 'Withdraw',
@@ -48,8 +49,8 @@ export const actions: Record<ActionName, Action> = {
     past: 'withdrew',
     noun: 'withdrawal',
     reason: { label: 'Reason (optional)', isAsked: false },
-    meaning: 'You withdraw the order that you created. This cannot be undone.',
-    send: withdrawOrder,
+    meaning: () => 'You withdraw the order that you created. This cannot be undone.',
+    send: (decision) => client.orders.withdraw(decision.id, decision.reason, changeOf(decision)),
   },
 }
 

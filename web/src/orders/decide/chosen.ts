@@ -1,27 +1,35 @@
-import type { OrderSummary } from '../order.ts'
+import type { ListedOrder } from '../order.ts'
 import { allows } from '../states.ts'
 import type { Subject } from './decisions.ts'
 
-/** By id, what it takes to approve each, whatever page is shown. */
+/** The chosen orders of all pages, by id, with what each approval needs. */
 export type Chosen = ReadonlyMap<string, Subject>
 
-/** With these chosen, or not; only those that can be approved. The same map when nothing changes. */
-export function chosenWith(chosen: Chosen, orders: readonly OrderSummary[], isChosen: boolean): Chosen {
-  const changing = orders.filter(({ id, status }) => allows(status, 'approve') && chosen.has(id) !== isChosen)
+/** Whether the person may approve the order, as far as its list knows. */
+export function isChoosable({ status, mayApprove }: Pick<ListedOrder, 'status' | 'mayApprove'>): boolean {
+  return allows(status, 'approve') && mayApprove !== false
+}
+
+/**
+ * Adds or removes these orders, but adds only those that the person may approve. Returns the same map if
+ * nothing changes.
+ */
+export function chosenWith(chosen: Chosen, orders: readonly ListedOrder[], isChosen: boolean): Chosen {
+  const changing = orders.filter((order) => isChoosable(order) && chosen.has(order.id) !== isChosen)
   if (changing.length === 0) return chosen
   const next = new Map(chosen)
-  for (const { id, customer, total, createdAtUtc, status } of changing) {
-    if (isChosen) next.set(id, { id, customer, total, createdAtUtc, status })
+  for (const { id, number, customer, total, createdAtUtc, status } of changing) {
+    if (isChosen) next.set(id, { id, number, customer, total, createdAtUtc, status })
     else next.delete(id)
   }
   return next
 }
 
-/** Without those that cannot be approved any more, as far as these orders show. */
-export function stillPending(chosen: Chosen, orders: readonly OrderSummary[]): Chosen {
+/** Removes the orders that, according to these rows, the person can no longer approve. */
+export function stillPending(chosen: Chosen, orders: readonly ListedOrder[]): Chosen {
   return without(
     chosen,
-    orders.filter(({ status }) => !allows(status, 'approve')).map(({ id }) => id),
+    orders.filter((order) => !isChoosable(order)).map(({ id }) => id),
   )
 }
 

@@ -9,7 +9,7 @@ import { end, type Question, searchOf } from '../address/question.ts'
 import { type ActionName, actionNames } from '../states.ts'
 import { actions } from './actions.ts'
 
-/** What this person did with an order of the review. */
+/** What this person did about an order of the review. */
 export type Mark = ActionName | 'skipped'
 
 /** The ids of the orders of a review, in their order when it began, and what this person did with them. */
@@ -19,17 +19,19 @@ export interface Course {
 }
 
 export interface Place {
-  /** The id of the order on the screen; undefined behind the last one. */
+  /** The id of the order on the screen; undefined after the last one. */
   order: string | undefined
-  /** From 1. */
+  /** Counted from 1. */
   number: number
   count: number
-  /** What the address holds for the neighbours. */
+  /** What the address holds for the previous and the next order. */
   previous: string | undefined
   next: string
 }
 
-/** An order that the question does not find, as in someone else's link, comes before all that it finds. */
+/**
+ * An order that the search does not find, as with someone else's link, comes before all that it finds.
+ */
 export function placeIn({ orders: found }: Course, at: string | undefined): Place {
   const isFound = at === undefined || at === end || found.includes(at)
   const orders = isFound ? found : [at, ...found]
@@ -54,7 +56,7 @@ export function skippedOf({ orders, marks }: Course): string[] {
   return orders.filter((id) => marks[id] === 'skipped')
 }
 
-/** As "You approved 12, rejected 2 and skipped 3." */
+/** Such as "You approved 12, rejected 2 and skipped 3." */
 export function courseInWords(course: Course): string {
   const all = Object.values(course.marks)
   const parts = ([...actionNames, 'skipped'] as const).flatMap((mark) => {
@@ -64,17 +66,17 @@ export function courseInWords(course: Course): string {
   return parts.length === 0 ? 'You made no decisions.' : `You ${inSeries(parts)}.`
 }
 
-/** The tab keeps the one review that it is in: a reload changes neither its orders nor their number. */
+/** The tab stores its current review, so that a reload changes neither its orders nor their number. */
 const name = 'review'
 
-/** `asked`: by whom, and what. */
+/** `asked` identifies the person and the question. */
 function keptCourse(): { asked: string; course: Course } | undefined {
   return parsed(inTab.read(name)) as { asked: string; course: Course } | undefined
 }
 
 onForget(forgetCourse)
 
-/** Until `forgetCourse` the answer is the same, whatever happens to the orders. */
+/** Stays the same until `forgetCourse`, whatever happens to the orders. */
 export function courseQuery(question: Question, userId: number | string) {
   const asked = JSON.stringify([userId, question.ids, searchOf(question)])
   return queryOptions({
@@ -88,13 +90,13 @@ export function courseQuery(question: Question, userId: number | string) {
   })
 }
 
-/** The next review asks again. */
+/** Makes the next review request its orders again. */
 export function forgetCourse(): void {
   inTab.drop(name)
   queries.removeQueries({ queryKey: ['review'] })
 }
 
-/** `undefined` removes the mark. */
+/** A mark of `undefined` removes it. */
 export function mark(id: string, as: Mark | undefined): void {
   const kept = keptCourse()
   if (kept === undefined) return

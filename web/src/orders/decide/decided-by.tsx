@@ -1,22 +1,30 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useUser } from '../../auth/session.ts'
 import { formatAgo } from '../../ui/format.ts'
 import { useNow } from '../../ui/moment.tsx'
-import { Name } from '../../ui/name.tsx'
+import { Who } from '../../ui/name.tsx'
 import type { Order } from '../order.ts'
+import { absentOfChange, historyQuery } from '../queries.ts'
 
 interface DecidedByProps {
-  /** As "Already approved". */
+  /** Such as "Already approved". */
   what: string
   order: Order
 }
 
-/** As "Already approved by you, just now". */
-export function DecidedBy({ what, order: { modifiedBy, updatedAtUtc } }: DecidedByProps) {
+/** Such as "Already approved by you, just now". The history, if it was read, says in whose place. */
+export function DecidedBy({ what, order }: DecidedByProps) {
+  const { id, modifiedBy, updatedAtUtc } = order
   const { userName } = useUser()
   const now = useNow()
+  const { data: history } = useInfiniteQuery({ ...historyQuery(id), enabled: false })
   return (
     <span>
-      {what} by {modifiedBy === userName ? 'you' : <Name of={modifiedBy ?? 'someone else'} />}
+      {what} by{' '}
+      <Who
+        is={modifiedBy === userName ? 'you' : (modifiedBy ?? 'someone else')}
+        for={absentOfChange(order, history)}
+      />
       {updatedAtUtc !== null && `, ${formatAgo(updatedAtUtc, now)}`}
     </span>
   )

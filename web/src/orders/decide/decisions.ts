@@ -6,24 +6,26 @@ import type { OrderSummary, VersionedOrder } from '../order.ts'
 import { untilAnswered } from '../retry.ts'
 import type { Decision } from './queries.ts'
 
-/** What the person was shown when asked; with `etag` exactly that version is decided on, or none. */
+/**
+ * What the person was shown when asked. With `etag`, the decision applies to exactly that version or to none.
+ */
 export interface Subject extends Identity {
   status: OrderSummary['status']
   etag?: string | undefined
-  /** Why; for what takes a reason. */
+  /** The reason, for an action that takes one. */
   reason?: string
 }
 
 export type Progress =
-  /** Not begun, or given up when it was certain that nothing had happened. */
+  /** Not begun, or stopped when it was certain that nothing had happened. */
   | { kind: 'waiting' }
   | { kind: 'sending' }
   | { kind: 'retrying'; failure: unknown }
-  /** `missing`: how many more have to approve it before it is; undefined where that could not be read. */
+  /** `missing`: how many more people have to approve the order; undefined if that could not be read. */
   | { kind: 'decided'; missing: number | undefined }
   /** `now` is there when someone else was faster and the order could be read. */
   | { kind: 'refused'; failure: unknown; now?: VersionedOrder }
-  /** No answer says so, but it may have happened; `failure` is the last one. */
+  /** It may have taken effect, but no answer says so. `failure` is the last failure. */
   | { kind: 'unclear'; failure: unknown }
 
 export interface Step {
@@ -32,7 +34,7 @@ export interface Step {
 }
 
 export interface Snapshot {
-  /** `stopping`: nothing new begins; what was sent is still to be answered. */
+  /** `stopping`: nothing new begins, but sent requests still get their answers. */
   readonly phase: 'asking' | 'running' | 'stopping' | 'done'
   readonly steps: readonly Step[]
 }
@@ -42,18 +44,18 @@ type Request = Decision & Sent
 export interface Service {
   newKey(): string
   decide(decision: Decision): Promise<void>
-  /** After a decision: how many more people have to decide the same before it counts. */
-  missing(id: string): Promise<number>
+  /** After a decision: how many more people have to decide the same before it counts, if that is known. */
+  missing(id: string): Promise<number | undefined>
   read(id: string): Promise<VersionedOrder>
-  /** Ends early when the connection is back, or at the signal. */
+  /** Ends early when the connection is back or the signal aborts. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
 export interface Decisions {
   snapshot: Pick<Observable<Snapshot>, 'get' | 'use'>
   /**
-   * Resolves, and never throws, when nothing is under way. Called again, it tries again what has no final
-   * result.
+   * Resolves once nothing is in progress, and never throws. Another call retries every decision without a
+   * final result.
    */
   start(): Promise<void>
   /**
@@ -66,8 +68,8 @@ export interface Decisions {
 const atATime = 3
 
 /**
- * Decides about some orders, each under one idempotency key: however often it is tried, it counts once.
- * Failures that pass are tried again until they do, or until the person stops. It is not part of a view: a
+ * Decides on some orders, each under one idempotency key: however often a decision is tried, it counts once.
+ * Passing failures are retried until they pass, or until the person stops. It is not part of a view, so a
  * view that goes away loses no result. When the session or the permission ends, the rest stops.
  */
 export function prepareDecisions(subjects: readonly Subject[], service: Service): Decisions {
@@ -114,7 +116,7 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
   return { snapshot, start, stop }
 }
 
-/** Tries until there is an end, or until the signal; `report` hears how it goes. Never throws. */
+/** Tries until there is a final result or the signal aborts. Calls `report` at each step. Never throws. */
 export async function decideOne(
   request: Request,
   service: Service,
@@ -142,7 +144,7 @@ export async function decideOne(
   }
   const reading = await answered(() => service.read(request.id))
   if (reading.kind === 'done') return { kind: 'refused', failure, now: reading.value }
-  const isGone = reading.kind === 'failed' && problemOf(reading.failure, 'order-not-found')
+  const isGone = problemOf(reading.failure, 'order-not-found')
   return { kind: 'refused', failure: isGone ? reading.failure : failure }
 }
 
@@ -150,7 +152,7 @@ function isConflict(failure: unknown): boolean {
   return problemOf(failure, 'precondition-failed', 'order-not-pending', 'concurrency-conflict') !== undefined
 }
 
-/** Whether another try may end differently although nobody changes anything. */
+/** Whether another try may succeed even if nobody changes anything. */
 export function isWorthTrying(progress: Progress): boolean {
   if (progress.kind === 'waiting') return true
   if (progress.kind !== 'refused' && progress.kind !== 'unclear') return false

@@ -1,143 +1,167 @@
 import './on-their-way.css'
 import { Link, useNavigate, useRouter } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { useUser } from '../../auth/session.ts'
-import { describeFailure } from '../../ui/describe.ts'
+import { keepFocus } from '../../ui/focus.ts'
 import { formatCount, formatTotal, shortName } from '../../ui/format.ts'
 import { isolated } from '../../ui/isolate.ts'
 import { Key } from '../../ui/key.tsx'
+import { useNow } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
-import { isBusy, useShortcut } from '../../ui/shortcuts.ts'
-import { shortNumber } from '../identity.ts'
+import { online } from '../../ui/online.ts'
+import { isBusy, isUndo, useShortcut } from '../../ui/shortcuts.ts'
 import { actions, doneWord } from './actions.ts'
 import { isWorthTrying } from './decisions.ts'
-import { type Entry, isOver, mayHaveHappened } from './outbox.ts'
-import { outbox, undo } from './sending.ts'
+import { LeftByOthers } from './left-by-others.tsx'
+import { type Entry, isHeld, isOpen, mayHaveHappened } from './outbox.ts'
+import { outbox, takeUp, undo } from './sending.ts'
+import { SignOutQuestion } from './sign-out.tsx'
 import { WhyNot } from './why-not.tsx'
+import { delayInWords } from './words.ts'
 
 /**
- * The decisions without a good end yet, on every page: the last one that can be undone, what cannot be sent
- * at the moment, and each that did not happen.
+ * The decisions that have not succeeded yet, on every page: the last one that can be undone, whatever keeps
+ * them from being sent, and each that failed.
  */
 export function OnTheirWay() {
   const { id } = useUser()
   const entries = outbox.use()
-  const held = entries.filter(({ state }) => state.kind === 'held')
-  const last = held.at(-1)
-  const undoLast = useUndo(last !== undefined)
-  useEffect(() => outbox.takeOver(id), [id])
+  const open = entries.filter(isOpen)
+  const delay = delayInWords(open, online.use())
+  const last = open.findLast(isHeld)
+  useEffect(() => takeUp(id), [id])
   return (
     <section className="on-their-way no-print" aria-label="Your decisions">
-      {/* Always there: screen readers watch it for changes. */}
+      {/* Always rendered, because screen readers watch it for changes. */}
       <div role="status" className="stack gap-2">
-        {entries.filter(isOver).map((entry) => (
-          <NotDecided key={entry.decision.idempotencyKey} entry={entry} />
-        ))}
-        <Trouble entries={entries} />
-        {last && (
-          <span className="visually-hidden">{nameOf(last, 'long')} in five seconds. Press u to undo it.</span>
-        )}
+        <LeftByOthers />
+        {entries
+          .filter((entry) => !isOpen(entry))
+          .map((entry) => (
+            <NotDecided key={entry.decision.idempotencyKey} entry={entry} />
+          ))}
+        <span className="visually-hidden">
+          {delay ?? (last && `${nameOf(last, 'long')} in five seconds. Press u to undo it.`)}
+        </span>
       </div>
-      {last?.state.kind === 'held' && (
-        <div className="held row row-between">
-          <p>
-            {nameOf(last, 'long')}
-            <span className="soft" aria-hidden="true">
-              {' '}
-              in <Countdown key={last.decision.idempotencyKey} until={last.state.until} />
-              {held.length > 1 && ` · ${formatCount(held.length - 1)} more queued`}
-            </span>
-          </p>
-          <Button className="button button-small" onPress={undoLast}>
-            Undo
-            <Key name="u" />
-          </Button>
-        </div>
-      )}
+      <Held open={open} delay={delay} />
+      <SignOutQuestion />
     </section>
   )
 }
 
-/** As "Acme, 1,234.00", or "Approving Acme (1,234.00)". */
-function nameOf({ action, order, decision }: Entry, form: 'short' | 'long'): string {
-  const doing = actions[action].doing.replace(' …', '')
-  if (order === undefined) {
-    const name = `order ${shortNumber(decision.id)}`
-    return form === 'short' ? name : `${doing} ${name}`
-  }
-  const [name, total] = [isolated(shortName(order.customer, 40)), formatTotal(order.total)]
-  return form === 'short' ? `${name}, ${total}` : `${doing} ${name} (${total})`
+interface HeldProps {
+  open: readonly Entry[]
+  delay: string | undefined
 }
 
-/** Undoes the last one. A review goes back to its order. */
-function useUndo(isAnyHeld: boolean): () => void {
-  const navigate = useNavigate()
-  const router = useRouter()
-  const undoLast = useCallback(() => {
-    const id = undo()
-    if (id === undefined || router.latestLocation.pathname !== '/orders/review') return
-    void navigate({ to: '/orders/review', search: (before) => ({ ...before, at: id }), replace: true })
-  }, [navigate, router])
-  useShortcut('u', isAnyHeld ? (event) => event?.repeat || undoLast() : undefined)
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
-      if (!isUndo || !isAnyHeld || event.repeat || isBusy(event.target)) return
-      event.preventDefault()
-      undoLast()
-    }
-    addEventListener('keydown', listen)
-    return () => removeEventListener('keydown', listen)
-  }, [undoLast, isAnyHeld])
-  return undoLast
+function Held({ open, delay }: HeldProps) {
+  const held = open.filter(isHeld)
+  const last = held.at(-1)
+  const undoNow = useUndo(open.length > 0)
+  if (delay === undefined && last === undefined) return null
+  return (
+    <div className="held row row-between">
+      <p>{delay ?? (last && <Counting last={last} count={held.length} />)}</p>
+      {last && (
+        <div className="row nowrap">
+          <Button className="button button-small" onPress={() => undoNow('last')}>
+            Undo
+            <Key name="u" />
+          </Button>
+          {held.length > 1 && (
+            <Button className="button button-small" onPress={() => undoNow('all')}>
+              Undo all
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  )
 }
 
 const tickMilliseconds = 200
 
-function Countdown({ until }: { until: number }) {
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), tickMilliseconds)
-    return () => clearInterval(timer)
-  }, [])
-  return `${Math.max(0, Math.ceil((until - now) / 1000))}\u00a0s`
+/** Such as "Approving Acme (595.06) in 5 s · 5 more queued". */
+function Counting({ last, count }: { last: Entry; count: number }) {
+  const now = useNow(tickMilliseconds)
+  const until = last.state.kind === 'held' ? last.state.until : now
+  return (
+    <>
+      {nameOf(last, 'long')}
+      <span className="soft" aria-hidden="true">
+        {` in ${Math.max(0, Math.ceil((until - now) / 1000))}\u00a0s`}
+        {count > 1 && ` · ${formatCount(count - 1)} more queued`}
+      </span>
+    </>
+  )
 }
 
-/** While nothing gets through. */
-function Trouble({ entries }: { entries: readonly Entry[] }) {
-  const retrying = entries.flatMap(({ state }) =>
-    state.kind === 'under-way' && state.progress.kind === 'retrying' ? [state.progress.failure] : [],
+/** Such as "Acme, 1,234.00", or "Approving Acme (1,234.00)". */
+function nameOf({ action, order }: Entry, form: 'short' | 'long'): string {
+  const doing = actions[action].doing.replace(' …', '')
+  const [name, total] = [isolated(shortName(order.customer, 40)), formatTotal(order.total)]
+  return form === 'short' ? `${name}, ${total}` : `${doing} ${name} (${total})`
+}
+
+/** A review goes back to the order whose decision was undone, or to the first of them. */
+function useUndo(isAnyOpen: boolean): (which: 'last' | 'all') => void {
+  const navigate = useNavigate()
+  const router = useRouter()
+  const undoNow = useCallback(
+    (which: 'last' | 'all') => {
+      const id = undo(which)
+      keepFocus()
+      if (id === undefined || router.latestLocation.pathname !== '/orders/review') return
+      void navigate({ to: '/orders/review', search: (before) => ({ ...before, at: id }), replace: true })
+    },
+    [navigate, router],
   )
-  if (retrying.length === 0) return null
-  const { title, detail } = describeFailure(retrying[0])
-  const count = retrying.length === 1 ? 'One decision' : `${formatCount(retrying.length)} decisions`
-  return <Note kind="warning" title={title} lines={[`${count} not sent. ${detail}`]} />
+  useShortcut('u', isAnyOpen ? (event) => event?.repeat || undoNow('last') : undefined)
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (!isUndo(event) || !isAnyOpen || event.repeat || isBusy(event.target)) return
+      event.preventDefault()
+      undoNow('last')
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [undoNow, isAnyOpen])
+  return undoNow
 }
 
 function NotDecided({ entry }: { entry: Entry }) {
   const { action, state } = entry
+  if (state.kind !== 'failed') return null
   const { id, idempotencyKey } = entry.decision
-  const isUnclear = mayHaveHappened(state)
-  const mayTry = state.kind === 'left' || (state.kind === 'failed' && isWorthTrying(state.progress))
+  const isUnclear = mayHaveHappened(entry)
   const title = `${isUnclear ? 'Perhaps not' : 'Not'} ${doneWord(action)}: ${nameOf(entry, 'short')}`
   return (
     <Note kind="warning" title={title}>
       <p>
-        {isUnclear
-          ? 'There was no answer. You can safely try again: nothing happens twice.'
-          : state.kind === 'failed' && <WhyNot progress={state.progress} action={action} />}
+        {isUnclear ? (
+          'There was no answer. You can safely try again: nothing happens twice.'
+        ) : (
+          <WhyNot progress={state.progress} action={action} />
+        )}
       </p>
       <div className="row">
-        {mayTry && (
-          <Button className="button button-small" onPress={() => outbox.send(idempotencyKey)}>
+        {isWorthTrying(state.progress) && (
+          <Button className="button button-small" onPress={() => void outbox.send(idempotencyKey)}>
             Try again
           </Button>
         )}
         <Link to="/orders/$id" params={{ id }} className="button button-small">
           Open the order
         </Link>
-        <Button className="button button-small" onPress={() => outbox.dismiss(idempotencyKey)}>
+        <Button
+          className="button button-small"
+          onPress={() => {
+            outbox.dismiss(idempotencyKey)
+            keepFocus()
+          }}
+        >
           Dismiss
         </Button>
       </div>

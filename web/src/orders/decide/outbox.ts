@@ -1,70 +1,58 @@
+import { problemOf } from '../../api/problem.ts'
+import type { User } from '../../auth/session.ts'
 import { observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
+import type { OrderSummary } from '../order.ts'
 import type { ActionName } from '../states.ts'
-import type { Progress } from './decisions.ts'
+import { failureOf, type Progress } from './decisions.ts'
 import type { Decision } from './queries.ts'
 
-/** A decision as it was made; its idempotency key identifies it. */
-export interface Made {
-  userId: number | string
-  action: ActionName
-  decision: Decision
-}
-
 export type State =
-  /** Can be undone until then. */
+  /** Not sent, and can be undone. It is sent at `until`, or as soon after that as anything can be sent. */
   | { kind: 'held'; until: number }
   | { kind: 'under-way'; progress: Progress }
-  /** It did not happen, or that is not certain. It is shown until the person dismisses it. */
+  /** It failed, or may have failed. It is shown until the person dismisses it. */
   | { kind: 'failed'; progress: Progress }
-  /** Another page made it and is gone; it may not have been sent. */
-  | { kind: 'left' }
 
-export interface Entry extends Made {
-  /** Unknown if another page has left it. */
-  order?: Identity | undefined
+export interface Entry {
+  user: Pick<User, 'id' | 'userName'>
+  action: ActionName
+  /** Its idempotency key identifies it. */
+  decision: Decision
+  /** The order as the person saw it. */
+  order: Identity & Pick<OrderSummary, 'status'>
   state: State
-}
-
-/** What outlives the page. From that instant on it cannot be undone, and another page may send it. */
-export interface Left extends Made {
-  from: number
 }
 
 export interface Parts {
   now(): number
-  /** Returns what calls it off. */
+  /** Returns a function that cancels it. */
   after(milliseconds: number, act: () => void): () => void
-  /** Resolves when there is an end; undefined if the person who decided is gone. Never throws. */
-  send(entry: Entry, report: (progress: Progress) => void, signal: AbortSignal): Promise<Progress | undefined>
-  kept: {
-    put(left: Left): void
-    drop(key: string): void
-    all(): Left[]
-  }
+  /** Whether a request of this person can leave the page now. */
+  canSend(entry: Entry): boolean
+  /** Resolves to the final progress. Never throws. Once the signal aborts, it tries nothing again. */
+  send(entry: Entry, report: (progress: Progress) => void, signal: AbortSignal): Promise<Progress>
+  /** Called after each change. */
+  onChange(entries: readonly Entry[]): void
+  /** Called when nothing is held or under way any more, with how many were sent since the last time. */
+  onSent(count: number): void
 }
 
 export const undoMilliseconds = 5_000
-/** By then the page that made it has its answer or is gone. */
-const takeOverMilliseconds = 40_000
-/** What was left longer ago is sent only if the person says so. */
-const recentMilliseconds = 60_000
-/** How long another person's decision is kept for them. */
-const keptMilliseconds = 86_400_000
 
-const keyOf = ({ decision }: Made) => decision.idempotencyKey
+const keyOf = ({ decision }: Entry) => decision.idempotencyKey
 
 /**
- * Decisions that were made without a question. Each is held for five seconds, in which it can be undone, and
- * then sent under its key until there is an end. Nothing that was shown as decided gets lost: it is sent, or
- * the person hears of it.
+ * Decisions that were made without a question. Each is held for five seconds and then sent, one at a time, in
+ * their order. What was not sent can be undone, however long it waits for the connection or for the person to
+ * sign in again. Nothing is sent because the page goes away.
  */
 export class Outbox {
   readonly #parts: Parts
   readonly #entries = observable<readonly Entry[]>([])
-  readonly #timers = new Map<string, () => void>()
-  readonly #sending = new Map<string, Promise<void>>()
+  #callOff = () => {}
   #here = new AbortController()
+  #sentCount = 0
 
   readonly get = this.#entries.get
   readonly use = this.#entries.use
@@ -73,131 +61,113 @@ export class Outbox {
     this.#parts = parts
   }
 
-  hold(made: Made, order: Identity): void {
-    const until = this.#parts.now() + undoMilliseconds
-    this.#add({ ...made, order, state: { kind: 'held', until } })
-    this.#keep(made, until + takeOverMilliseconds)
-    this.#in(undoMilliseconds, keyOf(made), () => this.send(keyOf(made)))
+  hold(made: Omit<Entry, 'state'>): void {
+    this.#set([...this.get(), { ...made, state: this.#heldFor(undoMilliseconds) }])
+    this.sendDue()
   }
 
-  /** The last one that is still held. */
-  undo(): Entry | undefined {
-    const last = this.get().findLast(({ state }) => state.kind === 'held')
-    if (last) this.dismiss(keyOf(last))
-    return last
+  /** Undoes the last decision that is still held, or all of them. Returns them. */
+  undo(which: 'last' | 'all'): Entry[] {
+    const undone = this.get()
+      .filter(isHeld)
+      .slice(which === 'last' ? -1 : 0)
+    this.#set(this.get().filter((entry) => !undone.includes(entry)))
+    this.sendDue()
+    return undone
   }
 
-  /** At once; again, under the same key. */
-  send(key: string): void {
+  /** Sends what is held without waiting any longer. */
+  hurry(): void {
+    this.#hold(0)
+    this.sendDue()
+  }
+
+  /** Sends the first decision that is due, if it can be sent and no other is under way. */
+  sendDue(): void {
+    this.#callOff()
+    const { now, after, canSend, onSent } = this.#parts
+    const next = this.get().find(isHeld)
+    if (this.get().some(isUnderWay)) return
+    if (next?.state.kind !== 'held') {
+      if (this.#sentCount > 0) onSent(this.#sentCount)
+      this.#sentCount = 0
+    } else if (next.state.until > now()) {
+      this.#callOff = after(next.state.until - now(), () => this.sendDue())
+    } else if (canSend(next)) void this.send(keyOf(next))
+  }
+
+  /** Sends a decision at once. If it was sent before, the key is the same. */
+  async send(key: string): Promise<void> {
     const entry = this.#find(key)
-    if (entry === undefined || this.#sending.has(key)) return
-    this.#callOff(key)
-    const { signal } = this.#here
-    const report = (progress: Progress) => {
-      if (!signal.aborted) this.#become(key, { kind: 'under-way', progress })
-    }
+    if (entry === undefined || isUnderWay(entry)) return
+    const report = (progress: Progress) => this.#become(key, { kind: 'under-way', progress })
     report({ kind: 'sending' })
-    const settled = this.#parts.send(entry, report, signal).then((progress) => {
-      if (signal.aborted) return
-      this.#sending.delete(key)
-      if (progress?.kind === 'decided') this.dismiss(key)
-      else if (progress !== undefined) this.#become(key, { kind: 'failed', progress })
-    })
-    this.#sending.set(key, settled)
+    const progress = await this.#parts.send(entry, report, this.#here.signal)
+    if (!this.#find(key)) return
+    const isUnsent = progress.kind === 'waiting' || problemOf(failureOf(progress), 'authentication-required')
+    if (progress.kind === 'decided') this.#sentCount += 1
+    if (progress.kind === 'decided') this.dismiss(key)
+    else this.#become(key, isUnsent ? this.#heldFor(0) : { kind: 'failed', progress })
+    this.sendDue()
   }
 
-  /** Nothing is left to do or to show. */
+  /** Removes a decision that needs no more attention. */
   dismiss(key: string): void {
-    this.#callOff(key)
-    this.#parts.kept.drop(key)
-    this.#entries.set(this.get().filter((entry) => keyOf(entry) !== key))
+    this.#set(this.get().filter((entry) => keyOf(entry) !== key))
   }
 
-  /** Goes on with what other pages of this person have left. */
-  takeOver(userId: Made['userId']): void {
-    const { kept, now } = this.#parts
-    for (const left of kept.all()) {
-      const age = now() - left.from
-      const isOwn = left.userId === userId
-      if (!isOwn && age >= keptMilliseconds) kept.drop(keyOf(left))
-      if (!isOwn || this.#find(keyOf(left))) continue
-      if (age < 0) this.#in(-age, keyOf(left), () => this.takeOver(userId))
-      else this.#adopt(left)
-      if (age >= 0 && age < recentMilliseconds) this.send(keyOf(left))
-    }
-  }
-
-  /** Sends everything at once, even what other pages hold. Whether all of it was done within the time. */
-  async flush(userId: Made['userId'], withinMilliseconds: number): Promise<boolean> {
-    const shown = this.get().filter(isOver)
-    for (const left of this.#parts.kept.all()) {
-      if (left.userId === userId && !this.#find(keyOf(left))) this.#adopt(left)
-    }
-    const open = this.get()
-      .filter((entry) => !shown.includes(entry))
-      .map(keyOf)
-    for (const key of open) this.send(key)
-    const time = new Promise<void>((resolve) => this.#parts.after(withinMilliseconds, resolve))
-    await Promise.race([Promise.all(open.map((key) => this.#sending.get(key))), time])
-    if (open.some((key) => this.#find(key))) return false
-    for (const entry of shown) this.dismiss(keyOf(entry))
-    return true
-  }
-
-  /** The page goes, perhaps for good: what is held is sent, and the next page finds out what became of it. */
-  leave(): void {
-    this.#leaveOpen()
-    for (const entry of this.get()) if (entry.state.kind === 'held') this.send(keyOf(entry))
-  }
-
-  /** Another person comes: nothing more is shown or tried. */
-  forget(): void {
+  /** Called when the session ends: nothing more is tried until this person is back. */
+  pause(): void {
+    this.#callOff()
     this.#here.abort()
     this.#here = new AbortController()
-    this.#leaveOpen()
-    for (const key of [...this.#timers.keys()]) this.#callOff(key)
-    this.#sending.clear()
-    this.#entries.set([])
   }
 
-  #leaveOpen(): void {
-    for (const entry of this.get()) if (!isOver(entry)) this.#keep(entry, this.#parts.now())
+  /** Called when a person is there. Returns how many decisions of someone else were dropped unsent. */
+  resume(userId: User['id']): number {
+    const others = this.get().filter(({ user }) => user.id !== userId)
+    this.#set(this.get().filter((entry) => !others.includes(entry)))
+    this.#hold(undoMilliseconds)
+    this.sendDue()
+    return others.filter(isHeld).length
   }
 
-  #adopt({ userId, action, decision }: Left): void {
-    this.#add({ userId, action, decision, state: { kind: 'left' } })
+  /** Nothing is sent, undone or shown any more. */
+  clear(): void {
+    this.pause()
+    this.#set([])
   }
 
-  #keep({ userId, action, decision }: Made, from: number): void {
-    this.#parts.kept.put({ userId, action, decision, from })
+  #heldFor(milliseconds: number): State {
+    return { kind: 'held', until: this.#parts.now() + milliseconds }
   }
 
-  #add(entry: Entry): void {
-    this.#entries.set([...this.get(), entry])
+  /** From now on, everything that is held is held for this long. */
+  #hold(milliseconds: number): void {
+    this.#set(
+      this.get().map((entry) => (isHeld(entry) ? { ...entry, state: this.#heldFor(milliseconds) } : entry)),
+    )
   }
 
   #become(key: string, state: State): void {
-    this.#entries.set(this.get().map((entry) => (keyOf(entry) === key ? { ...entry, state } : entry)))
+    this.#set(this.get().map((entry) => (keyOf(entry) === key ? { ...entry, state } : entry)))
   }
 
   #find(key: string): Entry | undefined {
     return this.get().find((entry) => keyOf(entry) === key)
   }
 
-  #in(milliseconds: number, key: string, act: () => void): void {
-    this.#callOff(key)
-    this.#timers.set(key, this.#parts.after(milliseconds, act))
-  }
-
-  #callOff(key: string): void {
-    this.#timers.get(key)?.()
-    this.#timers.delete(key)
+  #set(entries: readonly Entry[]): void {
+    this.#entries.set(entries)
+    this.#parts.onChange(entries)
   }
 }
 
-/** Nothing more happens with it by itself. */
-export const isOver = ({ state: { kind } }: Entry) => kind === 'failed' || kind === 'left'
+export const isHeld = ({ state }: Entry) => state.kind === 'held'
+const isUnderWay = ({ state }: Entry) => state.kind === 'under-way'
+/** Whether something more happens even if the person does nothing. */
+export const isOpen = ({ state }: Entry) => state.kind !== 'failed'
 
-/** Whether a request was sent, perhaps, and no answer says what became of it. */
-export const mayHaveHappened = (state: State) =>
-  state.kind === 'left' || (state.kind === 'failed' && state.progress.kind === 'unclear')
+/** Whether a request may have been sent, and no answer says whether it took effect. */
+export const mayHaveHappened = ({ state }: Entry) =>
+  state.kind === 'failed' && state.progress.kind === 'unclear'

@@ -15,18 +15,17 @@ const selection = observable(nothing)
 
 onForget(() => selection.set(nothing))
 
-/** Nothing is left to do with these, wherever that was done. */
+/** Deselects orders that need nothing more, wherever they were decided. */
 export function deselect(ids: readonly string[]): void {
   const { filter, chosen } = selection.get()
-  const left = without(chosen, ids)
-  if (left !== chosen) selection.set({ filter, chosen: left })
+  selection.set({ filter, chosen: without(chosen, ids) })
 }
 
 function chosenOf(filter: string, { filter: ofFilter, chosen }: Selection): Chosen {
   return filter === ofFilter ? chosen : noneChosen
 }
 
-/** The chosen orders of one search, to read only. */
+/** The chosen orders of one search, read-only. */
 export function useChosen(filter: string): Chosen {
   return chosenOf(filter, selection.use())
 }

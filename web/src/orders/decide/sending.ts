@@ -1,86 +1,124 @@
-import { useEffect } from 'react'
-import { orderTransitions } from '../../../../client/src/facts.ts'
-import { fetchAntiforgeryToken } from '../../api/client.ts'
 import { problemOf } from '../../api/problem.ts'
-import { beforeSignOut, currentPerson, currentSession, onForget, refreshSession } from '../../auth/session.ts'
+import { queries } from '../../api/queries.ts'
+import { currentPerson, currentSession, onForget, refreshSession, type User } from '../../auth/session.ts'
+import { unsent } from '../../auth/unsent.ts'
 import { announce } from '../../ui/announce.ts'
+import { formatOrders } from '../../ui/format.ts'
+import { holdPage } from '../../ui/reload.ts'
 import { orderInWords } from '../identity.ts'
-import { ordersChanged } from '../queries.ts'
-import type { ActionName } from '../states.ts'
+import { orderQuery, ordersChanged } from '../queries.ts'
+import { type ActionName, shownAs } from '../states.ts'
 import { mark } from './course.ts'
 import { decideOne, failureOf, type Progress, type Subject } from './decisions.ts'
-import { leftInBrowser } from './left.ts'
-import { type Entry, mayHaveHappened, Outbox } from './outbox.ts'
+import { keepInBrowser, leaveInBrowser, lookForLeft } from './left.ts'
+import { type Entry, isHeld, isOpen, mayHaveHappened, Outbox } from './outbox.ts'
 import { deselect } from './selection.ts'
 import { serviceFor } from './service.ts'
+import { decisionsInWords } from './words.ts'
 
 /** The one outbox of this page, whatever view is on the screen. */
 export const outbox = new Outbox({
-  now: Date.now,
+  now: () => Date.now(),
   after(milliseconds, act) {
     const timer = setTimeout(act, milliseconds)
     return () => clearTimeout(timer)
   },
+  canSend({ user }) {
+    const session = currentSession()
+    return navigator.onLine && session.kind === 'signed-in' && session.user.id === user.id
+  },
   send,
-  kept: leftInBrowser,
+  onChange(entries) {
+    keepInBrowser(entries)
+    guardPage(entries.some(isOpen))
+    const held = entries.filter(isHeld)
+    unsent.set(held[0] && { count: held.length, userName: held[0].user.userName })
+  },
+  onSent: (count) => announce(`${decisionsInWords(count)} sent.`),
 })
 
-const signOutMilliseconds = 5_000
-
-onForget(() => outbox.forget())
-beforeSignOut(async ({ id }) => {
-  const isDone = await outbox.flush(id, signOutMilliseconds)
-  if (!isDone) announce('You are still signed in: some of your decisions could not be sent.')
-  return isDone
+onForget(() => outbox.pause())
+addEventListener('online', () => outbox.sendDue())
+// Runs before the session's listener, which forgets the person.
+addEventListener(
+  'pagehide',
+  () => {
+    leaveInBrowser()
+    outbox.clear()
+  },
+  { capture: true },
+)
+// Another tab has made or settled a decision, or has changed something else.
+addEventListener('storage', () => {
+  const session = currentSession()
+  if (session.kind === 'signed-in') lookForLeft(session.user.id)
 })
-// Before the session hears of it, which forgets everything.
-addEventListener('pagehide', () => outbox.leave(), { capture: true })
 
-/** A page that goes sends what is held, and has no time left to ask for the token. */
-export function useReadyToSend(): void {
-  useEffect(() => void fetchAntiforgeryToken().catch(() => undefined), [])
+const askBeforeLeaving = (event: BeforeUnloadEvent) => event.preventDefault()
+
+/** While something is unsent, the browser asks before the page goes away. */
+function guardPage(isNeeded: boolean): void {
+  holdPage('decisions', isNeeded)
+  if (isNeeded) addEventListener('beforeunload', askBeforeLeaving)
+  else removeEventListener('beforeunload', askBeforeLeaving)
 }
 
-/** Shows it as decided from now on, and sends it when it can no longer be undone. */
-export function hold(userId: number | string, action: ActionName, subject: Subject): void {
-  const { id, etag, reason, customer, total, createdAtUtc } = subject
+/** Called when a person is there: continues with their decisions, and drops those of anyone else. */
+export function takeUp(userId: User['id']): void {
+  const dropped = outbox.resume(userId) + lookForLeft(userId)
+  if (dropped === 0) return
+  announce(`${decisionsInWords(dropped)} by the previous user ${dropped === 1 ? 'was' : 'were'} not sent.`)
+}
+
+/** Shows a decision as made from now on, and sends it when its time to be undone is over. */
+export function hold(user: Entry['user'], action: ActionName, subject: Subject): void {
+  const { id, etag, reason } = subject
   const decision = { id, etag, idempotencyKey: crypto.randomUUID(), ...(reason !== undefined && { reason }) }
-  outbox.hold({ userId, action, decision }, { id, customer, total, createdAtUtc })
+  outbox.hold({ user, action, decision, order: subject })
   mark(id, action)
 }
 
-/** Undoes the last decision that is held. The id of its order; undefined when nothing is held. */
-export function undo(): string | undefined {
-  const entry = outbox.undo()
-  if (entry === undefined) return undefined
-  const { id } = entry.decision
-  mark(id, undefined)
-  const [state] = orderTransitions[entry.action].from
+/** Undoes the last decision that is held, or all. Returns the id of the first order that it was about. */
+export function undo(which: 'last' | 'all'): string | undefined {
+  const [first, ...others] = outbox.undo(which)
+  if (first === undefined) {
+    announce('Too late to undo: the decision may already have been sent.')
+    return undefined
+  }
+  for (const { decision } of [first, ...others]) mark(decision.id, undefined)
   announce(
-    `Undone. ${entry.order ? orderInWords(entry.order) : 'The order'} is still ${state.toLowerCase()}.`,
+    others.length > 0
+      ? `Undone. ${formatOrders(others.length + 1)} are pending again.`
+      : undoneInWords(first),
   )
-  return id
+  return first.decision.id
 }
 
-/** Whether this person has decided about the order, and that is on its way. */
+function undoneInWords({ order }: Entry): string {
+  // Others may have decided the order in the meantime.
+  const status = queries.getQueryData(orderQuery(order.id).queryKey)?.order.status ?? order.status
+  const word = shownAs(status).word.toLowerCase()
+  return `Undone. ${orderInWords(order)} is ${status === order.status ? `${word} again` : `now ${word}`}.`
+}
+
+/** Whether something more happens with a decision of this person about the order. */
 export function useIsOnItsWay(id: string): boolean {
-  return outbox.use().some(({ decision, state }) => decision.id === id && isOpen(state))
+  return outbox.use().some((entry) => entry.decision.id === id && isOpen(entry))
 }
-
-const isOpen = ({ kind }: Entry['state']) => kind === 'held' || kind === 'under-way'
 
 async function send(
-  { action, decision, state }: Entry,
+  entry: Entry,
   report: (progress: Progress) => void,
   signal: AbortSignal,
-): Promise<Progress | undefined> {
-  const session = currentSession()
-  if (session.kind !== 'signed-in') return undefined
+): Promise<Progress> {
+  const { user, action, decision } = entry
   const person = currentPerson()
-  const request = { ...decision, mayHaveHappened: mayHaveHappened(state) }
-  const service = serviceFor(action, session.user.userName)
-  const progress = await decideOne(request, service, signal, report)
-  if (person !== currentPerson()) return undefined
+  const service = serviceFor(action, user.userName)
+  const request = { ...decision, mayHaveHappened: mayHaveHappened(entry) }
+  // The next decision does not wait for it.
+  const missing = (id: string) => service.missing(id).catch(() => undefined)
+  const progress = await decideOne(request, { ...service, missing }, signal, report)
+  if (person !== currentPerson()) return progress
   void ordersChanged(decision.id)
   if (progress.kind === 'decided') deselect([decision.id])
   else mark(decision.id, undefined)

@@ -15,8 +15,8 @@ import { deselect } from './selection.ts'
 import { isSettled } from './words.ts'
 
 /**
- * Decides, and updates the rest of the app. False: the person who asked is gone, and the next one hears
- * nothing.
+ * Decides, and updates the rest of the app. Returns false if the person who asked is gone: then the next
+ * person is shown nothing of it.
  */
 export async function settle(decisions: Decisions, action: ActionName): Promise<boolean> {
   const person = currentPerson()
@@ -38,7 +38,7 @@ export const placeOf = (action: ActionName, id: string) => `${action} ${id}`
 export function serviceFor(action: ActionName, userName: string): Service {
   const person = currentPerson()
   const readAgain = async <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) => {
-    // A request under way may have left before the change.
+    // A running request may have been sent before the change.
     await queries.cancelQueries({ queryKey: query.queryKey })
     return queries.fetchQuery({ ...query, staleTime: 0, retry: false })
   }
@@ -58,7 +58,9 @@ export function serviceFor(action: ActionName, userName: string): Service {
   }
 }
 
-/** At once, without the time, which only the service knows: it is asked when all is done. */
+/**
+ * Shows the decision at once, but not its time, which only the service knows. The time is read at the end.
+ */
 function showDecided(id: string, action: ActionName, modifiedBy: string): void {
   const stamp = { modifiedBy, updatedAtUtc: null, updatedAtTimeZone: null }
   queries.setQueryData(

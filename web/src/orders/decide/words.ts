@@ -1,15 +1,20 @@
 import { type ProblemCode, problemOf } from '../../api/problem.ts'
+import { describeFailure } from '../../ui/describe.ts'
+import { formatCount } from '../../ui/format.ts'
+import type { Order } from '../order.ts'
 import { type ActionName, allows, nameOf, type StateName, stateNames, words } from '../states.ts'
-import { doneWord, stateAfter } from './actions.ts'
-import type { Progress, Step } from './decisions.ts'
+import { actions, doneWord, stateAfter } from './actions.ts'
+import type { Progress, Snapshot, Step } from './decisions.ts'
+import type { Entry } from './outbox.ts'
 
-/** How a decision about one order ended; a state is the one in which someone else had put it. */
+/** How a decision about one order ended. A state means that someone else had put the order into it. */
 const endings = [
   'done',
   'given',
   ...stateNames,
   'own',
   'twice',
+  'role',
   'changed',
   'gone',
   'denied',
@@ -19,7 +24,7 @@ const endings = [
 ] as const
 export type Ending = (typeof endings)[number]
 
-/** Undefined while it is under way. */
+/** Undefined while it is running. */
 export function endingOf(progress: Progress, action: ActionName): Ending | undefined {
   if (progress.kind === 'decided') return progress.missing === 0 ? 'done' : 'given'
   if (progress.kind === 'unclear') return progress.kind
@@ -38,11 +43,12 @@ const refusals: Partial<Record<ProblemCode, Ending>> = {
   'permission-denied': 'denied',
   'self-approval': 'own',
   'already-approved-by-you': 'twice',
+  'role-needed': 'role',
   'precondition-failed': 'changed',
   'concurrency-conflict': 'changed',
 }
 
-/** With these endings this person still has something to do about the order. */
+/** Endings after which this person still has to do something about the order. */
 const unsettled: readonly (Ending | undefined)[] = [
   'changed',
   'denied',
@@ -55,9 +61,9 @@ export const isSettled = (progress: Progress, action: ActionName) =>
   !unsettled.includes(endingOf(progress, action))
 
 interface Outcome {
-  /** About one order. */
+  /** The sentence about one order. */
   why: string
-  /** About several. */
+  /** The sentence about several. */
   sum(count: number): string
 }
 
@@ -71,12 +77,16 @@ function outcomeOf(ending: Ending, action: ActionName): Outcome {
       sum: (count) => `${count} ${count === 1 ? 'has' : 'have'} your approval but ${needs(count)} more.`,
     },
     own: {
-      why: `You created it, so someone else must ${action} it.`,
-      sum: (count) => `You created ${count} of these.`,
+      why: `You or one of your services created it, so someone else must ${action} it.`,
+      sum: (count) => `You or one of your services created ${count} of these.`,
     },
     twice: {
       why: 'You had already approved it. Someone else must approve it as well.',
       sum: (count) => `You had already approved ${count}.`,
+    },
+    role: {
+      why: 'It also needs someone with a role that you do not have.',
+      sum: (count) => `${count} also ${needs(count)} someone with a role that you do not have.`,
     },
     changed: {
       why: `It has changed and was not ${done}.`,
@@ -99,7 +109,9 @@ function outcomeOf(ending: Ending, action: ActionName): Outcome {
   }
   if (!isState(ending)) return outcomes[ending]
   const what =
-    ending === stateAfter(action) ? `already ${words[ending].meaning}` : `${words[ending].meaning} meanwhile`
+    ending === stateAfter(action)
+      ? `already ${words[ending].meaning}`
+      : `${words[ending].meaning} in the meantime`
   return { why: `It was ${what}.`, sum: (count) => `${count} ${count === 1 ? 'was' : 'were'} ${what}.` }
 }
 
@@ -107,6 +119,18 @@ const needs = (count: number) => (count === 1 ? 'needs' : 'need')
 
 function isState(ending: Ending): ending is StateName {
   return ending in words
+}
+
+/** What someone else has made of the order, as in "Already approved" or "Changed". */
+export function otherDecision(
+  progress: Progress,
+  action: ActionName,
+): { what: string; order: Order } | undefined {
+  const order = progress.kind === 'refused' ? progress.now?.order : undefined
+  if (order === undefined) return undefined
+  const state = allows(order.status, action) ? undefined : nameOf(order.status)
+  if (state === undefined) return { what: 'Changed', order }
+  return { what: state === stateAfter(action) ? `Already ${words[state].meaning}` : state, order }
 }
 
 /** Why an order is not decided on, as a sentence. */
@@ -124,17 +148,61 @@ export function summaryOf(steps: readonly Step[], action: ActionName): string {
   return sums.join(' ')
 }
 
-/** Whether nobody else is needed. */
+/** Whether the order needs no other approval. */
 export const isDone = ({ progress }: Step) => progress.kind === 'decided' && progress.missing === 0
 
-/** What is still needed after this person's approval; undefined: that could not be read. */
+/** What is still needed after this person's approval. `missing` is undefined if that could not be read. */
 export function neededWords(missing: number | undefined): string {
   if (missing === undefined) return 'more approvals may be needed'
   return `${missing} more ${missing === 1 ? 'approval' : 'approvals'} needed`
 }
 
-/** While nothing more is sent: what was sent cannot be undone. */
+/** Shown while stopping: nothing more is sent, but requests already sent cannot be undone. */
 export function stoppingWords(steps: readonly Step[]): string {
   const count = steps.filter(({ progress }) => progress.kind === 'sending').length
   return `Stopped. Waiting for the last ${count > 1 ? 'answers' : 'answer'}.`
+}
+
+/** The question about several orders, or how it ended. */
+export function titleOfSeveral(action: ActionName, phase: Snapshot['phase'], steps: readonly Step[]): string {
+  const all = formatCount(steps.length)
+  if (phase === 'asking') return `${actions[action].name} ${all} orders?`
+  if (phase !== 'done') return `Approving ${all} orders`
+  const count = steps.filter(isDone).length
+  return `${count === steps.length ? '' : `${formatCount(count)} of `}${all} orders ${doneWord(action)}`
+}
+
+/** How many orders have a final result. */
+export const settledOf = (steps: readonly Step[]) =>
+  steps.filter(({ progress: { kind } }) => kind === 'decided' || kind === 'refused').length
+
+/** Changes at most four times, because announcing each order would be too much. */
+export function spokenOf(settled: number, all: number): string {
+  return `${formatCount(settled - (settled % Math.ceil(all / 4)))} of ${formatCount(all)} done.`
+}
+
+/** Why it takes longer than it should. */
+export function troubleOf(phase: Snapshot['phase'], steps: readonly Step[]): string | undefined {
+  if (phase === 'stopping') return stoppingWords(steps)
+  const retrying = steps.map(({ progress }) => progress).find(({ kind }) => kind === 'retrying')
+  if (retrying?.kind !== 'retrying') return undefined
+  const { title, detail } = describeFailure(retrying.failure)
+  return `${title}. ${detail}`
+}
+
+/** As "One decision" or "6 decisions". */
+export const decisionsInWords = (count: number) =>
+  count === 1 ? 'One decision' : `${formatCount(count)} decisions`
+
+/** What keeps these decisions from being sent, if anything does. */
+export function delayInWords(open: readonly Pick<Entry, 'state'>[], isOnline: boolean): string | undefined {
+  if (open.length === 0) return undefined
+  const unsent = `${decisionsInWords(open.length)} not sent.`
+  if (!isOnline) return `${unsent} ${open.length === 1 ? 'It' : 'They'} will go out when you’re back online.`
+  const retrying = open.flatMap(({ state }) =>
+    state.kind === 'under-way' && state.progress.kind === 'retrying' ? [state.progress.failure] : [],
+  )
+  if (retrying.length === 0) return undefined
+  const { title, detail } = describeFailure(retrying[0])
+  return `${unsent} ${title}. ${detail}`
 }

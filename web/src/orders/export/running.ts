@@ -8,19 +8,19 @@ import { type ListSearch, parametersOf } from '../address/address.ts'
 import { dateOf, dayAt } from '../filter/days.ts'
 import { exportFailure } from './words.ts'
 
-type Exporting =
+export type Exporting =
   | { kind: 'none'; failure?: unknown }
-  /** How many have arrived, and of how many if that is known. */
+  /** How many have arrived, and the total if it is known. */
   | { kind: 'running'; count: number; of?: number | undefined }
 
 interface Export {
   name: string
   type: string
   begin(signal: AbortSignal): Promise<Response>
-  /** Lines before the first one that counts. */
+  /** How many lines come before the first entry. */
   linesBefore?: number
   of?: number
-  /** As "1,204 orders". */
+  /** Such as "1,204 orders". */
   inWords(count: number): string
 }
 
@@ -43,7 +43,7 @@ export function exporter() {
       end()
       announce('Export stopped. Nothing was saved.')
     },
-    /** Fetches everything and saves it as a file. Whether it did. */
+    /** Fetches everything and saves it as a file. Returns whether it did. */
     async run({ name, type, begin, linesBefore = 0, of, inWords }: Export): Promise<boolean> {
       end()
       const run = new AbortController()

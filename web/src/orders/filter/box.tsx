@@ -1,5 +1,5 @@
 import './box.css'
-import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from 'react'
+import { type KeyboardEvent, type RefObject, useRef } from 'react'
 import { CloseIcon, SearchIcon } from '../../ui/icons.tsx'
 import { useCompletions } from './completing.ts'
 import { Completions, completionId, completionsId } from './completions.tsx'
@@ -8,11 +8,11 @@ import { Highlight, type HighlightProps } from './highlight.tsx'
 interface SearchBoxProps extends HighlightProps {
   isInvalid: boolean
   messageId: string
-  /** The same, for the list of completions, which covers it. */
+  /** The same message, for the list of completions, which covers the other one. */
   message: string | undefined
   input: RefObject<HTMLInputElement | null>
   onType(text: string): void
-  /** Search for this now. */
+  /** Searches for the text at once. */
   onDecide(text: string): void
   onFocus(): void
   onBlur(): void
@@ -73,13 +73,12 @@ interface InputProps extends SearchBoxProps {
   onPress(event: KeyboardEvent): void
 }
 
-/** The input, and behind its letters the same letters in colour. */
+/** The input, with the same text in colour behind it. */
 function ColouredInput({ text, fault, isSoft, isInvalid, messageId, input, list, ...props }: InputProps) {
   const highlight = useRef<HTMLDivElement>(null)
   const scrollAlong = () => {
     if (highlight.current && input.current) highlight.current.scrollLeft = input.current.scrollLeft
   }
-  useLayoutEffect(scrollAlong)
   return (
     <div className="grow search-text">
       <Highlight ref={highlight} text={text} fault={fault} isSoft={isSoft} />

@@ -31,10 +31,10 @@ export function useCompletions(
   const list: List = { completions, isOpen, active: isOpen ? active : -1, show, accept, setActive }
   return {
     ...list,
-    /** Whether the key was for the list. */
+    /** Returns whether the list used the key. */
     press: (event: KeyboardEvent) => press(event, list),
     close: () => show(false),
-    /** No list after a space: the next plain word needs none. */
+    /** There is no list after a space, because the next plain word needs none. */
     typed({ value, selectionStart }: HTMLInputElement, isComposing: boolean) {
       const at = selectionStart ?? value.length
       setCaret(at)
@@ -53,7 +53,7 @@ export function useCompletions(
 interface List {
   completions: readonly Completion[]
   isOpen: boolean
-  /** The index of the one that Enter takes; -1 for none. */
+  /** The index of the completion that Enter would insert; -1 for none. */
   active: number
   show(isShown: boolean): void
   accept(completion: Completion): void
@@ -92,7 +92,7 @@ function useCaret(input: RefObject<HTMLInputElement | null>) {
   }
 }
 
-/** In a circle that includes none. */
+/** Wraps around. Between the last and the first, nothing is active. */
 function nextIndex(index: number, key: string, count: number): number {
   const step = key === 'ArrowDown' ? 1 : -1
   return ((index + 1 + step + count + 1) % (count + 1)) - 1

@@ -5,7 +5,7 @@ import { type CompletionContext, keywords, type Suggestion, shortcutsOf, valuesO
 export interface Completion {
   /** What the list shows, as `status=`, `Pending`, `createdAtUtc>=`, `2026-11-01`. */
   label: string
-  /** A few words for people: 'Status of the order', 'is at least', 'today'. */
+  /** A few words for people: 'Created by', 'is at least', 'today'. */
   hint: string
   kind: 'field' | 'operator' | 'value' | 'keyword'
   /** Replaces text.slice(from, to), which holds the caret; the caret then goes to from + insert.length. */
@@ -36,9 +36,9 @@ const shortestSynonym = 2
 const shortestShortcut = 3
 
 /**
- * What could be typed at the caret, best first, at most 8. It offers nothing for a word that no field,
- * keyword or value begins with, in quotes only their end, and nothing that would leave the text unchanged. It
- * takes any text and any caret. Linear in the length of the text.
+ * What could be typed at the caret, best first, at most 8. It offers nothing for a word that begins no
+ * field, keyword or value, nothing in quotes except their end, and nothing that would leave the text
+ * unchanged. It takes any text and any caret. Linear in the length of the text.
  */
 export function complete(text: string, caret: number, context: CompletionContext): Completion[] {
   const at = Math.min(Math.max(Math.trunc(caret) || 0, 0), text.length)
@@ -53,7 +53,7 @@ export function complete(text: string, caret: number, context: CompletionContext
     .slice(0, maximumCompletions)
 }
 
-/** Whether a letter typed directly after it belongs to it. */
+/** Whether a letter typed directly after it would belong to it. */
 function growsAtItsEnd(kind: Token['kind']): boolean {
   return kind === 'word' || kind === 'keyword' || kind === 'string' || kind === 'junk'
 }
@@ -85,7 +85,7 @@ function placeOf(tokens: Token[], index: number, caret: number): Place | null {
   const replacement = { ...common, from, to, prefix, replaced: token, next: tokens[index + 1] }
   if (from < caret) return replacement
   if (kind === 'close') return insertion
-  // At its start a token is replaced only if it is a value or an operator.
+  // At the start of a token, only a value or an operator is replaced.
   const isValue = tokens[before]?.kind === 'operator' && (kind === 'word' || kind === 'string')
   return isValue || kind === 'operator' ? replacement : null
 }
@@ -107,14 +107,14 @@ function completionsAt(place: Place, text: string, context: CompletionContext): 
   return [...operators, ...joining, ...termsAt(place, text, context)]
 }
 
-/** Whether what is typed begins the name (ignoring case) or one of the words of the hint. */
+/** Whether the typed text begins the name (ignoring case) or one of the words of the hint. */
 function begins(prefix: string, name: string, hint: string): boolean {
   const typed = prefix.toLowerCase()
   if (name.toLowerCase().startsWith(typed)) return true
   return typed.length >= shortestSynonym && ` ${hint}`.includes(` ${typed}`)
 }
 
-/** What begins a term, or is one. After the whole name of a field come operators. */
+/** Whatever can begin a term, or be one. After the whole name of a field, that is its operators. */
 function termsAt(place: Place, text: string, context: CompletionContext): Completion[] {
   const { tokens, before, replaced, prefix, caret, next } = place
   const field = replaced?.text === prefix ? fieldAt(tokens, before + 1) : undefined
@@ -140,31 +140,42 @@ function keywordRow(place: Place, text: string, { name, insert, hint }: Suggesti
 }
 
 /**
- * Several fields, each with its likeliest operator; or one field with all of them. None if an operator
- * follows.
+ * Several fields, each with its most likely operator, or one field with all its operators. If an operator
+ * follows, fields only.
  */
 function fieldsAt(place: Place): Completion[] {
-  const { prefix, from, to, next, before } = place
-  const typed = prefix.toLowerCase()
-  const byName = searchFields.filter(({ name }) => name.toLowerCase().startsWith(typed))
-  const isSynonym = (word: string) => typed.length >= shortestSynonym && word.startsWith(typed)
-  const bySynonym = searchFields.filter((field) => !byName.includes(field) && field.synonyms.some(isSynonym))
-  const found = [...byName, ...bySynonym]
-  const row = (label: string, hint: string): Completion => {
-    return { label, hint, kind: 'field', from, to, insert: label }
+  const { found, from, index } = foundFields(place)
+  const { to, next } = place
+  const row = (text: string, hint: string): Completion => {
+    return { label: text, hint, kind: 'field', from, to, insert: text }
   }
   if (next?.kind === 'operator') {
     const taking = found.filter((field) => field.operators.some(({ operator }) => operator === next.text))
-    return taking.map(({ name, about }) => row(name, about))
+    return taking.map(({ name, label }) => row(name, label))
   }
   const [only] = found
   if (only === undefined || found.length > 1) {
-    return found.map(({ name, operators: [first], about }) => row(`${name}${first?.operator ?? ''}`, about))
+    return found.map(({ name, operators: [first], label }) => row(`${name}${first?.operator ?? ''}`, label))
   }
-  return operatorRows(place, only, before + 1, { from, to }).map((completion) => {
+  return operatorRows({ ...place, from }, only, index, { from, to }).map((completion) => {
     const insert = completion.label.startsWith('-') ? completion.insert : only.name + completion.insert
-    return { ...completion, kind: 'field', label: insert, insert, hint: `${only.about} ${completion.hint}` }
+    return { ...completion, kind: 'field', label: insert, insert, hint: `${only.label} ${completion.hint}` }
   })
+}
+
+/** The fields that begin with the word at the caret, or with that word and the one before it. */
+function foundFields({ tokens, before, prefix, from }: Place) {
+  const typed = prefix.toLowerCase()
+  const previous = tokens[before]
+  if (typed !== '' && previous?.kind === 'word' && tokens[before - 1]?.kind !== 'operator') {
+    const phrase = `${previous.text} ${typed}`.toLowerCase()
+    const found = searchFields.filter(({ label }) => label.toLowerCase().startsWith(phrase))
+    if (found.length > 0) return { found, from: previous.from, index: before }
+  }
+  const byName = searchFields.filter(({ name }) => name.toLowerCase().startsWith(typed))
+  const isMeant = (word: string) => typed.length >= shortestSynonym && word.startsWith(typed)
+  const byWord = searchFields.filter((field) => !byName.includes(field) && field.words.some(isMeant))
+  return { found: [...byName, ...byWord], from, index: before + 1 }
 }
 
 function shortcutsAt({ prefix, from, to, next }: Place, context: CompletionContext): Completion[] {

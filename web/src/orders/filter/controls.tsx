@@ -1,36 +1,32 @@
 import { type ReactNode, useRef, useState } from 'react'
-import { announce } from '../../ui/announce.ts'
-import { Segments } from '../../ui/segments.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import { WithCode } from '../../ui/with-code.tsx'
-import { type StateName, stateNames } from '../states.ts'
 import { SearchBox } from './box.tsx'
-import { DayRange } from './day-range.tsx'
-import { requiredDays, withDays } from './days.ts'
 import { type Fault, isUnfinished, lengthFault, type Refusal } from './fault.ts'
-import { requiredStatus, withStatus } from './restrictions.ts'
+import { Chips, FilterMenu } from './filter-menu.tsx'
 import { isHalfTyped } from './text.ts'
 import { type Apply, useSearchText } from './typing.ts'
 
 const messageId = 'search-message'
 
 interface ControlsProps {
-  /** In the address. */
+  /** The filter in the address. */
   filter: string
-  /** That of the orders on the screen: as in the address, unless that one is refused or loading. */
-  shownFilter: string
   /** Why the service refuses it. */
   refusal: Refusal | undefined
   onApply: Apply
-  /** Before the statuses. */
-  views: ReactNode
-  /** Below the box while nothing is wrong with the search. */
+  /** Shown after the filter. */
+  view: ReactNode
+  /** Shown below the box while nothing is wrong with the search. */
+  count: ReactNode
+  /** Shown there as well, at the end. */
   children: ReactNode
 }
 
-/** Everything that decides which orders are listed: the search box, the statuses and the days. */
-export function ListControls({ filter, shownFilter, refusal, onApply, views, children }: ControlsProps) {
+/** Everything that decides which orders are listed: the search box, the filter and the view. */
+export function ListControls({ filter, refusal, onApply, view, count, children }: ControlsProps) {
   const input = useRef<HTMLInputElement>(null)
+  const filterButton = useRef<HTMLButtonElement>(null)
   const [hasFocus, setFocus] = useState(false)
   const { text, type, decide, startGo } = useSearchText(filter, onApply)
   useShortcut('/', () => selectAll(input.current))
@@ -40,21 +36,17 @@ export function ListControls({ filter, shownFilter, refusal, onApply, views, chi
     const box = input.current
     box?.focus()
     box?.setSelectionRange(position, position + length)
-    // The browser scrolls only to what is typed.
+    // The browser scrolls only to what the person types.
     const mark = box?.parentElement?.querySelector<HTMLElement>('.search-fault')
     if (box && mark) box.scrollLeft = mark.offsetLeft - box.clientWidth / 2
   }
-  /**
-   * Goes on with the new text; `null`: the text already restricts it in a way that cannot be changed here.
-   */
-  function edit(what: string, next: string | null, goOn: (text: string) => void) {
-    if (next !== null) return goOn(next)
-    announce(`Your search already limits the ${what}. Change it there.`)
-    selectAll(input.current)
+  function mend({ position, length, suggestion = '' }: Fault) {
+    decide(text.slice(0, position) + suggestion + text.slice(position + length))
+    input.current?.focus()
   }
   return (
     <>
-      <div className="list-controls">
+      <div className="row nowrap list-controls">
         <SearchBox
           text={text}
           fault={trouble?.isOfThisText ? trouble.fault : undefined}
@@ -71,30 +63,32 @@ export function ListControls({ filter, shownFilter, refusal, onApply, views, chi
           }}
           onBlur={() => setFocus(false)}
         />
-        {views}
-        <StatusFilter
+        <FilterMenu
+          trigger={filterButton}
           text={text}
-          shownFilter={shownFilter}
-          onChoose={(status) => edit('status', withStatus(text, status), decide)}
+          onChoose={decide}
+          onChooseDay={type}
+          onBegin={startGo}
         />
-        <DayRange
-          name="Created"
-          days={requiredDays(text)}
-          onChoose={(days) => edit('date', withDays(text, days), type)}
-          onFocus={startGo}
-        />
+        {view}
       </div>
-      <div className="row nowrap list-strip">
-        <div id={messageId} className="list-message">
-          {trouble && <Message {...trouble} onShow={show} />}
+      <div className="row list-strip">
+        <div id={messageId} className="row list-message">
+          {trouble && <Message {...trouble} onShow={show} onMend={mend} />}
         </div>
-        {!trouble && children}
+        {!trouble && (
+          <>
+            {count}
+            <Chips text={text} trigger={filterButton} onChoose={decide} />
+            {children}
+          </>
+        )}
       </div>
     </>
   )
 }
 
-/** Not every browser focuses what is selected. */
+/** Not every browser focuses a box whose text is selected. */
 function selectAll(box: HTMLInputElement | null): void {
   box?.focus()
   box?.select()
@@ -106,7 +100,10 @@ interface Trouble extends Refusal {
   isSoft: boolean
 }
 
-/** Soft while the person is still typing. Positions are those of the text in the box. */
+/**
+ * The fault is shown softly while the person is still typing. Its positions are those of the text in the
+ * box.
+ */
 function troubleOf(
   text: string,
   filter: string,
@@ -126,46 +123,41 @@ function troubleOf(
   return { detail: refusal.detail, ...(fault && { fault }), isOfThisText, isSoft }
 }
 
-function Message({ detail, fault, isSoft, onShow }: Trouble & { onShow(fault: Fault): void }) {
+interface MessageProps extends Trouble {
+  onShow(fault: Fault): void
+  onMend(fault: Fault): void
+}
+
+function Message({ detail, fault, isSoft, isOfThisText, onShow, onMend }: MessageProps) {
   const className = `bare wrap small search-message ${isSoft ? 'search-message-soft' : ''}`
-  const words = (
+  if (!fault) {
+    return (
+      <p className={className}>
+        <WithCode text={detail} />
+      </p>
+    )
+  }
+  return (
     <>
-      <WithCode text={detail} />
-      {fault && fault.expected.length > 0 && (
-        <span className="search-expected">
-          {' '}
-          Expected: <WithCode text={fault.expected.map((word) => `\`${word}\``).join(', ')} />
-        </span>
+      <button
+        type="button"
+        className={className}
+        title="Go to this part of the search"
+        onClick={() => onShow(fault)}
+      >
+        <WithCode text={detail} />
+        {fault.suggestion === undefined && fault.expected.length > 0 && (
+          <span className="search-expected">
+            {' '}
+            Expected: <WithCode text={fault.expected.map((word) => `\`${word}\``).join(', ')} />
+          </span>
+        )}
+      </button>
+      {fault.suggestion !== undefined && isOfThisText && (
+        <button type="button" className="button button-small" onClick={() => onMend(fault)}>
+          Use {fault.suggestion}
+        </button>
       )}
     </>
   )
-  if (!fault) return <p className={className}>{words}</p>
-  return (
-    <button
-      type="button"
-      className={className}
-      title="Go to this part of the search"
-      onClick={() => onShow(fault)}
-    >
-      {words}
-    </button>
-  )
-}
-
-interface StatusFilterProps {
-  text: string
-  shownFilter: string
-  onChoose(status: StateName | null): void
-}
-
-const statuses = [{ label: 'All', value: null }, ...stateNames.map((name) => ({ label: name, value: name }))]
-
-/** One press for each status. It changes only that part of the search text. */
-function StatusFilter({ text, shownFilter, onChoose }: StatusFilterProps) {
-  // Half a search says nothing about the status: the orders on the screen do.
-  const basis = withStatus(text, null) === null ? shownFilter : text
-  const current = requiredStatus(basis)
-  const isAll = current === null && withStatus(basis, null) === basis.trim()
-  const value = current ?? (isAll ? null : undefined)
-  return <Segments name="list-status" legend="Status" options={statuses} value={value} onChoose={onChoose} />
 }

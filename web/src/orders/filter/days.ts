@@ -3,7 +3,7 @@ import { fieldAt, readTokens, type Token } from './text.ts'
 
 /**
  * A day in the search box is the person's day, as in the rows: from midnight to midnight on the browser's
- * clock. The days of the service are those of UTC, so it is asked for instants.
+ * clock. The service counts UTC days, so the search is sent with instants.
  */
 
 const dayMilliseconds = 86_400_000
@@ -20,7 +20,7 @@ export function dateOf(day: number): string {
   return new Date(day * dayMilliseconds).toISOString().slice(0, 10)
 }
 
-/** The number of the day `YYYY-MM-DD`; undefined if there is no such day. */
+/** The number of the day `YYYY-MM-DD`; undefined if that is not a day. */
 export function dayOf(date: string): number | undefined {
   if (!dayPattern.test(date)) return undefined
   const day = Date.parse(date) / dayMilliseconds
@@ -44,13 +44,15 @@ interface Replacement {
   text: string
 }
 
-/** A search as it is asked, and where a part of it is in the typed text. */
+/** A search as it is sent, and where its parts are in the typed text. */
 export interface Asked {
   text: string
   typedPart(part: Part): Part
 }
 
-/** The same search with the person's days as instants. Takes any text; what is not a day stays. */
+/**
+ * The same search with the person's days as instants. Takes any text; whatever is not a day stays unchanged.
+ */
 export function askedOf(typed: string): Asked {
   const replacements = replacementsOf(readTokens(typed))
   let text = ''
@@ -103,14 +105,15 @@ function inInstants(field: string, operator: string, day: number | undefined): s
     : `(${field}>=${start} ${field}<${end})`
 }
 
-/** The first and the last day of a range, as dates; an empty text is no limit. */
+/** The first and the last day of a range, as dates. An empty text means no limit. */
 export interface Days {
   from: string
   to: string
 }
 
 /**
- * The days of creation that the text asks for, if they are one range that `withDays` could change; else none.
+ * The days of creation that the text requires, if they are one range that `withDays` could change; otherwise
+ * none.
  */
 export function requiredDays(text: string): Days {
   let [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
@@ -123,7 +126,7 @@ export function requiredDays(text: string): Days {
   return { from: Number.isFinite(from) ? dateOf(from) : '', to: Number.isFinite(to) ? dateOf(to) : '' }
 }
 
-/** The text that asks for these days of creation; `null` where `withRestriction` cannot change it. */
+/** The text that requires these days of creation; `null` if `withRestriction` cannot change it. */
 export function withDays(text: string, { from, to }: Days): string | null {
   const first = from && `createdAtUtc>=${from}`
   const last = to && `createdAtUtc<=${to}`

@@ -11,6 +11,8 @@ export interface Fault {
   detail: string
   /** What could be there, besides what `detail` says. */
   expected: readonly string[]
+  /** What to put in place of the faulty part, if the service has a guess. */
+  suggestion?: string
 }
 
 /** What to change about a refused search; `fault` if its place is known. */
@@ -44,9 +46,10 @@ function faultOf(
 ): Refusal {
   const [error] = problem.errors ?? []
   if (error?.position === undefined) return { detail: problem.detail }
-  const { position, length = 0, detail, expected = [] } = error
+  const { position, length = 0, detail, expected = [], suggestion } = error
   const unsaid = expected.filter((word) => !detail.includes(word))
-  return { detail, fault: { ...askedOf(typed).typedPart({ position, length }), detail, expected: unsaid } }
+  const place = askedOf(typed).typedPart({ position, length })
+  return { detail, fault: { ...place, detail, expected: unsaid, ...(suggestion && { suggestion }) } }
 }
 
 /** Checked here, so that the service is not asked. In code points, as the service counts. */
@@ -59,7 +62,7 @@ export function lengthFault(typed: string): Fault | undefined {
   return { ...typedPart({ position, length: text.length - position }), detail, expected: [] }
 }
 
-/** Whether it may become right when more is typed. */
+/** Whether the text may become valid when more is typed. */
 export function isUnfinished({ position, length }: Fault, text: string): boolean {
   return position + length >= text.trimEnd().length
 }

@@ -4,7 +4,7 @@ import { type Fault, piecesOf } from './fault.ts'
 export interface HighlightProps {
   text: string
   fault: Fault | undefined
-  /** It may become right when more is typed. */
+  /** The text may become valid when more is typed. */
   isSoft: boolean
   ref?: Ref<HTMLDivElement>
 }

@@ -53,7 +53,7 @@ export function requiredStatus(text: string): StateName | null {
   return required?.every((status) => status === first) ? first : null
 }
 
-/** As `withRestriction`, for one status or any. */
+/** Like `withRestriction`, for one status or for any. */
 export function withStatus(text: string, status: StateName | null): string | null {
   return withRestriction(text, 'status', status && `status=${status}`)
 }
@@ -115,7 +115,7 @@ function readRestrictions(tokens: Token[], field: FieldName): Restriction[] | nu
   return depth === 0 && (!wantsTerm || tokens.length === 0) ? found : null
 }
 
-/** Whether the white space between the two, or none, is right. */
+/** Whether the white space between the two tokens, or its absence, is allowed. */
 function mayFollow(token: Token, before: Token | undefined): boolean {
   if (before === undefined || before.kind === 'open') return true
   return token.spaceBefore === (before.kind !== 'minus')

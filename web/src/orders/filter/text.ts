@@ -18,7 +18,7 @@ export interface Token {
   /** The content of a word or a string. */
   meaning: string
   spaceBefore: boolean
-  /** What an unclosed string lacks at the end of the text; else empty. */
+  /** What is missing to close a string at the end of the text; otherwise empty. */
   closing: string
   isFaulty: boolean
 }
@@ -90,8 +90,8 @@ export function fieldAt(tokens: Token[], index: number): SearchField | undefined
 const shortestBeginning = 3
 
 /**
- * Whether it ends in the name of a field or the beginning of one: more is to come, and as a word it finds
- * nothing.
+ * Whether the text ends in the name of a field or the beginning of one. Then more will follow, and a search
+ * for the word would find nothing.
  */
 export function isHalfTyped(text: string): boolean {
   const tokens = readTokens(text)
@@ -105,7 +105,7 @@ export function isHalfTyped(text: string): boolean {
 
 /**
  * The value as one token that means exactly it, alone or after an operator: in double quotes unless it is
- * plain. A star at either end is escaped, so it is no wildcard. The language has no form for control
+ * plain. A star at either end is escaped, so that it is not a wildcard. The language has no form for control
  * characters and lone surrogates: they stay, and the server refuses them.
  */
 export function quoteValue(value: string): string {

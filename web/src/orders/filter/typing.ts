@@ -4,17 +4,20 @@ import { isHalfTyped } from './text.ts'
 
 const pauseMilliseconds = 350
 
-/** Applies a search to the address; `isSameGo`: it replaces what the same typing put there. */
+/**
+ * Applies a search to the address. With `isSameGo`, it replaces an earlier search from the same bout of
+ * typing.
+ */
 export type Apply = (filter: string, isSameGo: boolean) => void
 
 /**
  * The text of the search box. It is applied after a pause, unless it is half typed, and on demand. It follows
- * an address that changes by itself, as by Back. A search that is applied late does not overwrite what was
- * typed meanwhile.
+ * an address that changes otherwise, for example by Back. A search that is applied late does not overwrite
+ * what was typed in the meantime.
  */
 export function useSearchText(filter: string, onApply: Apply) {
   const [text, setText] = useState(filter)
-  /** Applied, and not yet seen in the address. */
+  /** Searches that were applied but have not been seen in the address yet. */
   const underway = useRef<string[]>([])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const isInGo = useRef(false)
@@ -41,7 +44,7 @@ export function useSearchText(filter: string, onApply: Apply) {
   }
   return {
     text,
-    /** While the person types. */
+    /** Called while the person types. */
     type(next: string): void {
       setText(next)
       clearTimeout(timer.current)

@@ -35,7 +35,8 @@ export function valuesOf(
   const all = operator === ':' && isNullable ? [{ name: '*', insert: '*', hint: 'has a value' }] : []
   if (kind === 'status') return statuses
   if (kind === 'instant') return [...daysOf(context.nowMilliseconds), ...all]
-  return name === 'createdBy' || name === 'modifiedBy' ? [...yourselfOf(context), ...all] : all
+  if (kind === 'waits') return [waitsForYou]
+  return name.endsWith('By') ? [...yourselfOf(context), ...all] : all
 }
 
 /** Whole restrictions, found by one word. */
@@ -43,7 +44,7 @@ export function shortcutsOf(context: CompletionContext): Suggestion[] {
   const byStatus = statuses.map(({ name, insert, hint }) => ({
     name,
     insert: `status=${insert}`,
-    hint: `Status of the order is ${hint}`,
+    hint: `Status is ${hint}`,
   }))
   const byDay = daysOf(context.nowMilliseconds)
     .slice(0, 2)
@@ -53,8 +54,11 @@ export function shortcutsOf(context: CompletionContext): Suggestion[] {
     insert: `createdBy=${insert}`,
     hint: 'created by you',
   }))
-  return [...byStatus, ...byDay, ...byYou]
+  const waiting = { name: 'waiting', insert: `waits:${waitsForYou.insert}`, hint: 'waits for you' }
+  return [waiting, ...byStatus, ...byDay, ...byYou]
 }
+
+const waitsForYou: Suggestion = { name: 'me', insert: 'me', hint: 'you' }
 
 const statuses: readonly Suggestion[] = stateNames.map((name) => ({
   name,
@@ -70,7 +74,9 @@ function yourselfOf({ userName }: CompletionContext): Suggestion[] {
 const daysAfterMonday = 3
 const year10000Milliseconds = 253_402_300_800_000
 
-/** The person's days that have names; a day with two names once. None outside 1970 to 9999. */
+/**
+ * Days with a name in the person's calendar. A day with two names appears once. None outside 1970 to 9999.
+ */
 function daysOf(nowMilliseconds: number): Suggestion[] {
   if (!(nowMilliseconds >= 0 && nowMilliseconds < year10000Milliseconds)) return []
   const today = dayAt(nowMilliseconds)

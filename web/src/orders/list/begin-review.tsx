@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
-import { useMay } from '../../auth/session.ts'
+import { useMayDecide } from '../../auth/absence.ts'
 import { Key } from '../../ui/key.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import type { ListSearch } from '../address/address.ts'
@@ -12,19 +12,19 @@ import { rowIdOf } from './rows.ts'
 
 interface BeginProps {
   search: ListSearch
-  /** On the screen. */
+  /** The orders on the screen. */
   orders: readonly OrderSummary[]
 }
 
 /**
- * Begins a review of the whole list, at the focused row or the first one on the screen; or of what is
- * selected.
+ * Begins a review of the whole list, at the focused row or the first one on the screen, or of the selected
+ * orders.
  */
 export function BeginReview({ search, orders }: BeginProps) {
   const navigate = useNavigate()
-  const mayApprove = useMay('Orders.Approve')
+  const mayDecide = useMayDecide()
   const chosen = useChosen(search.filter ?? '')
-  const hasAny = mayApprove && orders.length + chosen.size > 0
+  const hasAny = mayDecide && orders.length + chosen.size > 0
   function begin() {
     const focused = rowIdOf(document.activeElement)
     const isListed = orders.some(({ id }) => id === focused)
@@ -35,7 +35,7 @@ export function BeginReview({ search, orders }: BeginProps) {
     void navigate({ to: '/orders/review', search: question })
   }
   useShortcut('v', hasAny ? begin : undefined)
-  if (!mayApprove) return null
+  if (!mayDecide) return null
   return (
     <Button className="button" aria-disabled={!hasAny} {...(hasAny && { onPress: begin })}>
       {nameFor(chosen.size)}

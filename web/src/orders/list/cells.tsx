@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Name } from '../../ui/name.tsx'
-import { type ColumnName, columns } from '../fields.ts'
-import { shortNumber } from '../identity.ts'
+import { type ColumnName, headingOf } from '../fields.ts'
+import { numberOf } from '../identity.ts'
 import type { ListedOrder } from '../order.ts'
 import { allows } from '../states.ts'
 import { Status } from '../status.tsx'
@@ -9,19 +9,19 @@ import { exactInstantText, instantText, lackingDigits, totalText } from './forma
 
 type Cell = (order: ListedOrder, shown: readonly ColumnName[]) => ReactNode
 
-/** What each column says about an order. */
+/** What each column shows of an order. */
 export const cells: Record<ColumnName, Cell> = {
-  customer: ({ id, customer }, shown) => (
+  customer: ({ id, customer, number }, shown) => (
     <th key="customer" scope="row" className="orders-customer">
       <a href={`/orders/${id}`}>
         <Name of={customer} className="clamped" />
       </a>
-      {!shown.includes('id') && <code className="orders-number soft">{shortNumber(id)}</code>}
+      {!shown.includes('number') && <code className="orders-short soft">{numberOf({ number })}</code>}
     </th>
   ),
-  id: ({ id }) => (
-    <td key="id" className="orders-id">
-      <code className="orders-number soft">{shortNumber(id)}</code>
+  number: ({ number }) => (
+    <td key="number">
+      <code className="orders-short soft">{numberOf({ number })}</code>
     </td>
   ),
   total: ({ total }) => (
@@ -42,13 +42,12 @@ export const cells: Record<ColumnName, Cell> = {
   createdAtUtc: ({ createdAtUtc }) => instantCell('createdAtUtc', createdAtUtc),
   updatedAtUtc: ({ updatedAtUtc }) => instantCell('updatedAtUtc', updatedAtUtc),
   createdBy: ({ createdBy }) => personCell('createdBy', createdBy),
-  approvedBy: ({ approvedBy, approvalsGiven = 1 }) =>
-    personCell('approvedBy', approvedBy, approvalsGiven > 1 ? ` +${approvalsGiven - 1}` : ''),
+  approvedBy: ({ approvedBy }) => personCell('approvedBy', approvedBy),
   approvalsMissing: ({ status, approvalsMissing }) => (
     <td
       key="approvalsMissing"
       className="orders-approvalsMissing soft"
-      data-label={columns.approvalsMissing.heading}
+      data-label={headingOf('approvalsMissing')}
     >
       {allows(status, 'approve') ? approvalsMissing : <Nothing />}
     </td>
@@ -57,7 +56,7 @@ export const cells: Record<ColumnName, Cell> = {
 
 function instantCell(name: 'createdAtUtc' | 'updatedAtUtc', instant: string | null | undefined): ReactNode {
   return (
-    <td key={name} className={`orders-instant soft orders-${name}`} data-label={columns[name].heading}>
+    <td key={name} className={`orders-instant soft orders-${name}`} data-label={headingOf(name)}>
       {instant == null ? (
         <Nothing />
       ) : (
@@ -69,21 +68,10 @@ function instantCell(name: 'createdAtUtc' | 'updatedAtUtc', instant: string | nu
   )
 }
 
-function personCell(
-  name: 'createdBy' | 'approvedBy',
-  person: string | null | undefined,
-  others = '',
-): ReactNode {
+function personCell(name: 'createdBy' | 'approvedBy', person: string | null | undefined): ReactNode {
   return (
-    <td key={name} className={`orders-person clip soft orders-${name}`} data-label={columns[name].heading}>
-      {person == null ? (
-        <Nothing />
-      ) : (
-        <>
-          <Name of={person} />
-          {others}
-        </>
-      )}
+    <td key={name} className={`orders-person clip soft orders-${name}`} data-label={headingOf(name)}>
+      {person == null ? <Nothing /> : <Name of={person} />}
     </td>
   )
 }

@@ -16,7 +16,7 @@ export function NoOrders() {
   )
 }
 
-/** There are orders, but none like this. */
+/** There are orders, but the search finds none. */
 export function NothingFound({ filter, onSearch }: { filter: string; onSearch(filter: string): void }) {
   const ofAnyStatus = withStatus(filter, null)
   const isWider = ofAnyStatus !== null && ofAnyStatus !== '' && ofAnyStatus !== filter

@@ -1,7 +1,7 @@
 import './list.css'
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { isPassing } from '../../api/problem.ts'
-import { useMay } from '../../auth/session.ts'
+import { useMayDecide } from '../../auth/absence.ts'
 import { withoutBackticks } from '../../ui/backticks.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { PageHead } from '../../ui/page-title.tsx'
@@ -12,22 +12,20 @@ import { filteredBy, type ListSearch, sortedBy, sortOf } from '../address/addres
 import { useColumns } from '../address/columns.ts'
 import type { Chosen } from '../decide/chosen.ts'
 import { useSelection } from '../decide/selection.ts'
-import { ExportButton } from '../export/export.tsx'
 import type { SortKey } from '../fields.ts'
 import { ListControls } from '../filter/controls.tsx'
 import { refusalOf } from '../filter/fault.ts'
 import { NewOrder } from '../new-order.tsx'
 import type { OrderSummary } from '../order.ts'
-import { ViewsButton } from '../views/views.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { BeginReview } from './begin-review.tsx'
-import { ColumnsButton } from './columns-button.tsx'
 import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
 import { Reload } from './reload.tsx'
 import { focusRow } from './rows.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
 import { prefetchPage, type Shown, useListSearch, useOpening, useShownOrders } from './state.ts'
 import { OrderTable, OrderTableSkeleton } from './table.tsx'
+import { ViewMenu } from './view-menu.tsx'
 import { captionOf, countWords } from './words.ts'
 
 type Change = ReturnType<typeof useListSearch>['change']
@@ -38,7 +36,7 @@ interface List extends ReturnType<typeof useShownOrders> {
   approving: Approving
 }
 
-/** The table of orders. All that it shows is in its address. */
+/** The table of orders. Everything that it shows is in its address. */
 export function OrderListView() {
   const { search, change } = useListSearch()
   const approving = useApproving()
@@ -73,22 +71,22 @@ function Listing(list: List) {
     <>
       <ListControls
         filter={search.filter ?? ''}
-        shownFilter={shown?.search.filter ?? ''}
         refusal={refusal}
-        views={<ViewsButton search={search} />}
+        view={
+          <ViewMenu
+            search={search}
+            shown={shown}
+            onColumns={(columns) =>
+              change((before) => ({ ...before, columns }), { replace: true, resetScroll: false })
+            }
+          />
+        }
+        count={<p className="list-count soft small">{isSlow ? 'Still searching …' : line}</p>}
         onApply={(filter, isSameGo) =>
           change((before) => filteredBy(before, filter), { replace: isSameGo, resetScroll: false })
         }
       >
-        <p className="list-count soft small">{isSlow ? 'Still searching …' : line}</p>
         <Reload filter={search.filter ?? ''} orders={shown?.page.items ?? []} onLoad={retry} />
-        {shown && <ExportButton {...shown} />}
-        <ColumnsButton
-          inAddress={search.columns}
-          onChoose={(columns) =>
-            change((before) => ({ ...before, columns }), { replace: true, resetScroll: false })
-          }
-        />
       </ListControls>
       <Spoken text={isSlow ? 'Still searching' : (reason ?? (isStale ? undefined : count))} />
       {failure != null && !refusal && <FailureNote failure={failure} onRetry={retry} />}
@@ -99,7 +97,7 @@ function Listing(list: List) {
 
 function Result(list: List) {
   const { search, change, shown, failure } = list
-  /** The button that was pressed disappears with its surroundings: the focus then goes to the first row. */
+  /** The pressed button has disappeared with its surroundings, so the focus goes to the first row. */
   const wantsFocus = useRef(false)
   const showOther = (next: (search: ListSearch) => ListSearch) => {
     wantsFocus.current = true
@@ -120,21 +118,21 @@ function Result(list: List) {
 }
 
 function FirstOrders({ inAddress }: { inAddress: string | undefined }) {
-  return <OrderTableSkeleton maySelect={useMay('Orders.Approve')} shown={useColumns(inAddress)} />
+  return <OrderTableSkeleton maySelect={useMayDecide()} shown={useColumns(inAddress)} />
 }
 
 interface OrdersProps extends List {
   shown: Shown
-  /** As `change`, for a button that disappears when it is pressed. */
+  /** Like `change`, for a button that disappears when it is pressed. */
   showOther: Change
   wantsFocus: RefObject<boolean>
 }
 
-/** A page of orders, or why there is none; and what is chosen, on whatever page. */
+/** A page of orders, or why there is none, and the chosen orders of all pages. */
 function Orders(props: OrdersProps) {
   const { shown, isStale, approving } = props
   const { items } = shown.page
-  const mayApprove = useMay('Orders.Approve')
+  const mayDecide = useMayDecide()
   const { chosen, choose, clear } = useSelection(shown.search.filter ?? '', items)
   const hasRows = items.length > 0
   return (
@@ -143,12 +141,12 @@ function Orders(props: OrdersProps) {
       aria-busy={hasRows ? undefined : isStale}
     >
       {hasRows ? (
-        <Rows {...props} chosen={mayApprove ? chosen : undefined} onChoose={choose} />
+        <Rows {...props} chosen={mayDecide ? chosen : undefined} onChoose={choose} />
       ) : (
         <NoRows {...props} />
       )}
       <div className="list-foot">
-        {mayApprove && <SelectionBar chosen={chosen} orders={items} approving={approving} onClear={clear} />}
+        {mayDecide && <SelectionBar chosen={chosen} orders={items} approving={approving} onClear={clear} />}
         {hasRows && <Pages {...props} />}
       </div>
     </div>
@@ -214,7 +212,7 @@ function Pages({ search, shown, change }: OrdersProps) {
 
 const longMilliseconds = 1_000
 
-/** Whether it has taken so long that the person should hear of it. */
+/** Whether it takes so long that the person should be notified. */
 function useIsLong(isGoingOn: boolean): boolean {
   const [isLong, setLong] = useState(false)
   useEffect(() => {

@@ -2,17 +2,19 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { formatCount } from '../../ui/format.ts'
 import { ReloadIcon } from '../../ui/icons.tsx'
 import { countQuery } from '../address/queries.ts'
-import { useArrived } from '../arrivals.ts'
+import { arrived } from '../arrivals.ts'
 import type { OrderSummary } from '../order.ts'
 
 interface ReloadProps {
   filter: string
-  /** On the screen. */
+  /** The orders on the screen. */
   orders: readonly OrderSummary[]
   onLoad(): void
 }
 
-/** Loads the list again, and says how many orders have been added since. It never loads by itself. */
+/**
+ * Loads the list again, and says how many orders have been added since. The list is never reloaded unasked.
+ */
 export function Reload({ filter, orders, onLoad }: ReloadProps) {
   const count = useNewCount(filter, orders)
   const words = count === 1 ? '1 new order' : `${formatCount(count)} new orders`
@@ -36,7 +38,7 @@ export function Reload({ filter, orders, onLoad }: ReloadProps) {
 
 /** How many of the new orders match the search, counted by the service. */
 function useNewCount(filter: string, orders: readonly OrderSummary[]): number {
-  const ids = useArrived().filter((id) => orders.every((order) => order.id !== id))
+  const ids = arrived.use().filter((id) => orders.every((order) => order.id !== id))
   const since = new Date(Math.min(...ids.map(instantOf), 8.64e15)).toISOString()
   const isFiltered = filter !== '' && ids.length > 0
   const found = countQuery(`(${filter}) createdAtUtc>="${since}"`, ids.length)

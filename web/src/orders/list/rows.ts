@@ -23,7 +23,7 @@ export function moveFromRow(event: {
   move(currentTarget.closest('table'), key === 'ArrowDown' ? 1 : -1)
 }
 
-/** From the row that has the focus; else to the first one. */
+/** Moves from the focused row, or to the first row if none is focused. */
 function move(table: HTMLTableElement | null, step: 1 | -1): void {
   const all = [...(table?.querySelectorAll<HTMLAnchorElement>(links) ?? [])]
   const id = rowIdOf(document.activeElement)
@@ -37,13 +37,16 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>, onToggle: 
   useShortcut('k', () => move(table.current, -1))
   useShortcut('x', () => {
     const row = document.activeElement?.closest<HTMLElement>('tr[data-id]')
-    if (!row?.dataset.id || !table.current?.querySelector('thead input')) return
-    if (row.querySelector('input') === null) announce('Only pending orders can be selected.')
+    if (!row?.dataset.id || !table.current?.querySelector('thead .orders-select')) return
+    if (row.querySelector('input') === null) announce('Only orders that you can approve can be selected.')
     else onToggle(row.dataset.id)
   })
 }
 
-/** Focuses the row of the first of these orders that is listed, else the first row. Whether there was one. */
+/**
+ * Focuses the row of the first of these orders that is listed, or else the first row. Returns whether there
+ * was one.
+ */
 export function focusRow(ids: readonly string[], options?: FocusOptions): boolean {
   const rows = [...document.querySelectorAll<HTMLElement>('.orders tr[data-id]')]
   const row = rows.find(({ dataset: { id = '' } }) => ids.includes(id)) ?? rows[0]

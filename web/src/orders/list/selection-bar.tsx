@@ -2,16 +2,18 @@ import { type ReactNode, type RefObject, useRef, useState } from 'react'
 import { announce } from '../../ui/announce.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
+import { lazyPart } from '../../ui/lazy-view.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import type { Chosen } from '../decide/chosen.ts'
 import type { Subject } from '../decide/decisions.ts'
-import { DecisionDialog } from '../decide/dialog/dialog.tsx'
 import { sumOfTotals } from '../decide/totals.ts'
 import type { OrderSummary } from '../order.ts'
-import { allows } from '../states.ts'
+import { allows, waitingWord } from '../states.ts'
 import { focusRow, rowIdOf } from './rows.ts'
 
-/** One dialog takes these; the others stay selected for the next one. */
+const DecisionDialog = lazyPart('DecisionDialog', () => import('../decide/dialog/dialog.tsx'))
+
+/** One dialog handles this many orders. The others stay selected for the next one. */
 const mostAtOnce = 100
 
 export interface Approving {
@@ -23,7 +25,7 @@ export interface Approving {
 }
 
 /**
- * Approves what is chosen. The dialog belongs to the whole view: it stays to show its result, whatever the
+ * Approves the chosen orders. The dialog belongs to the whole view, so it can show its result whatever the
  * list does.
  */
 export function useApproving(): Approving {
@@ -31,7 +33,7 @@ export function useApproving(): Approving {
   const button = useRef<HTMLButtonElement>(null)
   function close({ decided }: { decided: string[] }) {
     setSubjects([])
-    // After the dialog has returned the focus, which it cannot if the button is gone.
+    // Runs after the dialog has returned the focus, which fails if the button is gone.
     setTimeout(() => {
       if (document.activeElement === document.body) focusNear(button.current, decided)
     }, 100)
@@ -43,7 +45,10 @@ export function useApproving(): Approving {
   }
 }
 
-/** The button if it is there, else the row of one of these orders, else the heading of an empty list. */
+/**
+ * Focuses the button if it is there, or else the row of one of these orders, or else the heading of an empty
+ * list.
+ */
 function focusNear(button: HTMLButtonElement | null, ids: readonly string[]): void {
   if (button) button.focus()
   else if (!focusRow(ids)) document.querySelector('h1')?.focus()
@@ -51,15 +56,14 @@ function focusNear(button: HTMLButtonElement | null, ids: readonly string[]): vo
 
 interface BarProps {
   chosen: Chosen
-  /** On the screen. */
+  /** The orders on the screen. */
   orders: readonly OrderSummary[]
   approving: Approving
   onClear(): void
 }
 
 /**
- * What can be done with the chosen orders, even if none of them is on the page. Invisible while there are
- * none.
+ * The actions on the chosen orders, even if none of them is on the page. Invisible if none is chosen.
  */
 export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
   const ask = () => approving.ask(chosen)
@@ -68,7 +72,7 @@ export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
     if (chosen.size > 0) return ask()
     const order = orders.find(({ id }) => id === rowIdOf(document.activeElement))
     if (order === undefined) announce('Select orders first, or go to one with j and k.')
-    else if (!allows(order.status, 'approve')) announce('Only pending orders can be approved.')
+    else if (!allows(order.status, 'approve')) announce(`Only ${waitingWord} orders can be approved.`)
     else approving.ask(new Map([[order.id, order]]))
   })
   const count = chosen.size

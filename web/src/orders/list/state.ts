@@ -14,7 +14,7 @@ import { focusRow } from './rows.ts'
 
 export type Page = components['schemas']['PaginatedListOfOrderSummary']
 
-/** A page of orders, and what was asked for to get it. */
+/** A page of orders, and the request that it answers. */
 export interface Shown {
   page: Page
   search: ListSearch
@@ -25,7 +25,7 @@ export interface Shown {
 /** The state of the view, which is in the address. `change` starts from the newest one. */
 export function useListSearch() {
   const address = useSearch({ from: '/signed-in/orders' })
-  // The router leaves in it whatever else the address has.
+  // The router also keeps everything else that the address has.
   const search = useMemo(() => parseListSearch(address), [address])
   const navigate = useNavigate({ from: '/orders' })
   const router = useRouter()
@@ -43,9 +43,9 @@ export function useListSearch() {
   return { search, change }
 }
 
-/** The orders that were asked for; or the last ones (`isStale`), while these are loading or refused. */
+/** The orders that were requested, or the previous ones (`isStale`) while these are loading or refused. */
 export function useShownOrders(search: ListSearch) {
-  // What is asked for depends on the columns.
+  // The request depends on the columns.
   useColumns(search.columns)
   const query = useQuery({ ...listQuery(search), enabled: useMay('Orders.Read') })
   const [kept, setKept] = useState<Shown>()
@@ -55,7 +55,7 @@ export function useShownOrders(search: ListSearch) {
     shown = { page, search, pageSize: search.pageSize ?? defaultPageSize, totalCount: page.totalCount ?? 0 }
     setKept(shown)
   }
-  // What was pressed is drawn first: a hundred rows take too long.
+  // The pressed control is drawn first, because a hundred rows take too long.
   const drawn = useDeferredValue(shown)
   return {
     shown: drawn,
@@ -65,14 +65,17 @@ export function useShownOrders(search: ListSearch) {
   }
 }
 
-/** Fetches a page ahead of the press that will want it. */
+/** Fetches a page before the press that will ask for it. */
 export function prefetchPage(search: ListSearch): void {
   prefetch(listQuery(search))
 }
 
 const intentMilliseconds = 80
 
-/** Opens an order. It is fetched ahead when the pointer rests on its row, and has the focus on return. */
+/**
+ * Opens an order. The order is fetched when the pointer rests on its row, and the row has the focus on
+ * return.
+ */
 export function useOpening() {
   const navigate = useNavigate()
   const router = useRouter()

@@ -11,11 +11,10 @@ import {
 import { ArrowIcon } from '../../ui/icons.tsx'
 import { isMoved } from '../../ui/pointer.ts'
 import type { Sort } from '../address/address.ts'
-import type { Chosen } from '../decide/chosen.ts'
-import { type ColumnName, columns, isSortKey, type SortKey } from '../fields.ts'
-import { shortNumber } from '../identity.ts'
+import { type Chosen, isChoosable } from '../decide/chosen.ts'
+import { type ColumnName, headingOf, isSortKey, type SortKey } from '../fields.ts'
+import { numberOf } from '../identity.ts'
 import type { ListedOrder, OrderSummary } from '../order.ts'
-import { allows } from '../states.ts'
 import { cells } from './cells.tsx'
 import { moveFromRow, rowIdOf, useRowKeys } from './rows.ts'
 
@@ -36,7 +35,10 @@ interface TableProps {
   onIntent(id: string): void
 }
 
-/** The orders of one page, a row each, or a card each on a narrow screen. Its functions must not change. */
+/**
+ * The orders of one page, a row each, or a card each on a narrow screen. The functions passed in must not
+ * change.
+ */
 export const OrderTable = memo(function OrderTable(props: TableProps) {
   const { orders, shown, caption, sort, chosen, isStale, onSort, onChoose } = props
   const table = useRef<HTMLTableElement>(null)
@@ -76,21 +78,21 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
   )
 })
 
-/** A usual screen has room for these, in one line each. */
+/** A typical screen has room for this many columns, each on one line. */
 const mostAtEase = 6
 
 function tableClass(shown: readonly ColumnName[]): string {
   return shown.length > mostAtEase ? 'orders orders-dense' : 'orders'
 }
 
-/** Both included, whichever comes first; only the second if the first is not there. */
+/** Both ends included, in either order. If the first one is not there, only the second. */
 function ordersBetween(orders: readonly OrderSummary[], start = -1, end = -1): readonly OrderSummary[] {
   const first = start === -1 ? end : Math.min(start, end)
   return orders.slice(Math.max(first, 0), Math.max(start, end) + 1)
 }
 
 function Heading({ name, sort, onSort }: { name: ColumnName; sort: Sort; onSort(key: SortKey): void }) {
-  const { heading } = columns[name]
+  const heading = headingOf(name)
   if (!isSortKey(name)) {
     return (
       <th scope="col" className={`orders-${name}`}>
@@ -116,21 +118,21 @@ function SelectAll({
   onChoose,
 }: Pick<TableProps, 'orders' | 'onChoose'> & { chosen: Chosen }) {
   const box = useRef<HTMLInputElement>(null)
-  const selectable = orders.filter(({ status }) => allows(status, 'approve'))
+  const selectable = orders.filter(isChoosable)
   const count = selectable.filter(({ id }) => chosen.has(id)).length
   const isAll = count > 0 && count === selectable.length
   useEffect(() => {
     if (box.current) box.current.indeterminate = count > 0 && !isAll
   })
+  if (selectable.length === 0) return <td className="orders-select" />
   return (
     <th scope="col" className="orders-select">
-      <label title="All pending orders on this page">
+      <label title="All orders on this page that you can approve">
         <input
           ref={box}
           type="checkbox"
-          aria-label="Select all pending orders on this page"
+          aria-label="Select all orders on this page that you can approve"
           checked={isAll}
-          disabled={selectable.length === 0}
           onChange={() => onChoose(selectable, !isAll)}
         />
       </label>
@@ -160,7 +162,7 @@ function Body({ children, onToggle, onOpen, onIntent }: BodyProps) {
     event.preventDefault()
     onOpen(id)
   }
-  /** With Shift, everything from the box that was pressed before. */
+  /** With Shift, changes every row from the box that was pressed before. */
   function change({ target, nativeEvent }: SyntheticEvent) {
     const id = rowIdOf(target)
     if (id !== undefined) onToggle(id, 'shiftKey' in nativeEvent && nativeEvent.shiftKey === true)
@@ -186,9 +188,9 @@ interface Point {
   clientY: number
 }
 
-/** The pointer was dragged over text, to copy it. A click on text that is already selected is not that. */
+/** Whether the pointer was dragged over text to copy it, rather than clicked on selected text. */
 function endsSelection(end: MouseEvent, start: Point | undefined): boolean {
-  // A key clicks without a pointer.
+  // A click by keyboard has no pointer.
   if (start === undefined || end.detail === 0 || getSelection()?.type !== 'Range') return false
   return Math.hypot(end.clientX - start.clientX, end.clientY - start.clientY) > leastDragPixels
 }
@@ -205,7 +207,7 @@ interface RowProps {
 }
 
 const Row = memo(function Row({ order, maySelect, isChosen, shown }: RowProps) {
-  const { id, customer, status } = order
+  const { id, customer } = order
   return (
     <tr
       data-id={id}
@@ -213,9 +215,7 @@ const Row = memo(function Row({ order, maySelect, isChosen, shown }: RowProps) {
     >
       {maySelect && (
         <td className="orders-select">
-          {allows(status, 'approve') && (
-            <SelectOne name={`${customer}, ${shortNumber(id)}`} isChosen={isChosen} />
-          )}
+          {isChoosable(order) && <SelectOne name={`${customer}, ${numberOf(order)}`} isChosen={isChosen} />}
         </td>
       )}
       {shown.map((name) => cells[name](order, shown))}
@@ -259,7 +259,7 @@ export function OrderTableSkeleton({ maySelect, shown }: Pick<RowProps, 'maySele
           {maySelect && <td className="orders-select" />}
           {shown.map((name) => (
             <th key={name} scope="col" className={`orders-${name}`}>
-              <span className="bare soft orders-sort">{columns[name].heading}</span>
+              <span className="bare soft orders-sort">{headingOf(name)}</span>
             </th>
           ))}
         </tr>

@@ -1,17 +1,18 @@
-import { useMutation } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { isPassing, mayHaveHappened, retryDelayMilliseconds } from '../../api/problem.ts'
-import { ofThisPerson, useUser } from '../../auth/session.ts'
+import { client } from '../../api/client.ts'
+import { mayHaveHappened } from '../../api/problem.ts'
+import { usePersistentWrite } from '../../auth/persistent.ts'
+import { useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { describeFailure } from '../../ui/describe.ts'
 import { readDraft, sendingOf } from '../../ui/draft.ts'
+import { EndNote } from '../../ui/failure.tsx'
+import { Field } from '../../ui/field.tsx'
 import { Form, Submit } from '../../ui/form.tsx'
-import { Note } from '../../ui/note.tsx'
-import { Field } from '../field.tsx'
+import { viewerTimeZone } from '../../ui/format.ts'
 import { useText } from '../free-text.ts'
 import { ordersChanged } from '../queries.ts'
-import { addNote } from './queries.ts'
 
 const placeOf = (id: string) => `note ${id}`
 
@@ -24,7 +25,7 @@ export function AddNote({ id }: { id: string }) {
     return (
       <Button
         className="button button-small order-note"
-        // It takes the place of the form that had the focus.
+        // This replaces the form that had the focus.
         autoFocus={wasOpen}
         onPress={() => setOpen(true)}
       >
@@ -49,12 +50,20 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
     drop()
     onClose()
   }
-  const sending = useSending(id, close)
-  const failure = sending.failureReason ?? sending.error
+  const user = useUser()
+  const sending = usePersistentWrite(async () => {
+    announce('Note added')
+    close()
+    await ordersChanged()
+  })
+  const failure = sending.failureReason
+  const safe = mayHaveHappened(failure) ? 'You can try again: the note is added only once.' : undefined
 
   function send() {
     const text = submit()
-    if (text !== undefined) sending.send(text)
+    if (text === undefined) return
+    const { idempotencyKey } = sendingOf(placeOf(id), user.id, text)
+    sending.send(() => client.orders.note(id, text, { idempotencyKey, timeZone: viewerTimeZone }))
   }
   return (
     <Form className="order-note stack gap-3 no-print" noValidate onSubmit={send} aria-label="Note">
@@ -65,7 +74,9 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
         isReadOnly={sending.isPending}
         isRequired
       />
-      <div role="status">{failure != null && <NoteFailure failure={failure} />}</div>
+      <div role="status">
+        {failure != null && <EndNote failure={failure} describe={describeFailure} more={safe} />}
+      </div>
       <div className="row">
         <Submit className="button button-small" isClosed={sending.isPending}>
           {sending.isPending ? 'Adding …' : 'Add note'}
@@ -76,38 +87,4 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
       </div>
     </Form>
   )
-}
-
-function NoteFailure({ failure }: { failure: unknown }) {
-  const { title, detail } = describeFailure(failure)
-  const safe = mayHaveHappened(failure) ? 'You can try again: the note is added only once.' : undefined
-  return <Note kind="warning" title={title} lines={[detail, safe]} />
-}
-
-/** One at a time. */
-function useSending(id: string, onAdded: () => void) {
-  const user = useUser()
-  // A ref, unlike state, is there at once: the second press of a double click comes before the next
-  // rendering.
-  const isUnderWay = useRef(false)
-  const { mutate, ...state } = useMutation({
-    mutationFn: (attempt: () => Promise<void>) => attempt(),
-    retry: (_tries, failure) => isPassing(failure),
-    retryDelay: retryDelayMilliseconds,
-    onSettled: () => {
-      isUnderWay.current = false
-    },
-    async onSuccess() {
-      announce('Note added')
-      onAdded()
-      await ordersChanged()
-    },
-  })
-  function send(text: string) {
-    if (isUnderWay.current) return
-    isUnderWay.current = true
-    const { idempotencyKey } = sendingOf(placeOf(id), user.id, text)
-    mutate(ofThisPerson(() => addNote({ id, text, idempotencyKey })))
-  }
-  return { ...state, send }
 }

@@ -26,7 +26,7 @@ export function OrderActions({ order, deciding: { possible, open } }: ActionsPro
           return (
             <Button
               key={action}
-              className={isFirst ? 'button button-primary order-approve' : 'button'}
+              className={isFirst ? 'button button-primary' : 'button'}
               onPress={() => open(action)}
             >
               {isFirst && <CheckIcon />}
@@ -37,7 +37,7 @@ export function OrderActions({ order, deciding: { possible, open } }: ActionsPro
         })}
       {order.status === approved && (
         <Link to="/orders/$id/receipt" params={{ id: order.id }} className="button">
-          Receipt
+          Approval certificate
         </Link>
       )}
       {useMay('Orders.Create') && <Duplicate order={order} />}

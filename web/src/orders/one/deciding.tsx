@@ -1,8 +1,12 @@
 import { type ReactNode, type RefObject, useEffect, useState } from 'react'
+import { useMayDecide } from '../../auth/absence.ts'
+import { announce } from '../../ui/announce.ts'
+import { focusIfLost, later } from '../../ui/focus.ts'
 import { useShortcut } from '../../ui/shortcuts.ts'
+import { actions } from '../decide/actions.ts'
 import type { Subject } from '../decide/decisions.ts'
 import { DecisionDialog } from '../decide/dialog/dialog.tsx'
-import { usePossible } from '../decide/possible.ts'
+import { useChoices } from '../decide/possible.ts'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
 import type { ActionName } from '../states.ts'
 
@@ -12,55 +16,61 @@ export interface Deciding {
   /** What this person may do to the order as it is now. */
   possible: readonly ActionName[]
   open(action: ActionName): void
+  /** The question about an action that asks for a reason, for the card of the order. */
+  question: ReactNode
+  /** The question about any other action. */
   dialog: ReactNode
 }
 
-/** Decides about the version on the screen, by the dialog. */
+/** Decides on the version on the screen. */
 export function useDeciding(
   view: View,
   shown: VersionedOrder | undefined,
-  events: readonly OrderEvent[],
+  events: readonly OrderEvent[] | undefined,
 ): Deciding {
-  const possible = usePossible(shown, events)
-  const { ask, dialog } = useDecisionDialog(view, () =>
+  const { possible, whyNot } = useChoices(shown, events)
+  const mayDecide = useMayDecide()
+  const { ask, ...questions } = useDecisionDialog(view, () =>
     later(() => view.current?.querySelector('h1')?.focus()),
   )
   const open = (action: ActionName) => {
-    if (shown && possible.includes(action)) ask(action, { ...shown.order, etag: shown.etag })
+    const obstacle = whyNot(action)
+    if (obstacle !== undefined) announce(obstacle)
+    else if (shown) ask(action, { ...shown.order, etag: shown.etag })
   }
-  useShortcut('a', possible.includes('approve') ? () => open('approve') : undefined)
-  useShortcut('r', possible.includes('reject') ? () => open('reject') : undefined)
+  useShortcut('a', mayDecide ? () => open('approve') : undefined)
+  useShortcut('r', mayDecide ? () => open('reject') : undefined)
   const mayAny = possible.length > 0
   useEffect(() => {
     if (mayAny) return () => focusIfLost(view.current)
     return undefined
   }, [mayAny, view])
-  return { possible, open, dialog }
+  return { possible, open, ...questions }
 }
 
-/** The dialog about one order. It returns the focus; `onDecided` may put it elsewhere. */
+/** The question about one order. It returns the focus; `onDecided` may put it elsewhere. */
 export function useDecisionDialog(view: View, onDecided: (action: ActionName, id: string) => void) {
-  const [asked, setAsked] = useState<{ action: ActionName; subject: Subject }>()
+  const [asked, setAsked] = useState<{ action: ActionName; subject: Subject; opener: Element | null }>()
+  const isInCard = asked !== undefined && actions[asked.action].reason !== undefined
+  const question = asked && (
+    <DecisionDialog
+      action={asked.action}
+      subjects={[asked.subject]}
+      onClose={({ decided: [id] }) => {
+        setAsked(undefined)
+        later(() => {
+          if (document.activeElement === document.body && asked.opener instanceof HTMLElement)
+            asked.opener.focus()
+          focusIfLost(view.current)
+        })
+        if (id !== undefined) onDecided(asked.action, id)
+      }}
+    />
+  )
   return {
-    ask: (action: ActionName, subject: Subject) => setAsked({ action, subject }),
-    dialog: asked && (
-      <DecisionDialog
-        action={asked.action}
-        subjects={[asked.subject]}
-        onClose={({ decided: [id] }) => {
-          setAsked(undefined)
-          later(() => focusIfLost(view.current))
-          if (id !== undefined) onDecided(asked.action, id)
-        }}
-      />
-    ),
+    ask: (action: ActionName, subject: Subject) =>
+      setAsked({ action, subject, opener: document.activeElement }),
+    question: isInCard ? question : undefined,
+    dialog: isInCard ? undefined : question,
   }
-}
-
-/** The button that had the focus may be gone by then. */
-export const later = (act: () => void) => setTimeout(act, 50)
-
-/** On the heading, if the focused button is gone. Others may have removed it, too. */
-export function focusIfLost(view: HTMLElement | null): void {
-  if (document.activeElement === document.body) view?.querySelector('h1')?.focus({ preventScroll: true })
 }

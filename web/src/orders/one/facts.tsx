@@ -2,12 +2,13 @@ import { Button } from 'react-aria-components/Button'
 import { copy } from '../../ui/copy.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { CopyIcon } from '../../ui/icons.tsx'
+import { type Identity, numberOf } from '../identity.ts'
 import type { OrderApprovals, OrderSummary } from '../order.ts'
 import { allows } from '../states.ts'
 import { Approvals } from './given-approvals.tsx'
 
 interface FactsProps {
-  order: OrderSummary | undefined
+  order: (Identity & Pick<OrderSummary, 'status'>) | undefined
   approvals: OrderApprovals | undefined
   id: string
 }
@@ -27,20 +28,46 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
         </div>
         <div>
           <dt className="soft">Order number</dt>
-          <dd className="row order-number">
-            <code className="wrap">{order?.id ?? id}</code>
+          <dd className="row">
+            {order?.number ? (
+              <span>{numberOf(order)}</span>
+            ) : (
+              <span className="skeleton" style={{ width: '5ch' }} />
+            )}
             <Button
               className="button button-quiet button-small"
-              aria-label="Copy order number"
-              onPress={() => void copy(order?.id ?? id, 'Order number')}
+              onPress={() => void copy(order?.id ?? id, 'Order id')}
             >
               <CopyIcon />
-              Copy
+              Copy id
             </Button>
           </dd>
         </div>
-        {order && approvals && hasApprovals && <Approvals approvals={approvals} isPending={isPending} />}
+        {order && approvals ? (
+          hasApprovals && <Approvals approvals={approvals} isPending={isPending} />
+        ) : (
+          <ApprovalsToCome />
+        )}
       </dl>
     </section>
+  )
+}
+
+function ApprovalsToCome() {
+  return (
+    <div>
+      <dt className="soft">Approvals</dt>
+      <dd className="stack gap-1">
+        <p>
+          <span className="skeleton" style={{ width: '7ch' }} />
+        </p>
+        <p className="approvals-rule">
+          <span className="skeleton" style={{ width: '30ch' }} />
+        </p>
+        <p>
+          <span className="skeleton" style={{ width: '20ch' }} />
+        </p>
+      </dd>
+    </div>
   )
 }

@@ -1,11 +1,12 @@
 import { firstState, orderTransitions } from '../../../../client/src/facts.ts'
 import { Moment } from '../../ui/moment.tsx'
-import { Name } from '../../ui/name.tsx'
+import { Who } from '../../ui/name.tsx'
 import { givenWords, missingOf, needWords } from '../approvals.ts'
 import type { OrderApprovals } from '../order.ts'
+import { ruleInWords } from '../policy.ts'
 import { classesOf } from '../states.ts'
 
-/** No policy requires more. */
+/** No policy can require more than this. */
 const places = ['first', 'second', 'third', 'fourth', 'fifth']
 
 interface ApprovalsProps {
@@ -32,11 +33,14 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
           </span>
         </p>
         {isPending && missingOf(approvals) > 0 && <p className="no-print">{needWords(approvals)}</p>}
+        <p className="soft approvals-rule">
+          Rule when it was created: {ruleInWords({ ...approvals, approvals: required })}.
+        </p>
         {given.length > 0 && (
           <ul>
-            {given.map(({ by, atUtc }) => (
+            {given.map(({ by, for: absent, atUtc }) => (
               <li key={`${by} ${atUtc}`}>
-                <Name of={by} />
+                <Who is={by} for={absent} />
                 <span className="soft"> · </span>
                 <Moment instant={atUtc} timeZone={null} />
               </li>

@@ -1,11 +1,11 @@
 import { Button } from 'react-aria-components/Button'
-import { type eventKinds, firstState, orderTransitions } from '../../../../client/src/facts.ts'
+import { firstState, orderTransitions } from '../../../../client/src/facts.ts'
 import { useMay } from '../../auth/session.ts'
 import { formatCount } from '../../ui/format.ts'
 import { Moment } from '../../ui/moment.tsx'
-import { Name } from '../../ui/name.tsx'
+import { Who } from '../../ui/name.tsx'
 import type { Order, OrderEvent } from '../order.ts'
-import { isOpen, nameOf, words } from '../states.ts'
+import { type EventWords, eventWords, isOpen, nameOf, words } from '../states.ts'
 import { AddNote } from './add-note.tsx'
 
 interface HistoryProps {
@@ -15,7 +15,7 @@ interface HistoryProps {
   onMore: (() => void) | undefined
 }
 
-/** Every event of the order, the oldest first. What is to come is last. */
+/** Every event of the order, oldest first, followed by what is still to come. */
 export function OrderHistory({ order, events, onMore }: HistoryProps) {
   const mayNote = useMay('Orders.Note')
   return (
@@ -23,7 +23,7 @@ export function OrderHistory({ order, events, onMore }: HistoryProps) {
       <h2 id="order-history">History</h2>
       <ol>
         {events ? events.map((event) => <Event key={event.id} event={event} />) : <EventsToCome />}
-        {events && !onMore && order && isOpen(order.status) && <ToCome status={order.status} />}
+        {!onMore && order && isOpen(order.status) && <ToCome status={order.status} />}
       </ol>
       {onMore && (
         <Button className="button button-small" onPress={onMore}>
@@ -44,27 +44,10 @@ function ToCome({ status }: { status: number }) {
   )
 }
 
-type EventKind = (typeof eventKinds.order)[number]
-
-interface KindWords {
-  what: string
-  /** In place of text that was erased from it; without this, it need not have any text. */
-  erased?: string
-}
-
-const kinds: Record<EventKind, KindWords> = {
-  created: { what: 'Created' },
-  'approval-given': { what: 'Approval given' },
-  approved: { what: 'Approved' },
-  rejected: { what: 'Rejected', erased: 'The reason was erased.' },
-  withdrawn: { what: 'Withdrawn' },
-  noted: { what: 'Note', erased: 'The note was erased.' },
-}
-
 /** A newer service has kinds that this app does not know. */
-const isKnown = (kind: string): kind is EventKind => kind in kinds
+const isKnown = (kind: string): kind is keyof typeof eventWords => Object.hasOwn(eventWords, kind)
 
-/** The colour of the state that the event led to, or leads to in part. */
+/** The colour of the state that the event led to, or partly leads to. */
 function toneOf(kind: string): string | undefined {
   const event = kind === 'approval-given' ? 'approved' : kind
   const transition = Object.values(orderTransitions).find((each) => each.event === event)
@@ -72,14 +55,14 @@ function toneOf(kind: string): string | undefined {
 }
 
 function Event({ event }: { event: OrderEvent }) {
-  const { kind, by, text, atUtc, atTimeZone } = event
-  const { what, erased }: KindWords = isKnown(kind) ? kinds[kind] : { what: kind }
+  const { kind, by, for: absent, text, atUtc, atTimeZone } = event
+  const { label, erased }: Partial<EventWords> = isKnown(kind) ? eventWords[kind] : { label: kind }
   const tone = toneOf(kind)
   return (
     <li className={tone ? `order-event wrap tone-${tone}` : 'order-event wrap'}>
       <div className="row row-between">
         <span>
-          <strong>{what}</strong> by <Name of={by} />
+          <strong>{label}</strong> by <Who is={by} for={absent} />
         </span>
         <Place event={event} />
       </div>

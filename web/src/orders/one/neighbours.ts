@@ -9,7 +9,7 @@ import { lastList } from '../address/back.tsx'
 import { focusOnReturn } from '../address/opened.ts'
 import { listQuery } from '../address/queries.ts'
 
-/** The order that was reached last, in which list, and the page of that list which has it. */
+/** The order that was reached last, its list, and the page of the list that holds it. */
 let reached: { id: string; list: string; page: ListSearch } | undefined
 
 /** j and k lead from an order to its neighbours in the list that led here, as that list was shown. */
@@ -26,7 +26,7 @@ export function useNeighbourKeys(id: string): void {
         return announce(`This is the ${step === 1 ? 'last' : 'first'} order in the list.`)
       reached = { ...next, list }
       focusOnReturn(next.id)
-      // The list stays the entry before this one.
+      // The list stays the previous entry of the history.
       await navigate({ to: '/orders/$id', params: { id: next.id }, replace: true })
     } catch (failure) {
       announce(`The list could not be read. ${describeFailure(failure).title}.`)
@@ -49,5 +49,7 @@ async function neighbourOf(id: string, search: ListSearch, step: 1 | -1) {
   return other && { id: other.id, page: there }
 }
 
-/** As it was shown, however old: its order must not change while the person goes through it. */
+/**
+ * Reads the page as it was shown, however old: its order must not change while the person goes through it.
+ */
 const readPage = (search: ListSearch) => queries.ensureQueryData({ ...listQuery(search), retry: false })

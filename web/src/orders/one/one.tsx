@@ -1,22 +1,24 @@
 import './one.css'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useParams } from '@tanstack/react-router'
+import { useCallback, useRef, useState } from 'react'
 import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay, useUser } from '../../auth/session.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { formatExactInstant, viewerTimeZone } from '../../ui/format.ts'
+import { Missing, outdatedLink, toOrders } from '../../ui/missing.tsx'
 import { useNow } from '../../ui/moment.tsx'
 import { Name } from '../../ui/name.tsx'
 import { PageHead, PageTitle } from '../../ui/page-title.tsx'
 import { BackToList } from '../address/back.tsx'
 import { orderAsTitle } from '../identity.ts'
-import type { OrderSummary } from '../order.ts'
+import type { ListedOrder, VersionedOrder } from '../order.ts'
 import { approvalsQuery, historyQuery, orderQuery } from '../queries.ts'
 import { Status } from '../status.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { OrderActions } from './buttons.tsx'
+import { OtherOrders } from './customer.tsx'
 import { type Deciding, useDeciding } from './deciding.tsx'
 import { OrderFacts } from './facts.tsx'
 import { OrderHistory } from './history.tsx'
@@ -31,7 +33,7 @@ export function OrderView() {
 function OneOrder({ id }: { id: string }) {
   const whole = useWholeOrder(id)
   const view = useRef<HTMLElement>(null)
-  const deciding = useDeciding(view, whole.order.data, whole.events ?? [])
+  const deciding = useDeciding(view, whole.order.data, whole.events)
   useNeighbourKeys(id)
   return (
     <>
@@ -46,13 +48,19 @@ function OneOrder({ id }: { id: string }) {
 
 export type WholeOrder = ReturnType<typeof useWholeOrder>
 
-/** The order, who approved it and what happened to it: asked for side by side. */
+/** The order with its number, who approved it and what happened to it, requested in parallel. */
 export function useWholeOrder(id: string) {
   const enabled = useMay('Orders.Read')
   const refetchOnWindowFocus = ({ state }: { state: { error: unknown } }) =>
     problemOf(state.error, 'order-not-found') === undefined
-  const order = useQuery({ ...orderQuery(id), enabled, refetchOnWindowFocus })
   const approvals = useQuery({ ...approvalsQuery(id), enabled, refetchOnWindowFocus })
+  const [row] = useState(() => rowOf(id))
+  const number = approvals.data?.number ?? row?.number
+  const select = useCallback(
+    (data: VersionedOrder) => ({ ...data, order: { ...data.order, number } }),
+    [number],
+  )
+  const order = useQuery({ ...orderQuery(id), enabled, refetchOnWindowFocus, select })
   const history = useInfiniteQuery({ ...historyQuery(id), enabled, refetchOnWindowFocus })
   const events = history.data?.pages.flatMap(({ items }) => items)
   const [failure = null] = [order, approvals, history]
@@ -60,7 +68,7 @@ export function useWholeOrder(id: string) {
     .filter((reason) => reason !== null)
   const isUnreadable = useIsUnreadable(failure)
   const isPending = order.isPending && !isUnreadable
-  return { order, approvals, history, events, failure, isUnreadable, isPending }
+  return { order, row, approvals, history, events, failure, isUnreadable, isPending }
 }
 
 interface BodyProps {
@@ -71,7 +79,7 @@ interface BodyProps {
   place?: string
 }
 
-/** All of the order that can be read, or why that is nothing. */
+/** Whatever can be read of the order, or why nothing can be read. */
 export function OrderBody(props: BodyProps) {
   const { failure, isUnreadable } = props.whole
   if (isUnreadable) {
@@ -82,7 +90,8 @@ export function OrderBody(props: BodyProps) {
       </>
     )
   }
-  if (problemOf(failure, 'order-not-found')) return <NoSuchOrder />
+  if (problemOf(failure, 'order-not-found'))
+    return <Missing title="Order not found" words={outdatedLink} link={toOrders} />
   const retry = () => void queries.refetchQueries({ queryKey: ['orders'], type: 'active' })
   return (
     <>
@@ -95,9 +104,8 @@ export function OrderBody(props: BodyProps) {
 function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place }: BodyProps) {
   const order = whole.order.data?.order
   const approvals = whole.approvals.data
-  // A row of the list is enough to begin with.
-  const [row] = useState(() => rowOf(id))
-  const known: OrderSummary | undefined = order ?? row
+  // A row of the list is enough to start with.
+  const known = order ?? whole.row
   const onMore = history.hasNextPage ? () => void history.fetchNextPage() : undefined
   return (
     <>
@@ -113,26 +121,20 @@ function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place 
             <span className="skeleton" style={{ width: 84, height: 22 }} />
           )}
         </div>
-        {order && approvals && events && <OrderActions order={order} deciding={deciding} />}
+        {order && approvals && events ? (
+          <OrderActions order={order} deciding={deciding} />
+        ) : (
+          <div className="order-actions" />
+        )}
       </header>
       <div className="card order-sheet">
+        {deciding.question}
         <OrderFacts order={known} approvals={approvals} id={id} />
         <OrderHistory order={order} events={events} onMore={onMore} />
       </div>
+      <OtherOrders order={known} />
       <PrintFoot />
     </>
-  )
-}
-
-function NoSuchOrder() {
-  return (
-    <div className="empty">
-      <PageTitle title="Order not found" />
-      <p className="soft">The link may be out of date or mistyped.</p>
-      <Link to="/orders" className="button">
-        Go to orders
-      </Link>
-    </div>
   )
 }
 
@@ -147,8 +149,8 @@ function PrintFoot() {
   )
 }
 
-/** What a list that was fetched lately says of the order. */
-function rowOf(id: string): OrderSummary | undefined {
-  const lists = queries.getQueriesData<{ items: OrderSummary[] }>({ queryKey: ['orders', 'list'] })
+/** The order's row in a list that was fetched recently. */
+function rowOf(id: string): ListedOrder | undefined {
+  const lists = queries.getQueriesData<{ items: ListedOrder[] }>({ queryKey: ['orders', 'list'] })
   return lists.flatMap(([, list]) => list?.items ?? []).find((row) => row.id === id)
 }

@@ -1,5 +1,6 @@
 import { Button } from 'react-aria-components/Button'
 import { useUser } from '../../auth/session.ts'
+import { Check } from '../../ui/check.tsx'
 import { observable } from '../../ui/observable.ts'
 import { inBrowser, personal } from '../../ui/persist.ts'
 import { actions } from '../decide/actions.ts'
@@ -9,7 +10,7 @@ import type { ActionName } from '../states.ts'
 /** Whether a review asks before each decision; `undefined`: this person has not chosen yet. */
 export type Asks = boolean | undefined
 
-/** Counts the changes: the choice is read again after each. */
+/** Counts changes of the choice, so that it is read again after each. */
 const changes = observable(0)
 
 export function useAsks(): [asks: Asks, set: (asks: boolean) => void] {
@@ -30,10 +31,9 @@ export function AskSwitch() {
   const [asks, set] = useAsks()
   if (asks === undefined) return null
   return (
-    <label className="row nowrap review-ask soft small no-print">
-      <input type="checkbox" checked={asks} onChange={({ target }) => set(target.checked)} />
+    <Check className="review-ask soft small no-print" isOn={asks} onTurn={set}>
       Confirm each decision
-    </label>
+    </Check>
   )
 }
 
@@ -44,7 +44,7 @@ interface AskDialogProps {
   onCancel(): void
 }
 
-/** Once for each person in this browser, at their first decision in a review. */
+/** Shown once to each person in this browser, at their first decision in a review. */
 export function AskDialog({ action, onAnswer, onCancel }: AskDialogProps) {
   return (
     <QuestionFrame
@@ -52,7 +52,7 @@ export function AskDialog({ action, onAnswer, onCancel }: AskDialogProps) {
       onLeave={onCancel}
       description={
         <>
-          <p>You can see the whole order here, so there is no need to confirm each decision.</p>
+          <p>You can see the whole order here, so there’s no need to confirm each decision.</p>
           <p>
             Your decision is then sent after five seconds. Until then you can undo it with{' '}
             <kbd className="key">u</kbd>. After that it is final.

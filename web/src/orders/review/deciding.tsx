@@ -1,23 +1,17 @@
-import { type ReactNode, type RefObject, useState } from 'react'
-import { queries } from '../../api/queries.ts'
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react'
 import { useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
+import { focusIfLost, later } from '../../ui/focus.ts'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import { actions } from '../decide/actions.ts'
 import { mark } from '../decide/course.ts'
-import { usePossible } from '../decide/possible.ts'
+import { useChoices } from '../decide/possible.ts'
 import { hold } from '../decide/sending.ts'
-import { type Deciding, focusIfLost, later, useDecisionDialog } from '../one/deciding.tsx'
+import { type Deciding, useDecisionDialog } from '../one/deciding.tsx'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
-import { approvalsQuery } from '../queries.ts'
 import type { ActionName } from '../states.ts'
 import { AskDialog, useAsks } from './asking.tsx'
 import { Reason } from './reason.tsx'
-
-interface Reviewing extends Deciding {
-  /** The field for the reason, while a decision waits for it. */
-  reason: ReactNode
-}
 
 /** `asking`: whether to confirm from now on. */
 interface Asked {
@@ -25,29 +19,37 @@ interface Asked {
   action: ActionName
 }
 
-/** A key pressed within this time after the order appeared was meant for the one before. */
+/** A key pressed within this time after the order appeared or changed was meant for what was there before. */
 const lookMilliseconds = 250
 
-/** What has no key always asks. */
+/** When this version of the order was drawn with what may be done about it. */
+function useAppearedAt(etag: string | undefined): RefObject<number> {
+  const at = useRef(Number.POSITIVE_INFINITY)
+  useLayoutEffect(() => {
+    at.current = etag === undefined ? Number.POSITIVE_INFINITY : performance.now()
+  }, [etag])
+  return at
+}
+
+/** Whether one key press is enough. An action without a key always asks. */
 const isQuick = (action: ActionName) => actions[action].key !== undefined
 
 /**
- * Decides about the version on the screen, and goes on. Without confirmation that takes one key, and the
- * person has five seconds to undo it; otherwise the dialog of the order's page asks. Withdrawing always asks.
+ * Decides on the version on the screen, and moves on. Without confirmation one key is enough, and the person
+ * has five seconds to undo it; otherwise the dialog of the order's page asks. Withdrawing always asks.
  */
 export function useReviewing(
   view: RefObject<HTMLElement | null>,
   shown: VersionedOrder | undefined,
-  events: readonly OrderEvent[],
+  events: readonly OrderEvent[] | undefined,
   onDecided: () => void,
-): Reviewing {
-  const { id: userId } = useUser()
+): Deciding {
+  const user = useUser()
   const [asked, setAsked] = useState<Asked>()
   const [asks, setAsks] = useAsks()
-  const possible = usePossible(shown, events)
-  const isKnown = shown && queries.getQueryData(approvalsQuery(shown.order.id).queryKey) !== undefined
+  const { possible, whyNot } = useChoices(shown, events)
   const subject = shown && { ...shown.order, etag: shown.etag }
-  const { ask, dialog } = useDecisionDialog(view, (action, id) => {
+  const { ask, question, dialog } = useDecisionDialog(view, (action, id) => {
     mark(id, action)
     onDecided()
   })
@@ -55,7 +57,7 @@ export function useReviewing(
   function decide(action: ActionName, reason?: string) {
     if (!subject) return
     setAsked(undefined)
-    hold(userId, action, { ...subject, ...(reason !== undefined && { reason }) })
+    hold(user, action, { ...subject, ...(reason !== undefined && { reason }) })
     onDecided()
   }
   function begin(action: ActionName, isAsked: boolean) {
@@ -66,16 +68,18 @@ export function useReviewing(
     else decide(action)
   }
   function open(action: ActionName) {
-    if (!isKnown) announce('The order is still loading.')
-    else if (!possible.includes(action)) announce(`You cannot ${action} this order. Press j to go on.`)
-    else if (asks === undefined && isQuick(action)) setAsked({ kind: 'asking', action })
+    if (asks === undefined && isQuick(action)) setAsked({ kind: 'asking', action })
     else begin(action, asks ?? true)
   }
-  const [shownAt] = useState(() => performance.now())
+  const appearedAt = useAppearedAt(possible.length > 0 ? shown?.etag : undefined)
   /** A key held down decides once. */
   function press(action: ActionName, event: KeyboardEvent | undefined) {
-    const isMeant = event === undefined || (!event.repeat && event.timeStamp - shownAt >= lookMilliseconds)
-    if (isMeant) open(action)
+    if (event?.repeat) return
+    const obstacle = whyNot(action)
+    const isSeen = event === undefined || event.timeStamp - appearedAt.current >= lookMilliseconds
+    if (obstacle !== undefined) announce(obstacle)
+    else if (isSeen) open(action)
+    else announce(`The order has only just appeared. Press ${actions[action].key} again to ${action} it.`)
   }
   useShortcut('a', (event) => press('approve', event))
   useShortcut('r', (event) => press('reject', event))
@@ -87,14 +91,17 @@ export function useReviewing(
   return {
     possible,
     open,
-    reason: asked?.kind === 'reason' && subject && possible.includes(asked.action) && (
-      <Reason
-        action={asked.action}
-        order={subject}
-        onGiven={(reason) => decide(asked.action, reason)}
-        onCancel={close}
-      />
-    ),
+    question:
+      asked?.kind === 'reason' && subject && possible.includes(asked.action) ? (
+        <Reason
+          action={asked.action}
+          order={subject}
+          onGiven={(reason) => decide(asked.action, reason)}
+          onCancel={close}
+        />
+      ) : (
+        question
+      ),
     dialog: (
       <>
         {asked?.kind === 'asking' && (

@@ -15,7 +15,7 @@ interface EndProps {
   go(at: string): void
 }
 
-/** Behind the last order: what was done, and what can be done next. */
+/** Shown after the last order: what was done, and what the person can do next. */
 export function ReviewEnd({ course, question, place: { count, previous }, go }: EndProps) {
   const skipped = skippedOf(course).slice(0, mostSelected)
   const list = searchOf(question)

@@ -4,10 +4,10 @@ import { useIsOnItsWay } from '../decide/sending.ts'
 import type { Order } from '../order.ts'
 import { isOpen, nameOf } from '../states.ts'
 
-/** The decision about an order that needs none any more. */
+/** The decision on an order that needs no other. */
 export function Meanwhile({ order }: { order: Order }) {
   if (useIsOnItsWay(order.id))
-    return <Note kind="waiting" title="Your decision about this order is being sent." />
+    return <Note kind="waiting" title="Your decision on this order has not been sent yet." />
   const state = nameOf(order.status)
   if (isOpen(order.status) || state === undefined) return null
   return (

@@ -1,8 +1,8 @@
 import type { KeyboardEvent } from 'react'
 import { Button } from 'react-aria-components/Button'
+import { Field } from '../../ui/field.tsx'
 import { actions } from '../decide/actions.ts'
 import { placeOf } from '../decide/service.ts'
-import { Field } from '../field.tsx'
 import { useText } from '../free-text.ts'
 import type { Identity } from '../identity.ts'
 import type { ActionName } from '../states.ts'
@@ -14,7 +14,7 @@ interface ReasonProps {
   onCancel(): void
 }
 
-/** Why the person decides so. Enter decides, Shift and Enter begins a new line, Escape cancels. */
+/** The field for the person's reason. Enter decides, Shift and Enter begin a new line, Escape cancels. */
 export function Reason({ action, order, onGiven, onCancel }: ReasonProps) {
   const { field, submit } = useText(placeOf(action, order.id), 'reason', 'Enter a reason.')
   function give() {
@@ -25,25 +25,23 @@ export function Reason({ action, order, onGiven, onCancel }: ReasonProps) {
     if (event.key === 'Escape') return onCancel()
     // Enter may also end a word that is being composed.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
-    if (!(event.target instanceof HTMLTextAreaElement)) return
     event.preventDefault()
     give()
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys are pressed in the field inside
-    <div className="card stack review-reason no-print" onKeyDown={press}>
+    <div className="sheet stack decide-in-card no-print" onKeyDown={press}>
       <Field
         {...field}
         label="Reason"
         hint={`Anyone who can see the order can read it. Press Enter to ${action}, or Shift and Enter for a new line.`}
-        isReadOnly={false}
         isRequired
       />
       <div className="row dialog-actions">
         <Button className="button" onPress={onCancel}>
           Cancel
         </Button>
-        <Button className="button button-primary" onPress={give}>
+        <Button className="button button-danger" onPress={give}>
           {actions[action].name}
         </Button>
       </div>

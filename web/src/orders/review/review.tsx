@@ -1,10 +1,8 @@
-import './review.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../../api/problem.ts'
-import { prefetch, queries } from '../../api/queries.ts'
 import { useMay, useUser } from '../../auth/session.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { formatCount } from '../../ui/format.ts'
@@ -14,16 +12,16 @@ import { useShortcut } from '../../ui/shortcuts.ts'
 import { BackToList } from '../address/back.tsx'
 import { end, parseReviewSearch, type Question, searchOf } from '../address/question.ts'
 import { type Course, courseQuery, mark, type Place, placeIn } from '../decide/course.ts'
-import { useReadyToSend } from '../decide/sending.ts'
 import { OrderBody, useWholeOrder } from '../one/one.tsx'
-import { approvalsQuery, historyQuery, orderQuery } from '../queries.ts'
+import { prefetchOrder } from '../queries.ts'
+import { waitingWord } from '../states.ts'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { AskSwitch } from './asking.tsx'
 import { useReviewing } from './deciding.tsx'
 import { ReviewEnd } from './end.tsx'
 import { Meanwhile } from './meanwhile.tsx'
 
-/** Goes through the orders of a list, one after the other. The question and the place are in the address. */
+/** Goes through the orders of a list, one after another. The address holds the search and the place. */
 export function ReviewView() {
   const address = useSearch({ from: '/signed-in/orders/review' })
   const { at, ...question } = useMemo(() => parseReviewSearch(address), [address])
@@ -32,7 +30,6 @@ export function ReviewView() {
   const failure = course.failureReason ?? course.error
   const isUnreadable = useIsUnreadable(failure)
   const go = useGo()
-  useReadyToSend()
   if (course.data && !isUnreadable) return <Reviewed course={course.data} {...{ question, at, go }} />
   return (
     <article className="order" aria-busy={failure === null && !isUnreadable}>
@@ -50,7 +47,8 @@ function NoCourse({ failure, course }: { failure: unknown; course: { refetch(): 
     <div className="card empty">
       <h2>{formatCount(tooLarge.totalCount)} orders are too many for one review</h2>
       <p className="soft">
-        A review takes at most {formatCount(tooLarge.limit)}. Search for fewer, or only for pending ones.
+        A review takes at most {formatCount(tooLarge.limit)}. Search for fewer, or only for {waitingWord}{' '}
+        ones.
       </p>
     </div>
   )
@@ -86,15 +84,14 @@ interface ReviewedOrderProps {
 function ReviewedOrder({ id, question, place, go }: ReviewedOrderProps) {
   const whole = useWholeOrder(id)
   const view = useRef<HTMLElement>(null)
-  const reviewing = useReviewing(view, whole.order.data, whole.events ?? [], () => go(place.next))
-  usePrefetched(whole.isPending ? end : place.next)
+  const reviewing = useReviewing(view, whole.order.data, whole.events, () => go(place.next))
+  usePrefetched(place.next)
   return (
     <>
       <article ref={view} className="order" aria-busy={whole.isPending}>
         <BackToList known={searchOf(question)} />
         <PlaceBar id={id} place={place} go={go} mayDecide={reviewing.possible.length > 0} />
         {whole.order.data && <Meanwhile order={whole.order.data.order} />}
-        {reviewing.reason}
         <OrderBody id={id} whole={whole} deciding={reviewing} place={`${placeInWords(place)}: `} />
         <AskSwitch />
       </article>
@@ -137,12 +134,9 @@ function PlaceBar({ id, place, mayDecide, go }: PlaceBarProps) {
 
 const placeInWords = ({ number, count }: Place) => `${formatCount(number)} of ${formatCount(count)}`
 
-/** So that the next order is there after a decision. */
+/** Fetches the next order, so that it is there after a decision. */
 function usePrefetched(id: string): void {
   useEffect(() => {
-    if (id === end) return
-    prefetch(orderQuery(id))
-    prefetch(approvalsQuery(id))
-    void queries.prefetchInfiniteQuery({ ...historyQuery(id), retry: false })
+    if (id !== end) prefetchOrder(id)
   }, [id])
 }

@@ -1,14 +1,18 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Heading } from 'react-aria-components/Dialog'
+import { Heading } from 'react-aria-components/Heading'
 import { useMay } from '../../auth/session.ts'
+import { useAction } from '../../ui/action.ts'
 import { announce } from '../../ui/announce.ts'
-import { EndNote, FailureNote } from '../../ui/failure.tsx'
+import { Check } from '../../ui/check.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { EndNote, ReadFailure } from '../../ui/failure.tsx'
 import { Form, Submit } from '../../ui/form.tsx'
+import { Input } from '../../ui/input.tsx'
 import { type ListSearch, sortOf } from '../address/address.ts'
 import { columnsOf } from '../address/columns.ts'
-import { columns, sortedWords } from '../fields.ts'
+import { headingOf, sortedWords } from '../fields.ts'
 import { contentOf, deleteView, keepView, type View, viewQuery } from './queries.ts'
 
 interface PlaceProps {
@@ -18,14 +22,13 @@ interface PlaceProps {
 
 export function NewView({ search, onDone }: PlaceProps) {
   const [id] = useState(() => crypto.randomUUID())
-  const keeping = useMutation({
-    mutationFn: ({ name, shared }: Answers) =>
-      keepView({ id, content: { ...contentOf(search), name, shared } }),
-    onSuccess: (_, { name }) => {
+  const keeping = useAction(
+    ({ name, shared }: Answers) => keepView({ id, content: { ...contentOf(search), name, shared } }),
+    (_, { name }) => {
       announce(`${name} has been saved.`)
       onDone()
     },
-  })
+  )
   return (
     <ViewForm
       title="Save this list"
@@ -33,21 +36,20 @@ export function NewView({ search, onDone }: PlaceProps) {
       about={<WhatIsKept search={search} />}
       isBusy={keeping.isPending}
       failure={keeping.error}
-      onSave={(answers) => keeping.mutate(answers)}
+      onSave={keeping.act}
       onBack={onDone}
     />
   )
 }
 
-/** As it is now, not as the list of views has it: a change names the version that the person saw. */
+/**
+ * Loads the current view instead of the entry in the list of views, because a change names the version that
+ * the person saw.
+ */
 export function ChangeView({ id, ...props }: PlaceProps & { id: string }) {
-  const { data, failureReason, refetch } = useQuery({ ...viewQuery(id), staleTime: 0, gcTime: 0 })
-  if (data !== undefined) return <Changing {...props} {...data} />
-  return failureReason === null ? (
-    <p aria-busy="true">Loading …</p>
-  ) : (
-    <FailureNote failure={failureReason} onRetry={() => void refetch()} />
-  )
+  const query = useQuery({ ...viewQuery(id), staleTime: 0, gcTime: 0 })
+  if (query.data !== undefined) return <Changing {...props} {...query.data} />
+  return query.failureReason === null ? <p aria-busy="true">Loading …</p> : <ReadFailure query={query} />
 }
 
 function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; etag: string | undefined }) {
@@ -56,17 +58,17 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
     announce(`${view.name} has been ${action}.`)
     onDone()
   }
-  const changing = useMutation({
-    mutationFn: ({ name, shared, isReplaced }: Answers) => {
+  const changing = useAction(
+    ({ name, shared, isReplaced }: Answers) => {
       const { filter, sort, columns } = isReplaced ? contentOf(search) : view
       return keepView({ id, etag, content: { name, shared, filter, sort, columns } })
     },
-    onSuccess: () => done('changed'),
-  })
-  const deleting = useMutation({
-    mutationFn: () => deleteView({ id, etag }),
-    onSuccess: () => done('deleted'),
-  })
+    () => done('changed'),
+  )
+  const deleting = useAction(
+    () => deleteView({ id, etag }),
+    () => done('deleted'),
+  )
   const [isSure, setSure] = useState(false)
   return (
     <ViewForm
@@ -75,12 +77,12 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
       replacing={<WhatIsKept search={search} />}
       isBusy={changing.isPending || deleting.isPending}
       failure={changing.error ?? deleting.error}
-      onSave={(answers) => changing.mutate(answers)}
+      onSave={changing.act}
       onBack={onDone}
     >
       <Button
         className="button button-quiet views-delete"
-        onPress={() => (isSure ? deleting.mutate() : setSure(true))}
+        onPress={() => (isSure ? deleting.act() : setSure(true))}
       >
         {isSure ? 'Really delete?' : 'Delete'}
       </Button>
@@ -91,7 +93,7 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
 interface Answers {
   name: string
   shared: boolean
-  /** By what the list shows now. */
+  /** Whether to replace the content with what the list shows now. */
   isReplaced: boolean
 }
 
@@ -99,7 +101,7 @@ interface FormProps {
   title: string
   first: Answers
   about?: ReactNode
-  /** What can replace it. */
+  /** The content that can replace it. */
   replacing?: ReactNode
   isBusy: boolean
   failure: unknown
@@ -112,14 +114,9 @@ function ViewForm({ title, first, about, replacing, isBusy, failure, onSave, onB
   const [answers, setAnswers] = useState(first)
   const mayShare = useMay('Views.Share')
   const tick = (name: 'shared' | 'isReplaced', label: string) => (
-    <label className="row nowrap">
-      <input
-        type="checkbox"
-        checked={answers[name]}
-        onChange={({ target }) => setAnswers({ ...answers, [name]: target.checked })}
-      />
+    <Check isOn={answers[name]} onTurn={(isOn) => setAnswers({ ...answers, [name]: isOn })}>
       {label}
-    </label>
+    </Check>
   )
   return (
     <Form className="stack" onSubmit={() => isBusy || onSave(answers)}>
@@ -127,20 +124,15 @@ function ViewForm({ title, first, about, replacing, isBusy, failure, onSave, onB
         {title}
       </Heading>
       <div role="status">{failure != null && <EndNote failure={failure} />}</div>
-      <div className="field">
-        <label htmlFor="view-name">Name</label>
-        <input
-          id="view-name"
-          dir="auto"
-          autoComplete="off"
-          // biome-ignore lint/a11y/noAutofocus: the dialog has just changed to this form
-          autoFocus
-          required
-          maxLength={160}
-          value={answers.name}
-          onChange={({ target }) => setAnswers({ ...answers, name: target.value })}
-        />
-      </div>
+      <Input
+        label="Name"
+        dir="auto"
+        autoFocus
+        missing="Enter a name for the view."
+        maxLength={160}
+        value={answers.name}
+        onChange={({ target }) => setAnswers({ ...answers, name: target.value })}
+      />
       {about}
       {mayShare && tick('shared', 'Share it with everyone who can read orders')}
       {replacing && tick('isReplaced', 'Replace it with what the list shows now')}
@@ -159,15 +151,15 @@ function ViewForm({ title, first, about, replacing, isBusy, failure, onSave, onB
 /** Search, sort and columns in words. */
 function WhatIsKept({ search }: { search: ListSearch }) {
   const { orderBy, order } = sortOf(search)
-  const names = columnsOf(search.columns).map((name) => columns[name].heading)
+  const names = columnsOf(search.columns).map(headingOf)
   return (
-    <dl className="facts soft small">
-      <dt>Search</dt>
-      <dd>{search.filter ? <code>{search.filter}</code> : 'every order'}</dd>
-      <dt>Sort</dt>
-      <dd>{sortedWords(orderBy, order)}</dd>
-      <dt>Columns</dt>
-      <dd>{names.join(', ')}</dd>
-    </dl>
+    <Facts
+      className="soft small"
+      of={{
+        Search: search.filter ? <code>{search.filter}</code> : 'every order',
+        Sort: sortedWords(orderBy, order),
+        Columns: names.join(', '),
+      }}
+    />
   )
 }

@@ -12,13 +12,13 @@ import { sortKeys } from '../fields.ts'
 export type View = components['schemas']['View']
 export type ViewContent = Omit<View, 'id' | 'isOwn' | 'owner'>
 
-/** All that this person can see, by name. */
+/** All views that this person can see, by name. */
 export const viewsQuery = queryOptions({
   queryKey: ['views'],
   queryFn: ({ signal }): Promise<View[]> => Array.fromAsync(client.each('/v1/views', { signal })),
 })
 
-/** None while they load. */
+/** Empty while they load. */
 export function useViews(): readonly View[] {
   return useQuery({ ...viewsQuery, enabled: useMay('Orders.Read') }).data ?? none
 }
@@ -36,7 +36,7 @@ export function searchOf({ filter, sort, columns }: Pick<View, 'filter' | 'sort'
   })
 }
 
-/** The content of a view of the list as it is now. */
+/** What a view of the current list would store. */
 export function contentOf(search: ListSearch): Pick<View, 'filter' | 'sort' | 'columns'> {
   const { orderBy, order } = sortOf(search)
   return {
@@ -52,7 +52,7 @@ export function viewOf(search: ListSearch, views: readonly View[]): View | undef
   return views.find((view) => JSON.stringify(contentOf(searchOf(view))) === shown)
 }
 
-/** With the version that a change must name. */
+/** The view, with the version that a change must name. */
 export function viewQuery(id: string) {
   return queryOptions({
     queryKey: ['view', id],

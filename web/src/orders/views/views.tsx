@@ -1,79 +1,52 @@
 import './views.css'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Heading } from 'react-aria-components/Dialog'
+import { Heading } from 'react-aria-components/Heading'
 import { useMay } from '../../auth/session.ts'
-import { FailureNote } from '../../ui/failure.tsx'
-import { EditIcon, ViewsIcon } from '../../ui/icons.tsx'
-import { ModalDialog } from '../../ui/modal.tsx'
+import { ReadFailure } from '../../ui/failure.tsx'
+import { EditIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
-import { useShortcut } from '../../ui/shortcuts.ts'
 import type { ListSearch } from '../address/address.ts'
 import { ChangeView, NewView } from './form.tsx'
-import { searchOf, useViews, type View, viewOf, viewsQuery } from './queries.ts'
-
-/** Opens, saves and changes views of the list. Its name is the view that the list shows, if any. */
-export function ViewsButton({ search }: { search: ListSearch }) {
-  const [isOpen, setOpen] = useState(false)
-  const current = viewOf(search, useViews())
-  const trigger = useRef<HTMLButtonElement>(null)
-  useShortcut('l', () => setOpen(true))
-  function close() {
-    setOpen(false)
-    // The link that was pressed is gone.
-    setTimeout(() => trigger.current?.focus())
-  }
-  return (
-    <>
-      <Button
-        ref={trigger}
-        className="button views-button"
-        aria-keyshortcuts="l"
-        {...(current && { 'aria-label': `View: ${current.name}` })}
-        onPress={() => setOpen(true)}
-      >
-        <ViewsIcon />
-        {current ? <Name of={current.name} className="clip" /> : 'Views'}
-      </Button>
-      <ModalDialog isOpen={isOpen} onOpenChange={setOpen}>
-        <Views search={search} current={current} onClose={close} />
-      </ModalDialog>
-    </>
-  )
-}
+import { searchOf, useViews, type View, viewsQuery } from './queries.ts'
 
 interface ViewsProps {
   search: ListSearch
+  /** The view that the list shows. */
   current: View | undefined
-  onClose(): void
+  onOpen(): void
+  /** Shown below the views. */
+  children: ReactNode
 }
 
-/** What the dialog shows: all views, a new one, or the id of one to change. */
+/** What the menu shows: everything, a new view, or the id of a view to change. */
 type Place = 'all' | 'new' | { id: string }
 
-function Views({ search, current, onClose }: ViewsProps) {
+/** Opens, saves and changes views of the list. */
+export function Views({ search, current, onOpen, children }: ViewsProps) {
   const [place, setPlace] = useState<Place>('all')
-  const { failureReason, refetch } = useQuery(viewsQuery)
+  const query = useQuery(viewsQuery)
   const toAll = () => setPlace('all')
   if (place === 'new') return <NewView search={search} onDone={toAll} />
   if (place !== 'all') return <ChangeView id={place.id} search={search} onDone={toAll} />
   return (
     <>
-      <Heading slot="title" level={2}>
-        Views
-      </Heading>
-      {failureReason !== null && <FailureNote failure={failureReason} onRetry={() => void refetch()} />}
-      <Lists current={current} onOpen={onClose} onChange={(id) => setPlace({ id })} />
-      <div className="row dialog-actions">
-        <Button className="button button-primary" onPress={() => setPlace('new')}>
+      <div className="row row-between">
+        <Heading slot="title" level={2}>
+          View
+        </Heading>
+        <Button className="button button-small" onPress={() => setPlace('new')}>
           Save this list as a view
         </Button>
-        <Button className="button" slot="close">
-          Close
-        </Button>
       </div>
+      <ReadFailure query={query} />
+      <Lists current={current} onOpen={onOpen} onChange={(id) => setPlace({ id })} />
+      {children}
+      <Button className="button end" slot="close">
+        Close
+      </Button>
     </>
   )
 }
@@ -84,7 +57,7 @@ interface ListsProps {
   onChange(id: string): void
 }
 
-/** With more, a search field helps. */
+/** With more views than this, a search field helps. */
 const mostAtAGlance = 12
 
 function Lists(props: ListsProps) {
@@ -108,7 +81,7 @@ function Lists(props: ListsProps) {
       )}
       {found.length === 0 && <p className="soft">No view has that name.</p>}
       <div className="stack views-lists">
-        <Group {...props} title="Yours" views={found.filter(({ isOwn }) => isOwn)} />
+        <Group {...props} title="Your views" views={found.filter(({ isOwn }) => isOwn)} />
         <Group {...props} title="Shared by others" views={found.filter(({ isOwn }) => !isOwn)} />
       </div>
     </>

@@ -3,7 +3,10 @@ export type Marks = readonly number[]
 
 const steps = [1, 2, 2.5, 5, 10]
 
-/** A day is cut at this multiple of what nine days of ten reach: otherwise the others would be flat. */
+/**
+ * A bar is cut off at this multiple of the height below which nine days in ten stay. Otherwise the other
+ * bars would be flat.
+ */
 const mostTimes = 4
 
 /** What an axis has to reach: the largest value, except for those far beyond the others. */
@@ -20,7 +23,7 @@ export function reachOf(values: readonly number[]): number {
 export function marksTo(largest: number, most: number, isWhole: boolean): Marks {
   if (!(largest > 0) || !Number.isFinite(largest)) return [0]
   const exponent = Math.floor(Math.log10(largest / most))
-  // One power below and one above, because the logarithm of a power of ten may be slightly off.
+  // Includes one power below and one above, because the logarithm of a power of ten may be slightly off.
   const step =
     [exponent - 1, exponent, exponent + 1]
       .map((power) => Math.max(power, isWhole ? 0 : power))
@@ -30,14 +33,14 @@ export function marksTo(largest: number, most: number, isWhole: boolean): Marks 
   return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, index) => clean(index * step))
 }
 
-/** Without what binary fractions add: 0.3, not 0.30000000000000004. */
+/** Removes what binary fractions add: 0.3, not 0.30000000000000004. */
 function clean(value: number): number {
   return Number(value.toPrecision(12))
 }
 
 export interface DayName {
   index: number
-  /** `minor` disappears where there is little room; `today` is always the last. */
+  /** `minor` disappears if there is little room; `today` is always the last. */
   kind: 'weekday' | 'day' | 'minor' | 'today'
 }
 

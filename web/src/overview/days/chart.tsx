@@ -12,7 +12,7 @@ interface DayChartProps {
   days: readonly Day[]
   span: Tallies
   choice: ReactNode
-  /** The figures are of the previous span while the chosen one loads. */
+  /** The chosen span is loading, and the figures are still those of the previous one. */
   isOld: boolean
 }
 
@@ -41,7 +41,7 @@ export function DayChart({ days, span, choice, isOld }: DayChartProps) {
       )}
       <Stage days={days} cursor={cursor} onCursor={setChosen} />
       <figcaption className="soft small">
-        By day of creation and current status. Days are in UTC; today is not over yet.
+        By day of creation and current status. Today is not over yet.
         {isCut(days) && ' Broken bars are higher than shown: point at one for its numbers.'}
       </figcaption>
     </figure>
@@ -81,10 +81,10 @@ interface StageProps {
   onCursor(index: number | null): void
 }
 
-/** The drawing, under an invisible slider with which the keyboard and screen readers go from day to day. */
+/** The drawing, under an invisible slider that lets the keyboard and screen readers go from day to day. */
 function Stage({ days, cursor, onCursor }: StageProps) {
   const slider = useRef<HTMLInputElement>(null)
-  // After a tap or a click the ring of the focus would only be in the way.
+  // After a tap or a click, the focus ring would only be in the way.
   const [isPointed, setPointed] = useState(false)
   const last = days.length - 1
   const at = cursor ?? last
@@ -97,7 +97,7 @@ function Stage({ days, cursor, onCursor }: StageProps) {
     onCursor(Math.min(Math.max(index, 0), last))
   }
   function press(event: PointerEvent<HTMLElement>) {
-    // The arrow keys go on from here.
+    // The arrow keys continue from here.
     event.preventDefault()
     setPointed(true)
     slider.current?.focus({ preventScroll: true })
@@ -116,6 +116,7 @@ function Stage({ days, cursor, onCursor }: StageProps) {
     >
       <input
         ref={slider}
+        className="cover"
         type="range"
         aria-label="Day"
         aria-valuetext={dayWords(days[at])}

@@ -3,7 +3,7 @@ import { formatCount, formatTotal } from '../../ui/format.ts'
 import { countOf, type Figures, type Tallies, tallyOf, totalOf } from '../figures.ts'
 import { formatDate } from '../words.ts'
 
-/** The figures and the chart in exact numbers, the latest day first. */
+/** The figures and the chart in exact numbers, latest day first. */
 export function DayTable({ figures: { days, span, all } }: { figures: Figures }) {
   return (
     <details className="day-table">

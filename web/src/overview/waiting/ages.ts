@@ -1,11 +1,12 @@
-import { type Figures, tallyOf } from '../figures.ts'
+import { waitingFilter } from '../../orders/states.ts'
+import { type Figures, waitingOf } from '../figures.ts'
 
-/** The ages follow from this many days up to today. */
+/** The ages are computed from this many days up to today. */
 export const daysOfAges = 31
 
-/** How long orders have waited, in UTC days since the day of creation; the last age has no end. */
+/** How long orders have waited, in days since the day of creation; the last age has no end. */
 const ages = [
-  { name: 'Today (UTC)', from: 0, to: 0 },
+  { name: 'Today', from: 0, to: 0 },
   { name: '1–2 days', from: 1, to: 2 },
   { name: '3–7 days', from: 3, to: 7 },
   { name: '8–30 days', from: 8, to: 30 },
@@ -15,24 +16,21 @@ const ages = [
 export interface Age {
   name: string
   count: number
-  /** Finds exactly these orders in any time zone. */
+  /** Its dates are those of the reader. */
   filter: string
 }
 
-/** Waiting orders by age, the latest first. Orders beyond the known days are older. */
+/** Waiting orders by age, newest first. Orders from before the known days are in the oldest age. */
 export function agesOf({ all, recent }: Pick<Figures, 'all' | 'recent'>): Age[] {
-  const waiting = recent
-    .slice(-daysOfAges)
-    .map((day) => tallyOf(day, 'Pending').count)
-    .reverse()
+  const waiting = recent.slice(-daysOfAges).map(waitingOf).reverse()
   const countOf = (from: number, to: number) =>
     waiting.slice(from, to + 1).reduce((sum, count) => sum + count, 0)
-  const older = tallyOf(all, 'Pending').count - countOf(0, waiting.length - 1)
-  const startOf = (age: number) => `${recent.at(-1 - age)?.date}T00:00:00Z`
+  const older = waitingOf(all) - countOf(0, waiting.length - 1)
+  const dateOf = (age: number) => recent.at(-1 - age)?.date
   return ages.map(({ name, from, to }) => {
-    const since = Number.isFinite(to) ? ` createdAtUtc>=${startOf(to)}` : ''
-    const until = from > 0 ? ` createdAtUtc<${startOf(from - 1)}` : ''
+    const since = Number.isFinite(to) ? ` createdAtUtc>=${dateOf(to)}` : ''
+    const until = from > 0 ? ` createdAtUtc<${dateOf(from - 1)}` : ''
     const count = Number.isFinite(to) ? countOf(from, to) : older
-    return { name, count, filter: `status=Pending${since}${until}` }
+    return { name, count, filter: `${waitingFilter}${since}${until}` }
   })
 }

@@ -1,6 +1,6 @@
 import './backlog.css'
 import { Link } from '@tanstack/react-router'
-import { classesOf } from '../../orders/states.ts'
+import { classesOf, waitingStates } from '../../orders/states.ts'
 import { formatCount } from '../../ui/format.ts'
 import type { Figures } from '../figures.ts'
 import { type Age, agesOf } from './ages.ts'
@@ -11,7 +11,7 @@ export function Backlog({ figures }: { figures: Figures }) {
   const most = Math.max(...ages.map(({ count }) => count))
   if (most === 0) return null
   return (
-    <section aria-labelledby="backlog-title">
+    <section className="card card-stack" aria-labelledby="backlog-title">
       <h2 id="backlog-title">Waiting by age</h2>
       <ul className="backlog">
         {ages.map((age) => (
@@ -42,7 +42,7 @@ function Row({ name, count, most }: Age & { most: number }) {
       <span>{name}</span>
       <span className="backlog-track" aria-hidden="true">
         {count > 0 && (
-          <i className={`bar ${classesOf('Pending')}`} style={{ width: `${(100 * count) / most}%` }} />
+          <i className={`bar ${classesOf(waitingStates[0])}`} style={{ width: `${(100 * count) / most}%` }} />
         )}
       </span>
       <span className="number">

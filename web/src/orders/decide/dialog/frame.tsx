@@ -1,34 +1,54 @@
 import './dialog.css'
-import type { ReactNode } from 'react'
-import { Dialog, Heading } from 'react-aria-components/Dialog'
-import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { type ReactNode, useId } from 'react'
+import { ModalDialog } from '../../../ui/modal.tsx'
 
 interface FrameProps {
   title: string
   /** Read out with the title. */
   description: ReactNode
   isWide?: boolean
-  /** Escape. */
+  /** Called on Escape. */
   onLeave(): void
-  /** The rest, with its buttons. */
+  /** The content, including the buttons. */
   children: ReactNode
 }
 
-/** A question that stays until it is answered. */
+/** A dialog that stays until it is answered. */
 export function QuestionFrame({ title, description, isWide = false, onLeave, children }: FrameProps) {
   return (
-    <ModalOverlay className="dialog-scrim" isOpen onOpenChange={onLeave}>
-      <Modal className={isWide ? 'dialog decide-several' : 'dialog'}>
-        <Dialog role="alertdialog" aria-describedby="decide-description">
-          <Heading slot="title" level={2}>
-            {title}
-          </Heading>
-          <div id="decide-description" className="stack">
-            {description}
-          </div>
-          {children}
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+    <ModalDialog
+      title={title}
+      className={isWide ? 'decide-several' : ''}
+      isOpen
+      onOpenChange={onLeave}
+      isDismissable={false}
+      role="alertdialog"
+      aria-describedby="decide-description"
+    >
+      <div id="decide-description" className="stack">
+        {description}
+      </div>
+      {children}
+    </ModalDialog>
+  )
+}
+
+/** The same in the card of the order, for an action that asks for a reason. Keys outside it still work. */
+export function QuestionInCard({ title, description, onLeave, children }: FrameProps) {
+  const id = useId()
+  return (
+    <section
+      className="sheet stack decide-in-card no-print"
+      role="alertdialog"
+      aria-labelledby={id}
+      aria-describedby="decide-description"
+      onKeyDown={({ key }) => key === 'Escape' && onLeave()}
+    >
+      <h2 id={id}>{title}</h2>
+      <div id="decide-description" className="stack">
+        {description}
+      </div>
+      {children}
+    </section>
   )
 }

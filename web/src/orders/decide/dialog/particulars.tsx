@@ -1,11 +1,11 @@
 import { formatInstant } from '../../../ui/format.ts'
-import { type Identity, shortNumber } from '../../identity.ts'
+import { type Identity, numberOf } from '../../identity.ts'
 
 /** What distinguishes an order from another one of the same customer and total. */
-export function Particulars({ order: { id, createdAtUtc } }: { order: Identity }) {
+export function Particulars({ order }: { order: Identity }) {
   return (
     <span className="soft small">
-      <code>{shortNumber(id)}</code> · {formatInstant(createdAtUtc)}
+      <code>{numberOf(order)}</code> · {formatInstant(order.createdAtUtc)}
     </span>
   )
 }

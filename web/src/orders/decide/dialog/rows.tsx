@@ -8,7 +8,7 @@ import { isDone, neededWords } from '../words.ts'
 import { Particulars } from './particulars.tsx'
 import type { Run } from './run.ts'
 
-/** The orders, each with its own result. In the end, those that are not approved come first. */
+/** The orders, each with its own result. At the end, those that were not approved come first. */
 export function DecisionRows({ action, steps, phase }: Pick<Run, 'action' | 'steps' | 'phase'>) {
   const sorted = phase === 'done' ? [...steps].sort((a, b) => Number(isDone(a)) - Number(isDone(b))) : steps
   return (

@@ -10,9 +10,11 @@ import { isDone, neededWords } from '../words.ts'
 
 export interface Run extends Snapshot {
   action: ActionName
-  /** Sends; called again, under the same keys. */
+  /** Sends the decisions. Another call uses the same keys. */
   start(): void
-  /** Another version, or with another reason: under a new key, because it is another request. */
+  /**
+   * Decides on another version, or with another reason. That is a different request, so it gets a new key.
+   */
   startInstead(subject: Subject): void
   stop(): void
   close(): void
@@ -44,7 +46,7 @@ export function useRun(
   }
   async function run(next: Decisions) {
     if (!(await settle(next, action))) return
-    // When the one order is decided, the dialog has nothing more to say. Several end with a summary.
+    // Once a single order is decided, the dialog has nothing more to say. Several orders end with a summary.
     const isSaid = next.snapshot.get().steps.length === 1 && decidedOf(next).length === 1
     if (isOpen.current && !isSaid) return
     if (isOpen.current) close(next)
@@ -64,7 +66,9 @@ export function useRun(
   }
 }
 
-/** The way out, named for what it does at the moment; the first button, and Escape. */
+/**
+ * Closes the dialog, by the first button or Escape. The button's name says what closing does at the moment.
+ */
 export interface Back {
   name: string
   go(): void
@@ -83,8 +87,8 @@ function decidedOf(decisions: Decisions): string[] {
   return steps.filter(({ progress }) => progress.kind === 'decided').map(({ subject }) => subject.id)
 }
 
-/** For a result that comes when the dialog is closed. */
-function resultOf(action: ActionName, { steps }: Snapshot): string {
+/** The message for a result that arrives after the dialog was closed. */
+export function resultOf(action: ActionName, { steps }: Snapshot): string {
   const done = doneWord(action)
   const [first, ...others] = steps
   if (first === undefined || others.length > 0) {

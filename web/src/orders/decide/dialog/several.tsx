@@ -1,19 +1,20 @@
 import { useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { describeFailure } from '../../../ui/describe.ts'
 import { formatCount, formatTotal } from '../../../ui/format.ts'
-import { actions, doneWord } from '../actions.ts'
-import { isWorthTrying, type Step } from '../decisions.ts'
+import { actions } from '../actions.ts'
+import { isWorthTrying } from '../decisions.ts'
 import { sumOfTotals } from '../totals.ts'
-import { isDone, stoppingWords, summaryOf } from '../words.ts'
+import { useInWhoseName } from '../whose-name.ts'
+import { isDone, settledOf, spokenOf, summaryOf, titleOfSeveral, troubleOf } from '../words.ts'
 import { QuestionFrame } from './frame.tsx'
 import { DecisionRows } from './rows.tsx'
 import type { Back, Run } from './run.ts'
 
-/** The question about several orders, how far it is, and the result for each. */
+/** The question about several orders, the progress, and the result for each. */
 export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
   const { action, phase, steps } = run
   const backButton = useRef<HTMLButtonElement>(null)
+  const name = useInWhoseName(action)
   const isOver = phase === 'done'
   const counted = isOver ? steps.filter(isDone) : steps
   const sum = formatTotal(sumOfTotals(counted.map(({ subject }) => subject.total)))
@@ -23,7 +24,7 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
   }, [phase])
   return (
     <QuestionFrame
-      title={titleOf(run)}
+      title={titleOfSeveral(action, phase, steps)}
       isWide
       onLeave={back.go}
       description={
@@ -32,7 +33,7 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
             <dt className="soft small">{isOver ? 'Approved value' : 'Value'}</dt>
             <dd className="large-total">{sum}</dd>
           </dl>
-          {phase === 'asking' && <p>You approve them in your name. This cannot be undone.</p>}
+          {phase === 'asking' && <p>You approve them {name}. This cannot be undone.</p>}
         </>
       }
     >
@@ -52,14 +53,6 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
   )
 }
 
-function titleOf({ action, phase, steps }: Run): string {
-  const all = formatCount(steps.length)
-  if (phase === 'asking') return `${actions[action].name} ${all} orders?`
-  if (phase !== 'done') return `Approving ${all} orders`
-  const count = steps.filter(isDone).length
-  return `${count === steps.length ? '' : `${formatCount(count)} of `}${all} orders ${doneWord(action)}`
-}
-
 function HowFar({ run: { action, phase, steps } }: { run: Run }) {
   if (phase === 'done') {
     return (
@@ -69,7 +62,7 @@ function HowFar({ run: { action, phase, steps } }: { run: Run }) {
     )
   }
   const all = steps.length
-  const settled = steps.filter(({ progress: { kind } }) => kind === 'decided' || kind === 'refused').length
+  const settled = settledOf(steps)
   return (
     <div className="stack gap-1">
       <progress value={settled} max={all} aria-label="Orders done" />
@@ -82,17 +75,4 @@ function HowFar({ run: { action, phase, steps } }: { run: Run }) {
       </div>
     </div>
   )
-}
-
-/** Changes four times at most: announcing each order would be too much. */
-function spokenOf(settled: number, all: number): string {
-  return `${formatCount(settled - (settled % Math.ceil(all / 4)))} of ${formatCount(all)} done.`
-}
-
-function troubleOf(phase: Run['phase'], steps: readonly Step[]): string | undefined {
-  if (phase === 'stopping') return stoppingWords(steps)
-  const retrying = steps.map(({ progress }) => progress).find(({ kind }) => kind === 'retrying')
-  if (retrying?.kind !== 'retrying') return undefined
-  const { title, detail } = describeFailure(retrying.failure)
-  return `${title}. ${detail}`
 }

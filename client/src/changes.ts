@@ -1,0 +1,93 @@
+import { delay } from './calls.ts'
+import { linesOf } from './lines.ts'
+import { isPassing, ProblemError, retryDelayMilliseconds } from './problem.ts'
+
+/** What happened to an order, as the live list reports it. */
+export interface Change {
+  id: string
+  kind: string
+  version: number
+  status: number
+}
+
+/** All changes up to a place in the log. */
+export interface Batch {
+  place: string
+  changes: Change[]
+  /** More was missed than the service sends again, so load again whatever you show. */
+  isReset: boolean
+}
+
+export interface FollowOptions {
+  /** The place of a list or of the last batch; without it the stream begins now. */
+  after?: string | undefined
+  /** Ends the stream. */
+  signal?: AbortSignal
+}
+
+/** A comment comes every 15 s. A connection that misses two of them is lost. */
+const silenceMilliseconds = 35_000
+
+/**
+ * Reads the live list and resumes it after a lost connection, until the signal aborts. Throws `ProblemError`
+ * if the service refuses the caller.
+ */
+export async function* follow(
+  begin: (place: string | undefined, signal: AbortSignal) => Promise<Response>,
+  { after, signal = new AbortController().signal }: FollowOptions,
+): AsyncGenerator<Batch, void> {
+  let place = after
+  for (let tries = 0; !signal.aborted; tries += 1) {
+    try {
+      for await (const batch of readOnce(begin, place, signal)) {
+        tries = 0
+        place = batch.place
+        yield batch
+      }
+    } catch (failure) {
+      if (failure instanceof ProblemError && !isPassing(failure)) throw failure
+    }
+    await delay(retryDelayMilliseconds(tries, undefined), signal).catch(() => undefined)
+  }
+}
+
+/** Reads until the connection ends. */
+async function* readOnce(
+  begin: (place: string | undefined, signal: AbortSignal) => Promise<Response>,
+  place: string | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<Batch, void> {
+  const silence = new AbortController()
+  const fallSilent = () => silence.abort()
+  let timer = setTimeout(fallSilent, silenceMilliseconds)
+  const heard = () => {
+    clearTimeout(timer)
+    timer = setTimeout(fallSilent, silenceMilliseconds)
+  }
+  let begun: string[] = []
+  try {
+    for await (const lines of linesOf(await begin(place, AbortSignal.any([signal, silence.signal])), heard)) {
+      begun.push(...lines)
+      const end = begun.lastIndexOf('') + 1
+      const batch = batchOf(begun.slice(0, end))
+      begun = begun.slice(end)
+      if (batch !== undefined) yield batch
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Reads whole server-sent events (WHATWG HTML §9.2), as the service writes them. */
+function batchOf(lines: readonly string[]): Batch | undefined {
+  const valuesOf = (name: string) =>
+    lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2))
+  const place = valuesOf('id').at(-1)
+  if (place === undefined) return undefined
+  const changes = valuesOf('data').map((data): Partial<Change> => JSON.parse(data))
+  return { place, changes: changes.filter(isChange), isReset: valuesOf('event').includes('reset') }
+}
+
+function isChange(data: Partial<Change>): data is Change {
+  return data.id !== undefined
+}

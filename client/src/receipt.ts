@@ -1,0 +1,99 @@
+import type { components } from './schema.ts'
+
+/** What a receipt says. The total is a decimal string, as in the log. */
+export interface Statement {
+  iss: string
+  /** Seconds since 1970. */
+  iat: number
+  /** The name of the organisation that runs the service, if it is set. */
+  organisation: string | null
+  order: {
+    id: string
+    /** The short number. */
+    number: number
+    version: number
+    customer: string
+    total: `${number}`
+    createdBy: string | null
+    createdAtUtc: string
+  }
+  approvals: {
+    by: string
+    byId: number | null
+    atUtc: string
+    /** The absent person in whose place it was given. */
+    for: string | null
+    forId: number | null
+  }[]
+  event: { sequence: number; hash: string }
+  checkpoint: { size: number; hash: string }
+}
+
+/** A receipt as it is read. `verifyReceipt` checks its signature. */
+export interface ReadReceipt {
+  statement: Statement
+  keyId: string
+  algorithm: string
+}
+
+/** The claims of a JWS (RFC 7515). Its signature is not checked here. */
+export function claimsOf(jws: string): unknown {
+  return JSON.parse(new TextDecoder().decode(bytesOf(jws.split('.')[1])))
+}
+
+export function readReceipt(jws: string): ReadReceipt {
+  const { kid, alg } = headerOf(jws)
+  return { statement: claimsOf(jws) as Statement, keyId: kid, algorithm: alg }
+}
+
+const schemes = {
+  RS256: { name: 'RSASSA-PKCS1-v1_5' },
+  PS256: { name: 'RSA-PSS', saltLength: 32 },
+}
+type Scheme = keyof typeof schemes
+
+/**
+ * What the receipt says, if a key of the service signed it. `keys` are those of /.well-known/jwks.json, which
+ * may have been fetched long ago. Throws an Error that says what is wrong. It needs no service.
+ */
+export async function verifyReceipt(
+  jws: string,
+  { keys }: components['schemas']['JsonWebKeySet'],
+  issuer: string,
+): Promise<Statement> {
+  const { header, signature } = partsOf(jws)
+  const { typ, kid, alg } = header
+  if (typ !== 'countersign-receipt+jwt') throw new Error('this is not a receipt of Countersign')
+  const jwk = keys.find((key) => key.kid === kid)
+  if (jwk === undefined) throw new Error(`none of the keys is ${kid}, which signed the receipt`)
+  // The key decides the algorithm, never the receipt alone (RFC 8725 §3.1).
+  if (jwk.alg !== alg || !Object.hasOwn(schemes, alg)) throw new Error(`the key is not for ${alg}`)
+  const scheme = schemes[alg as Scheme]
+  const key = await crypto.subtle.importKey('jwk', jwk, { ...scheme, hash: 'SHA-256' }, false, ['verify'])
+  const signed = new TextEncoder().encode(jws.slice(0, jws.lastIndexOf('.')))
+  const isSigned = await crypto.subtle.verify(scheme, key, signature, signed)
+  if (!isSigned) throw new Error('the receipt was altered: its signature does not match')
+  const statement = claimsOf(jws) as Statement
+  if (statement.iss !== issuer) throw new Error(`the receipt is from ${statement.iss}`)
+  return statement
+}
+
+function partsOf(jws: string): { header: Record<string, string>; signature: Uint8Array<ArrayBuffer> } {
+  try {
+    const [, , signature, more] = jws.split('.')
+    if (signature && more === undefined)
+      return { header: { ...headerOf(jws) }, signature: bytesOf(signature) }
+  } catch {
+    // It is no JWS.
+  }
+  return { header: {}, signature: new Uint8Array() }
+}
+
+function headerOf(jws: string): Record<'typ' | 'kid' | 'alg', string> {
+  return JSON.parse(new TextDecoder().decode(bytesOf(jws.split('.')[0])))
+}
+
+function bytesOf(base64url = ''): Uint8Array<ArrayBuffer> {
+  const base64 = base64url.replaceAll('-', '+').replaceAll('_', '/')
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+}

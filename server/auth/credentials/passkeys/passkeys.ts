@@ -1,0 +1,115 @@
+/**
+ * Passkeys: public keys whose private halves never leave a person's authenticators. Each touch answers a
+ * challenge that says what it is for, and works once.
+ */
+import type { Stamp } from '../../../audit/audit.ts'
+import type { Trx } from '../../../db/tables.ts'
+import { Problem } from '../../../http/problems.ts'
+import { requireStanding } from '../../../standing.ts'
+import { type PasskeyData, recordChange, requireAccount } from '../../accounts/accounts.ts'
+import { lockAdministration } from '../../accounts/roles/administrators.ts'
+import { lockAccount, lockVersion, updateCredentialsDate } from '../../accounts/store.ts'
+import { deletePasskeys } from '../../accounts/users/store.ts'
+import type { NewPasskey } from './ceremonies.ts'
+import type { Challenge } from './challenges.ts'
+import {
+  basisOf,
+  endSignInsBy,
+  findPasskeys,
+  hasPassword,
+  insertPasskey,
+  type PresentedSignIn,
+  passkeysLimit,
+  takeChallenge,
+  updateName,
+} from './store.ts'
+
+export interface AddPasskeyInput {
+  /** The sign-in in which the passkey is added. */
+  signIn: PresentedSignIn
+  passkey: NewPasskey
+  challenge: Challenge
+  rpId: string
+  name: string
+  /** The stamp names the owner. */
+  stamp: Stamp & { byId: number }
+}
+
+/**
+ * Adds a passkey, and records its key and what the caller had last given. Throws `passkey-invalid` if its
+ * challenge was used or its id is taken, `too-many-passkeys`, `recent-sign-in-needed`,
+ * `authentication-required`.
+ */
+export async function addPasskey(trx: Trx, input: AddPasskeyInput): Promise<void> {
+  const { signIn, passkey, challenge, rpId, name, stamp } = input
+  const { byId: principalId, nowMilliseconds } = stamp
+  const account = await lockAccount(trx, principalId)
+  await requireStanding(trx, stamp)
+  const restedOn = await basisOf(trx, principalId, signIn)
+  if (account === undefined) throw new Problem('authentication-required')
+  if (restedOn === undefined) throw new Problem('recent-sign-in-needed')
+  if ((await findPasskeys(trx, principalId)).length >= passkeysLimit) throw new Problem('too-many-passkeys')
+  const { id, publicKey, counter, isSynced } = passkey
+  const added = { id, principalId, rpId, name, publicKey, counter, isSynced, nowMilliseconds }
+  if (!(await takeChallenge(trx, challenge)) || !(await insertPasskey(trx, added))) {
+    throw new Problem('passkey-invalid')
+  }
+  await record(trx, stamp, 'passkey-added', account, {
+    id,
+    name,
+    publicKey: passkey.jwk,
+    aaguid: passkey.aaguid,
+    synced: isSynced,
+    backedUp: passkey.isBackedUp,
+    restedOn,
+  })
+}
+
+/** Throws `passkey-not-found`, `authentication-required`. */
+export async function renamePasskey(
+  trx: Trx,
+  { id, name, stamp }: { id: string; name: string; stamp: Stamp & { byId: number } },
+): Promise<void> {
+  const account = await lockAccount(trx, stamp.byId)
+  await requireStanding(trx, stamp)
+  const isFound = await updateName(trx, { principalId: stamp.byId, id, name })
+  if (account === undefined || !isFound) throw new Problem('passkey-not-found')
+  await record(trx, stamp, 'passkey-renamed', account, { id, name })
+}
+
+/**
+ * Removes a passkey and ends the sign-ins that it began. Access tokens of the user end with it. Removing that
+ * of another user takes the permission to manage accounts. Throws `passkey-not-found`, `last-credential`,
+ * `user-not-found`, `authentication-required`, `permission-denied`.
+ */
+export async function removePasskey(
+  trx: Trx,
+  { principalId, id, stamp }: { principalId: number; id: string; stamp: Stamp },
+): Promise<void> {
+  const isOwn = stamp.byId === principalId
+  if (!isOwn) await lockAdministration(trx, stamp)
+  await lockVersion(trx, 'user', principalId, null)
+  if (isOwn) await requireStanding(trx, stamp)
+  const account = await requireAccount(trx, { kind: 'user', id: principalId })
+  if ((await deletePasskeys(trx, principalId, id)).length === 0) throw new Problem('passkey-not-found')
+  await requireCredential(trx, principalId)
+  await endSignInsBy(trx, principalId, id)
+  await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
+  await record(trx, stamp, 'passkey-removed', account, { id })
+}
+
+/** Throws `last-credential` if the user could not sign in any more. */
+export async function requireCredential(trx: Trx, principalId: number): Promise<void> {
+  const canSignIn = (await hasPassword(trx, principalId)) || (await findPasskeys(trx, principalId)).length > 0
+  if (!canSignIn) throw new Problem('last-credential')
+}
+
+function record(
+  trx: Trx,
+  stamp: Stamp,
+  kind: 'passkey-added' | 'passkey-renamed' | 'passkey-removed',
+  account: { id: number; name: string },
+  passkey: PasskeyData,
+): Promise<number> {
+  return recordChange(trx, stamp, kind, account, { passkey })
+}

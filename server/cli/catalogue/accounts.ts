@@ -1,0 +1,311 @@
+import { permissions } from '../../permissions.ts'
+import type { CommandSpec, OptionSpec } from '../command.ts'
+
+const roleOption: OptionSpec = {
+  value: 'ROLE',
+  list: true,
+  description: 'Admin, Operator or Viewer; repeatable, or several with commas',
+}
+
+const userOptions: Record<string, OptionSpec> = {
+  email: { value: 'EMAIL', description: 'names the user by email' },
+  'user-name': { value: 'NAME', description: 'names the user by user name' },
+}
+
+const passwordNote =
+  'You are asked for the password twice at a terminal; elsewhere it is one line on standard input. It is never an argument.'
+const passwordRule = 'A password has 15 to 256 characters and is not a common one.'
+const cacheSetting = '(PERMISSION_CACHE_TTL_SECONDS)'
+const revocationNote = `Sessions and refresh tokens end at once, access tokens within five minutes ${cacheSetting}.`
+const tokensEndNote = `Its access tokens end within five minutes ${cacheSetting}.`
+
+const oneUser = { argumentsText: '<email or user name>', options: userOptions }
+const oneClient = { argumentsText: '<client id>' }
+
+const userRoles = {
+  argumentsText: '<email or user name> [<role>...]',
+  options: { ...userOptions, role: roleOption },
+}
+const clientRoles = { argumentsText: '<client id> [<role>...]', options: { role: roleOption } }
+const accounts = () => import('../accounts.ts')
+
+export const userCommands: Record<string, CommandSpec> = {
+  'user add': {
+    summary: 'add a user',
+    argumentsText: '<email>',
+    options: {
+      email: { value: 'EMAIL', description: 'what the user signs in with' },
+      'user-name': { value: 'NAME', description: 'shown on orders; default: the email up to its @' },
+      role: roleOption,
+      invite: { description: 'add without a password; `user link` lets the user set one' },
+      'time-zone': {
+        value: 'ZONE',
+        description: 'IANA zone of the user’s audit stamps, such as Europe/Berlin',
+      },
+    },
+    notes: [passwordNote, passwordRule],
+    examples: [
+      'user add jo@example.com --role Operator',
+      'user add jo@example.com --role Operator --invite',
+      'user add --email jo@example.com --user-name jo --role Viewer --time-zone Asia/Tokyo < password.txt',
+    ],
+    load: async () => (await import('../users.ts')).runAddUser,
+  },
+  'user import': {
+    summary: 'add the users of a file, a million if need be',
+    argumentsText: '<file>',
+    options: {
+      'dry-run': { description: 'check every line and write nothing' },
+      links: {
+        value: 'FILE',
+        description:
+          'write one-time links (CSV: name, link) for users of the file without a password to a new file',
+      },
+    },
+    notes: [
+      'The file is CSV with headings, or JSON Lines: name, email, roles, zone, passwordHash. Only name and email are' +
+        ' needed. A passwordHash is Argon2 (PHC) or bcrypt. The password is hashed again by the service’s own' +
+        ' parameters when the user first signs in.',
+      'The whole file is checked first: if a line breaks a rule, every such line is listed and nothing is written. Then' +
+        ' users are added a thousand at a time, each with its event. A user who already has this name and email is left' +
+        ' as is, so running an interrupted import again continues it.',
+    ],
+    examples: ['user import users.csv --dry-run', 'user import users.csv --links links.csv'],
+    load: async () => (await import('../import-users.ts')).runImportUsers,
+  },
+  'user list': {
+    changesNothing: true,
+    summary: 'list the users',
+    options: { filter: { value: 'TEXT', description: 'only those whose name or email begins with it' } },
+    examples: ['user list', 'user list --filter jo', 'user list --json'],
+    load: async () => (await import('../users.ts')).runListUsers,
+  },
+  'user sign-out': {
+    argumentsText: '<email or user name> | --all',
+    summary: 'end all sessions and tokens of a user, or of all users',
+    options: { ...userOptions, all: { description: 'all users; services keep their tokens' } },
+    notes: [revocationNote, 'Anyone with the password can sign in again at once.'],
+    examples: ['user sign-out jo@example.com', 'user sign-out --all'],
+    load: async () => (await import('../users.ts')).runSignOut,
+  },
+  'user set-password': {
+    ...oneUser,
+    summary: 'give a user a new password',
+    notes: [passwordNote, passwordRule, `${revocationNote} Passkeys end as well.`],
+    examples: ['user set-password jo@example.com', 'user set-password admin < password.txt'],
+    load: async () => (await import('../users.ts')).runSetPassword,
+  },
+  'user passkeys': {
+    ...oneUser,
+    changesNothing: true,
+    summary: 'list the passkeys of a user',
+    examples: ['user passkeys jo@example.com', 'user passkeys jo --json'],
+    load: async () => (await import('../passkeys.ts')).runListPasskeys,
+  },
+  'user remove-passkey': {
+    argumentsText: '<email or user name> <passkey>',
+    options: userOptions,
+    summary: 'remove a passkey of a user',
+    notes: [
+      'The passkey is named by its id (`user passkeys`). The sign-ins that it began end. A user without a password' +
+        ' keeps the last passkey: `user link` replaces all of them with a new password.',
+    ],
+    examples: ['user remove-passkey jo@example.com Aq7n3v0yT1u8w7x6'],
+    load: async () => (await import('../passkeys.ts')).runRemovePasskey,
+  },
+  'user link': {
+    ...oneUser,
+    summary: 'print a one-time link for setting a password',
+    notes: [
+      'For a new user or a forgotten password. The link works once, within 24 hours, and replaces any earlier one.' +
+        ' Nothing is mailed: send it over a channel that nobody else can read.',
+      `Sessions, tokens and passkeys last until the link is used. ${revocationNote}`,
+    ],
+    examples: ['user link jo@example.com', 'user link jo --json'],
+    load: async () => (await import('../users.ts')).runLink,
+  },
+  'user disable': {
+    ...oneUser,
+    summary: 'lock a user out',
+    notes: [revocationNote],
+    examples: ['user disable jo@example.com'],
+    load: async () => (await accounts()).runSetEnabled('user', false),
+  },
+  'user enable': {
+    ...oneUser,
+    summary: 'let a disabled user in again',
+    notes: ['Sessions and tokens that have ended stay ended: the user signs in again.'],
+    examples: ['user enable jo@example.com'],
+    load: async () => (await accounts()).runSetEnabled('user', true),
+  },
+  'user grant': {
+    ...userRoles,
+    summary: 'give a user roles',
+    notes: ['Added roles take effect when the user next signs in or refreshes.'],
+    examples: ['user grant jo@example.com Operator', 'user grant jo --role Operator,Viewer'],
+    load: async () => (await accounts()).runChangeRoles('user', 'grantRoles'),
+  },
+  'user revoke': {
+    ...userRoles,
+    summary: 'take roles from a user',
+    notes: [
+      `Sessions lose the roles at once. Access tokens end within five minutes ${cacheSetting}; a refresh` +
+        ' gives one with the remaining roles.',
+    ],
+    examples: ['user revoke jo@example.com Operator'],
+    load: async () => (await accounts()).runChangeRoles('user', 'revokeRoles'),
+  },
+}
+
+export const absenceCommands: Record<string, CommandSpec> = {
+  'absence set': {
+    ...oneUser,
+    summary: 'let a deputy decide in the place of a user who is away',
+    options: {
+      ...userOptions,
+      deputy: { value: 'USER', description: 'email or user name of the deputy' },
+      from: { value: 'INSTANT', description: 'when it begins, in UTC; default: now' },
+      until: { value: 'INSTANT', description: 'when it ends, in UTC, at most 366 days after it begins' },
+    },
+    notes: [
+      'The deputy can approve and reject what the user could, and every event names both. The creator of an order' +
+        ' gains nothing from it, nobody approves an order twice, and it does not extend to a deputy of the deputy.',
+    ],
+    examples: ['absence set ann --deputy bo@example.com --until 2027-01-04T08:00:00Z'],
+    load: async () => (await import('../absence.ts')).runSetAbsence,
+  },
+  'absence list': {
+    changesNothing: true,
+    summary: 'list the absences that have not ended',
+    examples: ['absence list', 'absence list --json'],
+    load: async () => (await import('../absence.ts')).runListAbsences,
+  },
+  'absence end': {
+    ...oneUser,
+    summary: 'end the absence of a user at once',
+    examples: ['absence end ann'],
+    load: async () => (await import('../absence.ts')).runEndAbsence,
+  },
+}
+
+export const clientCommands: Record<string, CommandSpec> = {
+  'client add': {
+    ...oneClient,
+    summary: 'add a service client and print its secret',
+    options: {
+      role: roleOption,
+      'display-name': { value: 'NAME', description: 'name that people see' },
+      'ends-at': {
+        value: 'INSTANT',
+        description: 'when it stops getting tokens, in UTC, such as 2027-06-30T22:00:00Z',
+      },
+      owner: { value: 'USER', description: 'email or user name of the owner (`client set-owner`)' },
+    },
+    notes: ['The secret is printed once and stored as a hash: it cannot be shown again.'],
+    examples: ['client add billing --role Operator', 'client add billing --role Operator --json'],
+    load: async () => (await import('../clients.ts')).runAddClient,
+  },
+  'client list': {
+    changesNothing: true,
+    summary: 'list the service clients',
+    options: { filter: { value: 'TEXT', description: 'only those whose id or display name begins with it' } },
+    examples: ['client list', 'client list --filter billing'],
+    load: async () => (await import('../clients.ts')).runListClients,
+  },
+  'client set-owner': {
+    argumentsText: '<client id> <email or user name> | --none',
+    summary: 'set the user who counts as creator of the orders of a service',
+    options: { none: { description: 'the service has no owner' } },
+    notes: [
+      'Where the policy excludes the creator, the owner cannot approve those orders, and the service cannot approve' +
+        ' the orders of its owner. Existing orders keep the owner that they were created with.',
+    ],
+    examples: ['client set-owner billing ann@example.com', 'client set-owner billing --none'],
+    load: async () => (await import('../clients.ts')).runSetOwner,
+  },
+  'client rotate-secret': {
+    ...oneClient,
+    summary: 'add a second secret and print it',
+    options: { now: { description: 'end every earlier secret at once, and the tokens issued for them' } },
+    notes: [
+      'The previous secret stays active as well; any older one is dropped. Once the service uses the new one,' +
+        ' `client drop-old-secret` ends the rotation. The secret of a demo client is always replaced at once.',
+    ],
+    examples: ['client rotate-secret billing', 'client rotate-secret billing --now'],
+    load: async () => (await import('../clients.ts')).runRotateSecret,
+  },
+  'client drop-old-secret': {
+    ...oneClient,
+    summary: 'end a rotation: only the newest secret stays',
+    notes: [tokensEndNote],
+    examples: ['client drop-old-secret billing'],
+    load: async () => (await import('../clients.ts')).runDropOldSecret,
+  },
+  'client disable': {
+    ...oneClient,
+    summary: 'lock a service out',
+    notes: [tokensEndNote],
+    examples: ['client disable billing'],
+    load: async () => (await accounts()).runSetEnabled('client', false),
+  },
+  'client enable': {
+    ...oneClient,
+    summary: 'let a disabled service in again',
+    examples: ['client enable billing'],
+    load: async () => (await accounts()).runSetEnabled('client', true),
+  },
+  'client grant': {
+    ...clientRoles,
+    summary: 'give a service roles',
+    notes: ['Added roles take effect with the next token.'],
+    examples: ['client grant billing Viewer'],
+    load: async () => (await accounts()).runChangeRoles('client', 'grantRoles'),
+  },
+  'client revoke': {
+    ...clientRoles,
+    summary: 'take roles from a service',
+    notes: [tokensEndNote],
+    examples: ['client revoke billing Operator'],
+    load: async () => (await accounts()).runChangeRoles('client', 'revokeRoles'),
+  },
+}
+
+const cacheNote = `Every instance applies it within five minutes ${cacheSetting}.`
+const permissionsNote = `The permissions are ${permissions.join(', ')}.`
+const rolePermission = { argumentsText: '<role> <permission>...' }
+
+export const roleCommands: Record<string, CommandSpec> = {
+  'role list': {
+    changesNothing: true,
+    summary: 'list the roles and their permissions',
+    examples: ['role list'],
+    load: async () => (await import('../roles.ts')).runListRoles,
+  },
+  'role add': {
+    argumentsText: '<role> [<permission>...]',
+    summary: 'add a role',
+    notes: [permissionsNote],
+    examples: ['role add Auditor Orders.Read'],
+    load: async () => (await import('../roles.ts')).runAddRole,
+  },
+  'role remove': {
+    argumentsText: '<role>',
+    summary: 'remove a role that no account has',
+    examples: ['role remove Auditor'],
+    load: async () => (await import('../roles.ts')).runRemoveRole,
+  },
+  'role allow': {
+    ...rolePermission,
+    summary: 'give a role permissions',
+    notes: [permissionsNote, cacheNote],
+    examples: ['role allow Operator Orders.Approve'],
+    load: async () => (await import('../roles.ts')).runChangePermissions('allowPermissions'),
+  },
+  'role deny': {
+    ...rolePermission,
+    summary: 'take permissions from a role',
+    notes: [cacheNote],
+    examples: ['role deny Operator Orders.Create'],
+    load: async () => (await import('../roles.ts')).runChangePermissions('denyPermissions'),
+  },
+}

@@ -1,0 +1,30 @@
+/**
+ * Every command as data. Nothing here imports what a command does, so help, completion and mistakes cost
+ * nothing.
+ */
+import type { CommandSpec } from '../command.ts'
+import { absenceCommands, clientCommands, roleCommands, userCommands } from './accounts.ts'
+import { logCommands, policyCommands } from './records.ts'
+import { serviceCommands } from './service.ts'
+
+const completion: CommandSpec = {
+  changesNothing: true,
+  argumentsText: '<bash, zsh or fish>',
+  summary: 'print the script by which a shell completes `countersign`',
+  examples: ['completion bash > /etc/bash_completion.d/countersign'],
+  load: async () => (await import('../completion.ts')).runCompletion(commands),
+}
+
+/** Every command by its words, in the order in which help lists them. */
+export const commands: ReadonlyMap<string, CommandSpec> = new Map(
+  Object.entries({
+    ...serviceCommands,
+    completion,
+    ...userCommands,
+    ...absenceCommands,
+    ...clientCommands,
+    ...roleCommands,
+    ...policyCommands,
+    ...logCommands,
+  }),
+)

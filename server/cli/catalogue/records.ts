@@ -1,0 +1,92 @@
+import type { CommandSpec } from '../command.ts'
+
+export const policyCommands: Record<string, CommandSpec> = {
+  'policy list': {
+    changesNothing: true,
+    summary: 'show how many approvals an order needs, and from whom',
+    notes: ['The last row whose total the order reaches applies.'],
+    examples: ['policy list', 'policy list --json'],
+    load: async () => (await import('../policy.ts')).runListPolicy,
+  },
+  'policy set': {
+    argumentsText: '<from>=<approvals>,[no-]self,[no-]services[,role:<name>] ...',
+    summary: 'replace the approval policy',
+    notes: [
+      'A row gives the number of approvals (1 to 5) for orders from a total up. Rows ascend and the first starts at 0.' +
+        ' `self` lets the creator of an order approve it, `services` lets services approve it. Every row says both;' +
+        ' `policy list` prints the current rows.',
+      '`role:Finance` asks that at least one of the approvers has the role Finance, `no-role` asks for none. It may' +
+        ' be left out while no row of the policy has a role.',
+      'The policy applies to orders created from now on. Pending orders keep the policy under which they were created.',
+    ],
+    examples: [
+      'policy set 0=1,self,services 10000=2,no-self,no-services',
+      'policy set 0=2,no-self,no-services,role:Finance',
+    ],
+    load: async () => (await import('../policy.ts')).runSetPolicy,
+  },
+}
+
+export const logCommands: Record<string, CommandSpec> = {
+  'log verify': {
+    changesNothing: true,
+    summary: 'check every hash of the log, and that it agrees with checkpoints and orders',
+    options: {
+      export: { value: 'FILE', description: 'an export to check offline; without it, the database' },
+      checkpoint: {
+        value: 'FILE',
+        list: true,
+        description: 'kept checkpoints: each line a JWS, or JSON of the service or its log; repeatable',
+      },
+      orders: {
+        value: 'FILE',
+        description:
+          'orders in JSON Lines to compare with their events; without --export, those of the database',
+      },
+      jwks: {
+        value: 'FILE',
+        list: true,
+        description: 'key sets (/.well-known/jwks.json) that signed the checkpoints; repeatable',
+      },
+    },
+    notes: [
+      'The exit status is 1 when an event does not fit (one line names the first), when a checkpoint disagrees or' +
+        ' covers more than the log holds, or when an order differs from its events. Events up to the newest checkpoint' +
+        ' must show in a file of orders. docs/auditing.md says what all this proves, and what it does not.',
+    ],
+    examples: [
+      'log verify',
+      'log verify --export log.jsonl --orders orders.jsonl --checkpoint june.txt,july.txt --jwks jwks.json',
+    ],
+    load: async () => (await import('../verify-log.ts')).runVerifyLog,
+  },
+  'log export': {
+    changesNothing: true,
+    argumentsText: '[<file>]',
+    summary: 'write the whole log, one event a line (JSON Lines)',
+    notes: [
+      'Without a file, or with -, it goes to standard output. The file must not exist yet; only its owner may read it.',
+    ],
+    examples: ['log export log.jsonl', 'log export | gzip > log.jsonl.gz'],
+    load: async () => (await import('../log.ts')).runExportLog,
+  },
+  'log checkpoint': {
+    changesNothing: true,
+    summary: 'print a signed statement of how far the log goes',
+    notes: [
+      'It needs the settings SIGNING_KEY_FILES and PUBLIC_URL of the service. Keep what it prints out of reach of' +
+        ' those who operate the service.',
+    ],
+    examples: ['log checkpoint', 'log checkpoint | mail -s checkpoint auditor@example.org'],
+    load: async () => (await import('../log.ts')).runLogCheckpoint,
+  },
+  'log erase-text': {
+    argumentsText: '<sequence>',
+    summary: 'erase the text of an event (a reason or a note) for good',
+    notes: [
+      'The event stays, with the hash of its text, so the log still verifies. The erasure is logged as an event.',
+    ],
+    examples: ['log erase-text 1043'],
+    load: async () => (await import('../log.ts')).runEraseText,
+  },
+}

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { commandLine, goodPassword, type Result, refusal, runCommand, unprivileged } from './command-line.ts'
+
+const readingCommands = [
+  'log verify',
+  'user list',
+  'client list',
+  'role list',
+  'policy list',
+  'absence list',
+  'backup copy.db',
+]
+const skip = process.platform === 'win32' && 'has no such modes'
+type Suffix = '' | '-wal' | '-shm'
+
+const contentOf = (folder: string) =>
+  readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'base64')])
+
+interface Kept {
+  place: string
+  temporary: string
+  /** Runs a command as an account that only the modes allow to write. */
+  run(args: string): Promise<Result>
+}
+
+/**
+ * Files of a database that nobody has open, with these modes. It has one user, whose sealed event is only in
+ * the write-ahead log if that is kept.
+ */
+async function keep(
+  t: TestContext,
+  { suffixes, folderMode, fileMode }: { suffixes: readonly Suffix[]; folderMode: number; fileMode: number },
+): Promise<Kept> {
+  const cli = commandLine(t)
+  const [place, temporary] = [join(cli.folder, 'kept'), join(cli.folder, 'temporary')]
+  for (const folder of [place, temporary]) mkdirSync(folder)
+  await cli.run('migrate')
+  const connection = new Sqlite(cli.databaseFile)
+  connection.prepare('select 1 from roles').get()
+  await cli.run('user add jo@example.com --role Viewer', goodPassword)
+  await cli.run('log export') // seals
+  if (!suffixes.includes('-wal')) connection.pragma('wal_checkpoint(truncate)')
+  for (const suffix of suffixes) {
+    copyFileSync(cli.databaseFile + suffix, join(place, `test.db${suffix}`))
+    chmodSync(join(place, `test.db${suffix}`), fileMode)
+  }
+  connection.close()
+  chmodSync(cli.folder, 0o755)
+  chmodSync(temporary, 0o777)
+  const env = { DATABASE_URL: `file:${place}/test.db`, TMPDIR: temporary }
+  return {
+    place,
+    temporary,
+    async run(args) {
+      chmodSync(place, folderMode)
+      const result = await runCommand(args, '', temporary, env, unprivileged)
+      chmodSync(place, 0o755)
+      return result
+    },
+  }
+}
+
+describe('a command that only reads', () => {
+  const contents: Record<string, Suffix[]> = {
+    'the database alone': [''],
+    'the database and its write-ahead log': ['', '-wal'],
+    'all files of a service that was killed': ['', '-wal', '-shm'],
+  }
+  for (const [what, suffixes] of Object.entries(contents)) {
+    for (const [where, folderMode] of [
+      ['a folder', 0o555],
+      ['files', 0o777],
+    ] as const) {
+      it(`works where ${where} may not be written, on ${what}`, { skip }, async (t) => {
+        const { place, temporary, run } = await keep(t, { suffixes, folderMode, fileMode: 0o444 })
+        const before = contentOf(place)
+        const [verified, listed] = [await run('log verify'), await run('user list')]
+        assert.match(verified.stdout, /^The log is whole: 1 events/, verified.stderr)
+        assert.match(listed.stdout, /jo@example\.com/, listed.stderr)
+        assert.deepEqual(contentOf(place), before)
+        assert.deepEqual(readdirSync(temporary), [])
+      })
+    }
+  }
+
+  it('refuses an older database, and does not change it', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('migrate')
+    cli.sql((database) => database.exec('delete from schema_migrations'))
+    const before = contentOf(cli.folder)
+    const line =
+      'DATABASE_URL: the database is older than this version (it lacks 0001-schema): run `migrate` on it first'
+    for (const command of readingCommands) assert.deepEqual(await cli.run(command), refusal(line), command)
+    assert.deepEqual(contentOf(cli.folder), before)
+  })
+
+  it('refuses a missing database, and makes none', async (t) => {
+    const cli = commandLine(t)
+    const line = `DATABASE_URL: there is no database at ${cli.databaseFile}`
+    for (const command of readingCommands) assert.deepEqual(await cli.run(command), refusal(line), command)
+    assert.equal(existsSync(cli.databaseFile), false)
+  })
+
+  it('is refused in one line if it may not read the file, and leaves no copy', { skip }, async (t) => {
+    const { temporary, run } = await keep(t, { suffixes: [''], folderMode: 0o555, fileMode: 0 })
+    const { status, stderr } = await run('user list')
+    assert.match(stderr, /^countersign: DATABASE_URL: [^\n]*test\.db cannot be copied [^\n]*EACCES[^\n]*\n$/)
+    assert.deepEqual([status, readdirSync(temporary)], [1, []])
+  })
+})
+
+it('a command that writes is refused on a read-only disk, in one line', { skip }, async (t) => {
+  const { run } = await keep(t, { suffixes: ['', '-wal'], folderMode: 0o555, fileMode: 0o444 })
+  const { status, stderr } = await run('log export')
+  assert.match(stderr, /^countersign: DATABASE_URL: [^\n]*test\.db may not be written[^\n]*\n$/)
+  assert.equal(status, 1)
+})

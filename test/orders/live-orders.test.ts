@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { KyselyPlugin } from '#kysely'
+import { LiveOrders } from '../../server/orders/live/live.ts'
+import type { Client } from '../support/client.ts'
+import { seal } from '../support/log.ts'
+import { createdId } from '../support/orders.ts'
+import { type InsideService, startService } from '../support/service.ts'
+import { openStream } from '../support/stream.ts'
+
+describe('the streams of an instance', () => {
+  let service: InsideService
+  let operator: Client
+  before(async () => {
+    service = await startService({ inside: true })
+    operator = await service.bearer('operator')
+    await seal(service.db)
+  })
+
+  it('can begin with the very first event, even if no event was read before', async () => {
+    await createdId(operator)
+    await seal(service.db)
+    const live = new LiveOrders(service.db)
+    const { size } = await service.db.read.selectFrom('log_head').select('size').executeTakeFirstOrThrow()
+    const place = await live.begin(0)
+    const { from, reached } = await live.after(place, 1_000, new AbortController().signal)
+    assert.deepEqual([place, from, reached], [0, 0, size])
+  })
+
+  it('let others be served between batches, however far behind their caller is', async () => {
+    const live = new LiveOrders(service.db)
+    const place = await live.begin(0)
+    let isServed = false
+    setImmediate(() => {
+      isServed = true
+    })
+    await live.after(place, 1_000, new AbortController().signal)
+    assert.ok(isServed)
+  })
+
+  it('report a change to all who wait, long before their time limit', async () => {
+    const live = new LiveOrders(service.db)
+    const place = await live.begin(null)
+    const leaving = new AbortController()
+    const listeners = [1, 2].map(() => live.after(place, 600_000, leaving.signal))
+    await createdId(operator)
+    await seal(service.db)
+    const heard = await Promise.race([Promise.all(listeners), wait(10_000, undefined, { ref: false })])
+    leaving.abort()
+    assert.deepEqual(
+      heard?.map(({ reached }) => reached),
+      [place + 1, place + 1],
+    )
+  })
+
+  it('share one query for the head of the log, made only while someone listens, and again after a failure', async () => {
+    let queries = 0
+    let isAway = false
+    const counting: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        queries += 1
+        if (isAway) throw new Error('the database is away')
+        return result
+      },
+    }
+    const live = new LiveOrders({ ...service.db, read: service.db.read.withPlugin(counting) })
+    await wait(400)
+    assert.equal(queries, 0)
+
+    const place = await live.begin(null)
+    const listening = Array.from({ length: 50 }, () => new AbortController())
+    const heard = listening.map(({ signal }) => live.after(place, 60_000, signal))
+    queries = 0
+    const listened = performance.now()
+    await wait(1_000)
+    const looks = (performance.now() - listened) / 300
+    assert.ok(queries >= 2 && queries <= looks + 1, `${queries} in the time of ${looks}`)
+
+    isAway = true
+    await wait(700)
+    const id = await createdId(operator)
+    await seal(service.db)
+    isAway = false
+    const portions = await Promise.all(heard)
+    assert.equal(new Set(portions).size, 1)
+    assert.match(String(portions[0]?.bytes), new RegExp(id))
+
+    const left = new AbortController()
+    const nothing = live.after(portions[0]?.reached ?? 0, 60_000, left.signal)
+    await wait(400)
+    left.abort()
+    assert.equal((await nothing).bytes.length, 0)
+    await wait(400)
+    queries = 0
+    await wait(1_000)
+    assert.equal(queries, 0)
+  })
+
+  it('end when it closes, and do not keep it from closing', async () => {
+    const stream = await openStream(await service.bearer('viewer'))
+    const start = performance.now()
+    await service.close()
+    assert.equal(await stream.ends(), 'whole')
+    assert.ok(performance.now() - start < 5_000)
+  })
+})

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, beforeEach, describe, it } from 'node:test'
+import { newOrderedId } from '../../../server/ids.ts'
+import { authoritiesOf } from '../../../server/standing.ts'
+import {
+  bearerOf,
+  grantRoles,
+  newUser,
+  revokeRoles,
+  setEnabled,
+  type TestUser,
+} from '../../support/accounts.ts'
+import type { Client } from '../../support/client.ts'
+import { createdId } from '../../support/orders.ts'
+import { approvalState, approve, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { addRole } from '../../support/roles.ts'
+import { setUp, testService } from '../../support/service.ts'
+
+describe('a deputy', () => {
+  const service = testService()
+  putsPolicyBack(service)
+  const admin = setUp(() => service.bearer('admin'))
+  const operator = setUp(() => service.bearer('operator'))
+  let finance: string
+  before(async () => {
+    finance = await addRole(service, `Finance-${randomUUID().slice(0, 8)}`, [])
+  })
+
+  interface Person extends TestUser {
+    caller: Client
+  }
+  async function person(...roles: string[]): Promise<Person> {
+    const user = await newUser(service, { roles })
+    return { ...user, caller: await bearerOf(service, user) }
+  }
+  const ann = setUp(() => person('Admin'), beforeEach)
+  const bo = setUp(() => person('Viewer'), beforeEach)
+
+  const hour = 3_600_000
+  async function standsIn(deputy: TestUser, absent: TestUser, ends = { from: 0, until: hour }) {
+    const now = service.now()
+    await service.db.write('setAbsence', {
+      person: { id: absent.id, name: absent.userName },
+      absence: { from: now + ends.from, until: now + ends.until, deputyId: deputy.id },
+      stamp: { eventId: newOrderedId(now), nowMilliseconds: now, timeZone: null, by: 'x', byId: null },
+    })
+  }
+  const reject = ({ caller }: Person, id: string) =>
+    caller.patch(`/v1/orders/${id}/reject`, { reason: 'Too dear.' })
+  const may = async ({ caller }: Person, id: string) => {
+    const { mayApprove, mayApproveFor, reason } = (await caller.get(`/v1/orders/${id}/approvals`)).body
+    return [mayApprove, mayApproveFor?.name ?? null, reason]
+  }
+  async function orderOf(creator: Client, row: Parameters<typeof policyRow>[0] = {}): Promise<string> {
+    await putPolicy(service, [policyRow(row)])
+    return createdId(creator)
+  }
+  const refusedIn = async (caller: Person, id: string, code: string) => {
+    const state = await approvalState(service, id)
+    assert.deepEqual(await may(caller, id), [false, null, code])
+    assertProblem(await approve(caller.caller, id), 403, code)
+    assert.deepEqual(await approvalState(service, id), state)
+  }
+
+  it('approves for the absent person, and every record of it names both', async () => {
+    await standsIn(bo, ann)
+    const id = await orderOf(operator)
+    assert.deepEqual(await may(bo, id), [true, ann.userName, null])
+    assert.equal((await approve(bo.caller, id)).status, 204)
+    const named = { by: bo.userName, byId: bo.id, for: ann.userName, forId: ann.id }
+    const history = (await operator.get(`/v1/orders/${id}/history`)).body.items
+    const [created, approved] = history
+    assert.deepEqual([created.for, created.forId], [null, null])
+    const of = ({ by, byId, for: absent, forId }: typeof named) => ({ by, byId, for: absent, forId })
+    assert.deepEqual(of(approved), named)
+    assert.deepEqual(of((await operator.get(`/v1/orders/${id}/approvals`)).body.given[0]), named)
+    const { receipt } = (await operator.get(`/v1/orders/${id}/receipt`)).body
+    const { approvals } = JSON.parse(Buffer.from(receipt.split('.')[1], 'base64url').toString())
+    assert.deepEqual(approvals.map(of), [named])
+    const log = (await admin.get(`/v1/log?subject=order:${id}&kind=approved`)).body.items[0]
+    assert.deepEqual(of(log), named)
+    const columns = 'columns=id,approvedBy,modifiedBy'
+    const { items } = (await operator.get(`/v1/orders?filter=id:${id}&${columns}`)).body
+    assert.equal(items[0].approvedBy, `${bo.userName} for ${ann.userName}`)
+    const found = `filter=id:${id} approvedBy=${ann.userName}`
+    assert.equal((await operator.get(`/v1/orders?${found}`)).body.items.length, 1)
+  })
+
+  it('rejects for the absent person', async () => {
+    await standsIn(bo, ann)
+    const id = await orderOf(operator)
+    assert.equal((await reject(bo, id)).status, 204)
+    const { by, for: absent } = (await operator.get(`/v1/orders/${id}/history`)).body.items.at(-1)
+    assert.deepEqual([by, absent], [bo.userName, ann.userName])
+  })
+
+  it('leaves lines without a deputy as they were', async () => {
+    const id = await orderOf(operator)
+    await approve(admin, id)
+    await operator.get(`/v1/orders/${id}/receipt`)
+    const { items } = (await admin.get(`/v1/log?subject=order:${id}`)).body
+    assert.equal(items.length, 2)
+    for (const line of items) assert.ok(!('for' in line || 'forId' in line), JSON.stringify(line))
+  })
+
+  it('may do so from the first millisecond to the last, whatever was remembered', async () => {
+    await standsIn(bo, ann, { from: 1_000, until: 2_000 })
+    const ids = [await orderOf(operator), await createdId(operator), await createdId(operator)]
+    const [first = '', second = '', third = ''] = ids
+    service.advance(999)
+    await refusedIn(bo, first, 'permission-denied')
+    service.advance(1)
+    assert.equal((await approve(bo.caller, first)).status, 204)
+    service.advance(999)
+    assert.equal((await approve(bo.caller, second)).status, 204)
+    service.advance(1)
+    await refusedIn(bo, third, 'permission-denied')
+  })
+
+  it('cannot approve for the creator', async () => {
+    await standsIn(bo, ann)
+    const id = await orderOf(ann.caller, { selfApproval: false })
+    await refusedIn(bo, id, 'self-approval')
+    const allowed = await orderOf(ann.caller, { selfApproval: true })
+    assert.equal((await approve(bo.caller, allowed)).status, 204)
+  })
+
+  it('gains nothing for an order that they created', async () => {
+    const creator = await person('Operator')
+    await standsIn(creator, ann)
+    await refusedIn(creator, await orderOf(creator.caller, { selfApproval: false }), 'self-approval')
+  })
+
+  it('approves an order once, in whichever right', async () => {
+    const carl = await person('Admin')
+    const dan = await person('Admin')
+    await standsIn(dan, ann)
+    await standsIn(dan, carl)
+    const id = await orderOf(operator, { approvals: 3 })
+    assert.equal((await approve(dan.caller, id)).status, 204)
+    const again = await approve(dan.caller, id)
+    assertProblem(again, 409, 'already-approved-by-you')
+    assert.equal((await approvalState(service, id)).approvals_given, 1)
+  })
+
+  it('and the absent person use one right once', async () => {
+    await standsIn(bo, ann)
+    const id = await orderOf(operator, { approvals: 2 })
+    assert.equal((await approve(bo.caller, id)).status, 204)
+    assertProblem(await approve(ann.caller, id), 409, 'already-approved-by-you')
+    const other = await createdId(operator)
+    assert.equal((await approve(ann.caller, other)).status, 204)
+    assertProblem(await approve(bo.caller, other), 409, 'already-approved-by-you')
+    assert.deepEqual(await may(bo, other), [false, null, 'already-approved-by-you'])
+  })
+
+  it('uses their own right first, and then that of the absent person with the lowest id', async () => {
+    const [early, late] = [await person('Admin', finance), await person('Admin', finance)]
+    const deputy = await person('Admin')
+    await standsIn(deputy, late)
+    await standsIn(deputy, early)
+    const own = await orderOf(operator)
+    assert.deepEqual(await may(deputy, own), [true, null, null])
+    const forEarly = await orderOf(operator, { role: finance })
+    assert.deepEqual(await may(deputy, forEarly), [true, early.userName, null])
+    const waiting = await deputy.caller.get(`/v1/orders?filter=waits:me id:${forEarly}`)
+    assert.equal(waiting.body.totalCount, 1)
+    assert.equal((await approve(deputy.caller, forEarly)).status, 204)
+    const [given] = (await operator.get(`/v1/orders/${forEarly}/approvals`)).body.given
+    assert.equal(given.forId, early.id)
+    const forLate = await orderOf(operator, { role: finance, approvals: 2 })
+    assert.equal((await approve(early.caller, forLate)).status, 204)
+    assert.equal((await approve(deputy.caller, forLate)).status, 204)
+  })
+
+  it('uses no right of someone whose deputy is another, even if that was read a moment ago', async () => {
+    const carl = await person('Admin')
+    await standsIn(bo, ann)
+    await standsIn(ann, carl)
+    const id = await orderOf(operator)
+    const { changed } = await service.db.read
+      .selectFrom('principals')
+      .select('credentials_changed_at as changed')
+      .where('id', '=', bo.id)
+      .executeTakeFirstOrThrow()
+    const standing = { via: 'bearer', credentialsChangedAt: changed } as const
+    const caller = { by: bo.userName, byId: bo.id, isService: false, standing }
+    const actor = { ...stampOf(), ...caller, for: { id: carl.id, name: carl.userName } }
+    const input = { id, acceptedVersions: null, words: null, idempotency: null, actor }
+    await service.db.write('approveOrder', input)
+    const [{ forId } = assert.fail()] = (await operator.get(`/v1/orders/${id}/approvals`)).body.given
+    assert.equal(forId, ann.id)
+  })
+
+  it('gets the refusal of the right that they hold themselves, if all are refused', async () => {
+    const deputy = await person('Admin')
+    await standsIn(deputy, ann)
+    const id = await orderOf(operator, { role: finance, approvals: 2 })
+    assert.equal((await approve(ann.caller, id)).status, 204)
+    await refusedIn(deputy, id, 'role-needed')
+  })
+
+  it('holds the role of the absent person in their place, not their own', async () => {
+    const holder = await person('Viewer', finance)
+    await standsIn(holder, ann)
+    await refusedIn(holder, await orderOf(operator, { role: finance }), 'role-needed')
+    await grantRoles(service, ann, [finance])
+    const id = await createdId(operator)
+    assert.equal((await approve(holder.caller, id)).status, 204)
+  })
+
+  it('has no right of those for whom the absent person stands in', async () => {
+    const carl = await person('Viewer')
+    await standsIn(bo, ann)
+    await standsIn(carl, bo)
+    await refusedIn(carl, await orderOf(operator), 'permission-denied')
+  })
+
+  const endings: [string, () => Promise<unknown>][] = [
+    ['the absent person is disabled', () => setEnabled(service, ann, false)],
+    ['the absent person loses the role', () => revokeRoles(service, ann, ['Admin'])],
+    [
+      'the absence is ended',
+      () =>
+        service.db.write('endAbsence', {
+          person: { id: ann.id, name: ann.userName },
+          stamp: { ...stampOf(), by: ann.userName },
+        }),
+    ],
+    ['another becomes the deputy', async () => standsIn(await person('Viewer'), ann)],
+  ]
+  const stampOf = () => ({
+    eventId: newOrderedId(service.now()),
+    nowMilliseconds: service.now(),
+    timeZone: null,
+    by: 'x',
+    byId: null,
+  })
+  for (const [what, end] of endings) {
+    it(`has nothing once ${what}`, async () => {
+      await standsIn(bo, ann)
+      const [id, other] = [await orderOf(operator), await createdId(operator)]
+      assert.equal((await approve(bo.caller, other)).status, 204)
+      await end()
+      await refusedIn(bo, id, 'permission-denied')
+    })
+  }
+
+  it('has nothing without the permission to read orders', async () => {
+    await standsIn(bo, ann)
+    const id = await orderOf(operator)
+    const rights = () =>
+      authoritiesOf(service.db.read, { byId: bo.id, nowMilliseconds: service.now() }, 'Orders.Approve')
+    assert.deepEqual(await rights(), [{ id: ann.id, name: ann.userName }])
+    await revokeRoles(service, bo, ['Viewer'])
+    assert.deepEqual(await rights(), [])
+    assertProblem(await approve(bo.caller, id), 401, 'authentication-required')
+    assertProblem(await approve(await bearerOf(service, bo), id), 403, 'permission-denied')
+  })
+
+  it('can do nothing else in that right', async () => {
+    await standsIn(bo, ann)
+    const id = await orderOf(ann.caller)
+    const refused = [
+      await bo.caller.patch(`/v1/orders/${id}/withdraw`),
+      await bo.caller.post('/v1/orders', { customer: 'Acme', total: 1 }),
+      await bo.caller.post(`/v1/orders/${id}/notes`, { text: 'Hm.' }),
+      await bo.caller.get('/v1/users'),
+      await bo.caller.get('/v1/log'),
+    ]
+    for (const answer of refused) assertProblem(answer, 403, 'permission-denied')
+  })
+})

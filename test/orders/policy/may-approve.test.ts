@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { before, describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import { Problem } from '../../../server/http/problems.ts'
+import { newOrderedId } from '../../../server/ids.ts'
+import { refusalsOf } from '../../../server/orders/conditions.ts'
+import { readApprovals } from '../../../server/orders/life/history.ts'
+import { listOrders } from '../../../server/orders/list/list.ts'
+import type { Permission } from '../../../server/permissions.ts'
+import type { Principal } from '../../../server/principal.ts'
+import { authoritiesOf } from '../../../server/standing.ts'
+import { newClient, newUser } from '../../support/accounts.ts'
+import { withRawDatabase } from '../../support/database.ts'
+import { forAllAsync } from '../../support/for-all.ts'
+import { storedEvents } from '../../support/kept-log.ts'
+import { orderIdAt, orderRow, replaceOrders, stamp } from '../../support/orders.ts'
+import { addRole } from '../../support/roles.ts'
+import { testService } from '../../support/service.ts'
+
+const worlds = 25
+const peopleCount = 5
+const ordersCount = 20
+/** How many kinds of account there are to draw people from. */
+const accountsCount = 16
+
+interface DrawnOrder {
+  status: number
+  approvals_needed: number
+  self_approval: number
+  service_approval: number
+  /** Undefined for none. */
+  roleNeeded: 'first' | 'second' | undefined
+  role_held: number
+  /** Among the people; undefined for no account. */
+  creator: number | undefined
+  /** The owner of the service that created it. */
+  owner: number | undefined
+  /** Each with the person in whose right they approved. */
+  approvals: { by: number; right: number }[]
+  /** The person who tries to approve it in the end. */
+  trying: number
+}
+
+const flag = fc.constantFrom(0, 1)
+const person = fc.nat(peopleCount - 1)
+const order: fc.Arbitrary<DrawnOrder> = fc.record({
+  status: fc.constantFrom(0, 0, 0, 0, 1, 2, 3),
+  approvals_needed: fc.integer({ min: 1, max: 4 }),
+  self_approval: flag,
+  service_approval: flag,
+  roleNeeded: fc.constantFrom('first', 'second', undefined),
+  role_held: flag,
+  creator: fc.option(person, { nil: undefined }),
+  owner: fc.option(person, { nil: undefined }),
+  approvals: fc.uniqueArray(fc.record({ by: person, right: person }), {
+    comparator: (a, b) => [a.by, a.right].includes(b.by) || [a.by, a.right].includes(b.right),
+    maxLength: 3,
+  }),
+  trying: person,
+})
+const hour = 3_600_000
+/** When an absence is, from now. */
+const absences = {
+  now: [-hour, hour],
+  beginning: [0, hour],
+  ending: [-hour, 0],
+  over: [-hour, -1],
+  ahead: [1, hour],
+} as const
+const world = fc.record({
+  people: fc.uniqueArray(
+    fc.record({
+      account: fc.nat(accountsCount - 1),
+      /** Whether the credential has the permission. It may be older than the roles of the account. */
+      isPermitted: fc.boolean(),
+      isEnabled: fc.constantFrom(1, 1, 1, 0),
+      deputy: person,
+      absence: fc.constantFrom(...(Object.keys(absences) as (keyof typeof absences)[]), undefined),
+    }),
+    { selector: ({ account }) => account, minLength: peopleCount, maxLength: peopleCount },
+  ),
+  orders: fc.array(order, { minLength: ordersCount, maxLength: ordersCount }),
+})
+
+describe('whether someone may approve an order', () => {
+  const service = testService()
+  const accounts: Omit<Principal, 'permissions'>[] = []
+  const roleNames: Record<'first' | 'second', string> = { first: '', second: '' }
+
+  /** One account of each kind: user or service, with and without each role that an order may need. */
+  before(async () => {
+    const suffix = randomUUID().slice(0, 8)
+    const approving = await addRole(service, `Approving-${suffix}`, ['Orders.Read', 'Orders.Approve'])
+    roleNames.first = await addRole(service, `First-${suffix}`, [])
+    roleNames.second = await addRole(service, `Second-${suffix}`, [])
+    for (let index = 0; index < accountsCount; index += 1) {
+      const roles = [
+        ...(index & 1 ? [approving] : ['Viewer']),
+        ...(index & 2 ? [roleNames.first] : []),
+        ...(index & 4 ? [roleNames.second] : []),
+      ]
+      const kind = index & 8 ? 'client' : 'user'
+      const { id, account } =
+        kind === 'user' ? await newUser(service, { roles }) : await newClient(service, roles)
+      const { credentials_changed_at: credentialsChangedAt } = await service.db.read
+        .selectFrom('principals')
+        .select('credentials_changed_at')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      const standing = { via: 'bearer', credentialsChangedAt } as const
+      const unused = { timeZone: null, signIn: null, session: null }
+      accounts.push({ id, kind, userName: account.name, roles, via: 'bearer', standing, ...unused })
+    }
+  })
+
+  type DrawnPerson = (typeof world extends fc.Arbitrary<infer World extends { people: unknown[] }>
+    ? World
+    : never)['people'][number]
+
+  /** The people as callers, after their accounts and absences were made as drawn. */
+  async function makePeople(drawn: DrawnPerson[]): Promise<Principal[]> {
+    const people = drawn.map(({ account, isPermitted }): Principal => {
+      const permissions: Permission[] = isPermitted ? ['Orders.Read', 'Orders.Approve'] : ['Orders.Read']
+      return { ...(accounts[account] ?? assert.fail()), permissions: new Set(permissions) }
+    })
+    const now = service.now()
+    const kept = drawn.flatMap(({ absence, deputy }, index) => {
+      const [person, other] = [people[index], people[deputy]]
+      if (absence === undefined || person?.kind !== 'user' || other?.kind !== 'user') return []
+      const [from, until] = absences[absence]
+      const ends = { from_at: now + from, until_at: now + until }
+      return person === other ? [] : [{ principal_id: person.id, deputy_id: other.id, ...ends }]
+    })
+    await withRawDatabase(service.databaseUrl, async (db) => {
+      await db.deleteFrom('absences').execute()
+      if (kept.length > 0) await db.insertInto('absences').values(kept).execute()
+      for (const [index, { isEnabled: enabled }] of drawn.entries()) {
+        await db
+          .updateTable('principals')
+          .set({ enabled })
+          .where('id', '=', people[index]?.id ?? 0)
+          .execute()
+      }
+    })
+    return people
+  }
+
+  async function makeOrders(people: Principal[], drawn: DrawnOrder[]): Promise<string[]> {
+    const ids = drawn.map((_, index) => orderIdAt(Date.UTC(2026, 0, 1), index))
+    const approvalsOf = ({ status, approvals_needed, approvals }: DrawnOrder) =>
+      approvals.slice(0, status === 0 ? approvals_needed - 1 : approvals_needed)
+    const rows = drawn.map((each, index) => {
+      const { creator, owner, approvals: _, trying: __, roleNeeded, ...columns } = each
+      const given = approvalsOf(each).length
+      return orderRow({
+        ...columns,
+        id: ids[index] ?? '',
+        created_by_id: people[creator ?? -1]?.id ?? null,
+        created_by_owner_id: people[owner ?? -1]?.id ?? null,
+        role_needed: roleNeeded ? roleNames[roleNeeded] : null,
+        role_held: each.status === 1 ? 1 : each.role_held,
+        approvals_given: each.status === 1 ? each.approvals_needed : given,
+      })
+    })
+    await replaceOrders(service, rows)
+    const approvals = drawn.flatMap((each, index) =>
+      approvalsOf(each)
+        .flatMap(({ by, right }) => [...new Set([by, right])])
+        .map((account) => ({
+          order_id: ids[index] ?? '',
+          account_id: people[account]?.id ?? 0,
+        })),
+    )
+    if (approvals.length > 0) {
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db.insertInto('order_approvals').values(approvals).execute(),
+      )
+    }
+    // SQLite reads one snapshot for all of a turn of the event loop.
+    await setImmediate()
+    return ids
+  }
+
+  const query = {
+    ...{
+      pageNumber: undefined,
+      pageSize: undefined,
+      orderBy: undefined,
+      order: undefined,
+      columns: undefined,
+    },
+    paginated: false,
+  }
+  const readerOf = (caller: Principal) => ({ caller, nowMilliseconds: service.now() })
+  async function idsFound(filter: string, reader: Principal): Promise<string[]> {
+    const { json, description } = await listOrders(service.db, { ...query, filter }, readerOf(reader))
+    const { items } = JSON.parse(json) as { items: { id: string }[] }
+    assert.equal(description.totalCount, items.length)
+    return items.map(({ id }) => id).sort()
+  }
+
+  /** The person in whose right the guard and the write let the caller approve; undefined if in nobody's. */
+  async function attempt(id: string, caller: Principal): Promise<number | undefined> {
+    const { id: byId, kind, userName: by, standing, permissions } = caller
+    const now = service.now()
+    const isAdmitted = permissions.has('Orders.Approve') || (await isDeputy(caller))
+    if (!isAdmitted) return undefined
+    const actor = { ...stamp({ eventId: newOrderedId(now), nowMilliseconds: now, by, standing }), byId }
+    try {
+      await service.db.write('approveOrder', {
+        ...{ id, acceptedVersions: null, words: null, idempotency: null },
+        actor: { ...actor, isService: kind === 'client', asDeputy: !permissions.has('Orders.Approve') },
+      })
+    } catch (problem) {
+      const codes = [...refusalsOf('approve'), 'permission-denied', 'authentication-required']
+      assert.ok(problem instanceof Problem && codes.includes(problem.code), `${problem}`)
+      return undefined
+    }
+    await setImmediate()
+    const { for_id: right } = (await storedEvents(service.db.read, id)).at(-1) ?? assert.fail()
+    return right ?? byId
+  }
+
+  async function isDeputy({ id: byId }: Principal): Promise<boolean> {
+    const asking = { byId, nowMilliseconds: service.now() }
+    return (await authoritiesOf(service.db.read, asking, 'Orders.Approve', false)).length > 0
+  }
+
+  it(`mayApprove, waits:me and an attempt agree, for ${peopleCount} people and ${worlds * ordersCount} orders`, async () => {
+    await forAllAsync(worlds, world, async ({ people: drawn, orders }) => {
+      const people = await makePeople(drawn)
+      const ids = await makeOrders(people, orders)
+      /** For each person, in whose right they may approve each order. */
+      const told: (number | undefined)[][] = []
+      for (const reader of people) {
+        const answers = await Promise.all(
+          ids.map((id) => readApprovals(service.db.read, id, reader, service.now())),
+        )
+        const [may, mayNot] = [true, false].map((wanted) =>
+          ids.filter((_, index) => answers[index]?.mayApprove === wanted).sort(),
+        )
+        assert.deepEqual(await idsFound('waits:me', reader), may)
+        assert.deepEqual(await idsFound('NOT waits:me', reader), mayNot)
+        told.push(
+          answers.map(({ mayApprove, mayApproveFor }) =>
+            mayApprove ? (mayApproveFor?.id ?? reader.id) : undefined,
+          ),
+        )
+      }
+      const attempts = orders.map(async ({ trying }, index) => {
+        // Nobody who is disabled can ask.
+        if (drawn[trying]?.isEnabled !== 1) return
+        const right = await attempt(ids[index] ?? '', people[trying] ?? assert.fail())
+        assert.equal(right, told[trying]?.[index])
+      })
+      await Promise.all(attempts)
+    })
+  })
+})

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, describe, it, mock } from 'node:test'
+import { answerWith, asksBeforeLeaving, happen, problemWith, serviceIs, settled } from '../../support/page.ts'
+
+const { queries } = await import('../../../web/src/api/queries.ts')
+const { endSession, loadSession } = await import('../../../web/src/auth/session.ts')
+const { unsent } = await import('../../../web/src/auth/unsent.ts')
+const { courseQuery, forgetCourse } = await import('../../../web/src/orders/decide/course.ts')
+const { leftByOthers } = await import('../../../web/src/orders/decide/left.ts')
+const { undoMilliseconds } = await import('../../../web/src/orders/decide/outbox.ts')
+const { hold, outbox, takeUp } = await import('../../../web/src/orders/decide/sending.ts')
+const { silence, toasts } = await import('../../../web/src/ui/announce.ts')
+
+const subject = {
+  id: 'a',
+  customer: 'Acme',
+  total: 1,
+  createdAtUtc: '2026-11-20T09:30:00.000Z',
+  status: 0 as const,
+  etag: '"3"',
+}
+
+const mara = { id: 1, userName: 'mara' }
+
+describe('a decision that was held', () => {
+  let userId = 1
+  let decision: () => Response | Promise<Response>
+  let approvals: () => Response
+  let sent: Request[] = []
+  let permissionsRead = 0
+  serviceIs((path, request) => {
+    if (path === '/v1/auth/me') return answerWith(200, { id: userId, userName: 'mara', roles: [] })
+    if (path === '/v1/auth/me/permissions') {
+      permissionsRead += 1
+      return answerWith(200, { permissions: [] })
+    }
+    if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+    if (path.endsWith('/approvals')) return approvals()
+    if (request.method !== 'PATCH') return answerWith(204)
+    sent.push(request)
+    return decision()
+  })
+  beforeEach(async () => {
+    userId = 1
+    decision = () => answerWith(204)
+    approvals = () => answerWith(200, { required: 1, given: [{ by: 'mara' }] })
+    sent = []
+    await loadSession()
+    mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+    // Other tests of this process announce things, too.
+    silence()
+    forgetCourse()
+    await queries.fetchQuery(courseQuery({ ids: 'a,b' }, 1))
+  })
+  afterEach(() => {
+    mock.timers.reset()
+    outbox.clear()
+    silence()
+  })
+
+  const marks = () => queries.getQueryData(courseQuery({ ids: 'a,b' }, 1).queryKey)?.marks
+  const kinds = () => outbox.get().map(({ state }) => state.kind)
+  const said = () => toasts.get().map(({ text }) => text)
+  async function pass(milliseconds: number): Promise<void> {
+    mock.timers.tick(milliseconds)
+    await settled()
+  }
+
+  it('is sent with its version and its reason, keeps its mark, and is announced', async () => {
+    hold(mara, 'reject', { ...subject, reason: 'Too dear.' })
+    assert.deepEqual([marks(), asksBeforeLeaving()], [{ a: 'reject' }, true])
+    await pass(undoMilliseconds)
+    const [request] = sent
+    assert.equal(request?.headers.get('if-match'), '"3"')
+    assert.deepEqual(await request?.json(), { reason: 'Too dear.' })
+    assert.deepEqual([kinds(), marks(), asksBeforeLeaving()], [[], { a: 'reject' }, false])
+    assert.deepEqual(said(), ['One decision sent.'])
+  })
+
+  it('is announced together with others', async () => {
+    for (const id of ['a', 'b', 'c']) hold(mara, 'approve', { ...subject, id })
+    await pass(undoMilliseconds)
+    assert.deepEqual(said(), ['3 decisions sent.'])
+  })
+
+  it('loses its mark when it is refused, and the permissions are read again if they may have changed', async () => {
+    decision = () => problemWith(409, 'self-approval')
+    hold(mara, 'approve', subject)
+    const before = permissionsRead
+    await pass(undoMilliseconds)
+    assert.deepEqual([kinds(), marks(), permissionsRead - before], [['failed'], {}, 0])
+  })
+
+  it('waits while the session is over, and is sent when the same person is back', async () => {
+    decision = () => problemWith(401, 'authentication-required')
+    hold(mara, 'approve', subject)
+    hold(mara, 'approve', { ...subject, id: 'b' })
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent.length, kinds()], [1, ['held', 'held']])
+    assert.deepEqual(unsent.get(), { count: 2, userName: 'mara' })
+    assert.equal(asksBeforeLeaving(), true)
+    decision = () => answerWith(204)
+    await loadSession()
+    takeUp(1)
+    await pass(undoMilliseconds - 1)
+    assert.deepEqual([sent.length, said()], [1, []])
+    await pass(1)
+    assert.deepEqual([sent.length, kinds(), unsent.get(), said()], [3, [], undefined, ['2 decisions sent.']])
+  })
+
+  it('is dropped when someone else comes, who learns only that it was not sent', async () => {
+    hold(mara, 'approve', subject)
+    endSession('expired')
+    userId = 2
+    await loadSession()
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent.length, kinds()], [0, ['held']])
+    takeUp(2)
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent.length, kinds(), asksBeforeLeaving()], [0, [], false])
+    assert.deepEqual(said(), ['One decision by the previous user was not sent.'])
+  })
+
+  it('shows the next person nothing of a late answer', async () => {
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    decision = () => promise
+    hold(mara, 'approve', subject)
+    await pass(undoMilliseconds)
+    assert.deepEqual(kinds(), ['under-way'])
+    userId = 2
+    await loadSession()
+    takeUp(2)
+    assert.deepEqual(kinds(), [])
+    await queries.fetchQuery(courseQuery({ ids: 'a,b' }, 2))
+    hold({ id: 2, userName: 'wren' }, 'approve', subject)
+    resolve(problemWith(409, 'self-approval'))
+    await settled()
+    assert.deepEqual([kinds(), said()], [['held'], []])
+    assert.deepEqual(queries.getQueryData(courseQuery({ ids: 'a,b' }, 2).queryKey)?.marks, { a: 'approve' })
+  })
+
+  it('is not sent because its page goes away, and the next page reports it without its mark', async () => {
+    hold(mara, 'approve', subject)
+    hold(mara, 'approve', { ...subject, id: 'b' })
+    await settled()
+    happen('pagehide', false)
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent.length, kinds(), marks()], [0, [], { a: 'approve', b: 'approve' }])
+    takeUp(1)
+    await settled()
+    assert.deepEqual(
+      [...leftByOthers.get().values()],
+      ['a', 'b'].map((id) => ({ userId: 1, id, isSent: false })),
+    )
+    assert.deepEqual(marks(), {})
+    takeUp(2)
+    assert.deepEqual(said(), ['2 decisions by the previous user were not sent.'])
+  })
+
+  it('does not wait for the number of approvals, which may be unreadable', async () => {
+    approvals = () => problemWith(503, 'database-unavailable')
+    hold(mara, 'approve', subject)
+    await pass(undoMilliseconds)
+    assert.deepEqual([kinds(), said()], [[], ['One decision sent.']])
+  })
+})

@@ -1,0 +1,20 @@
+import { useAbsentPersons } from '../../auth/absence.ts'
+import { useMay } from '../../auth/session.ts'
+import { isolated } from '../../ui/isolate.ts'
+import type { OrderApprovals } from '../order.ts'
+import type { ActionName } from '../states.ts'
+
+/** In whose name the person would act on one order or, without its approvals, on any. */
+export function useInWhoseName(
+  action: ActionName,
+  approvals?: Pick<OrderApprovals, 'mayApproveFor'>,
+): string {
+  const absent = useAbsentPersons()
+  const isOwn = useMay('Orders.Approve')
+  const isApproval = action === 'approve'
+  const known = isApproval ? approvals?.mayApproveFor?.name : isOwn ? undefined : absent[0]
+  if (known !== undefined) return `for ${isolated(known)}`
+  if (!isApproval || approvals || absent.length === 0) return 'in your name'
+  const others = `for ${absent.map(isolated).join(' or ')}`
+  return isOwn ? `in your name if you can, otherwise ${others}` : others
+}

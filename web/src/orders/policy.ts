@@ -1,0 +1,65 @@
+import { isolated } from '../ui/isolate.ts'
+
+export interface PolicyRow {
+  /** The row applies from this total on. */
+  from: number
+  approvals: number
+  selfApproval: boolean
+  services: boolean
+  /** A role that one of the approvers must hold. */
+  role: string | null
+}
+
+const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
+export const inWords = (count: number) => numbers[count] ?? String(count)
+
+export const approvalsInWords = ({ approvals }: Pick<PolicyRow, 'approvals'>) =>
+  `${inWords(approvals)} ${approvals === 1 ? 'approval' : 'approvals'}`
+
+/** Such as "two approvals, from people other than the creator". */
+export function ruleInWords({ role, ...rule }: Omit<PolicyRow, 'from'>): string {
+  if (role === null) return giversInWords(rule)
+  return `${giversInWords(rule)}; ${rule.approvals === 1 ? 'the' : 'one'} approver must have the role ${role}`
+}
+
+function giversInWords({ approvals, selfApproval, services }: Omit<PolicyRow, 'from' | 'role'>): string {
+  const count = approvalsInWords({ approvals })
+  if (selfApproval && services) return `${count}; the creator and services may approve`
+  if (selfApproval) return `${count}, from people only; the creator may approve`
+  return `${count}, from ${services ? 'anyone' : 'people'} other than the creator`
+}
+
+/** The row that applies to a total. The only row also applies to a total that is not known yet. */
+export function rowFor(rows: readonly PolicyRow[], total: string | undefined): PolicyRow | undefined {
+  if (total === undefined) return rows.length === 1 ? rows[0] : undefined
+  return rows.findLast(({ from }) => from <= Number(total))
+}
+
+interface Creator {
+  mayApprove: boolean
+  roles: readonly string[]
+  /** Those in whose place the creator may approve. */
+  absent: readonly string[]
+}
+
+/** What an order will need under these rules, such as "2 approvals, not yours". */
+export function nextInWords(row: PolicyRow, creator: Creator): string {
+  const { approvals, services, role } = row
+  const isOne = approvals === 1
+  const giver = isOne ? (services ? 'someone' : 'a person') : 'people'
+  const withRole = isOne && role !== null ? ` with the role ${role}` : ''
+  const by = services && withRole === '' ? '' : ` by ${giver}${withRole}`
+  const further = isOne || role === null ? '' : `; one approver must have the role ${role}`
+  return `${approvals} ${isOne ? 'approval' : 'approvals'}${by}${ownInWords(row, creator)}${further}`
+}
+
+/** Which of the approvals the creator can give. */
+function ownInWords({ approvals, selfApproval, role }: PolicyRow, { mayApprove, roles, absent }: Creator) {
+  const others = absent.map(isolated).join(' or ')
+  if (!selfApproval) return others === '' ? ', not yours' : `, not yours, not even for ${others}`
+  const isAnyRole = role === null || approvals > 1
+  const own = mayApprove && (isAnyRole || roles.includes(role))
+  // The roles of an absent person are not known here.
+  if (!own && (others === '' || !isAnyRole)) return ''
+  return `, ${approvals === 1 ? '' : 'one of '}which you can give${own ? '' : ` for ${others}`}`
+}

@@ -1,0 +1,153 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { ReadReceipt, Statement } from '../../../../client/src/receipt.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { formatCount, formatDate, formatExactInstant, formatTotal, inSeries } from '../../ui/format.ts'
+import { isolated } from '../../ui/isolate.ts'
+import mark from '../../ui/mark.svg'
+import { Name, Who } from '../../ui/name.tsx'
+import { numberOf } from '../identity.ts'
+import { codeQuery } from './queries.ts'
+
+type CertificateProps = ReadReceipt & { jws: string }
+
+/** The document: what was approved, by whom, and the proof of it. */
+export function Certificate(props: CertificateProps) {
+  const { statement } = props
+  return (
+    <article className="card sheet stack gap-5 wrap" aria-label="Approval certificate">
+      <header className="row nowrap row-between receipt-head">
+        <div className="stack">
+          <div className="row">
+            <img src={mark} alt="" width="36" height="36" />
+            <div>
+              {statement.organisation !== null && (
+                <p className="label">
+                  <Name of={statement.organisation} />
+                </p>
+              )}
+              <p className="soft small">{statement.iss}</p>
+            </div>
+          </div>
+          <h2>{sentenceOf(statement)}</h2>
+        </div>
+        <Code link={`${statement.iss}/orders/${statement.order.id}/receipt`} />
+      </header>
+      <Facts className="receipt-facts" of={factsOf(statement)} />
+      <Proof {...props} />
+    </article>
+  )
+}
+
+/** Such as "ann and bo for cy approved 359.46 for Béranger on November 25, 2026." */
+function sentenceOf({ order, approvals }: Statement): string {
+  const people = approvals.map(({ by, for: absent }) =>
+    absent === null ? isolated(by) : `${isolated(by)} for ${isolated(absent)}`,
+  )
+  const on = formatDate(approvals.at(-1)?.atUtc ?? order.createdAtUtc)
+  return `${inSeries(people)} approved ${formatTotal(order.total)} for ${isolated(order.customer)} on ${on}.`
+}
+
+function factsOf({ order, approvals, event }: Statement): Record<string, ReactNode> {
+  return {
+    Customer: <Name of={order.customer} />,
+    Total: <span className="large-total">{formatTotal(order.total)}</span>,
+    Order: (
+      <>
+        {numberOf(order)}, version {formatCount(order.version)}
+      </>
+    ),
+    Created: (
+      <>
+        {order.createdBy !== null && (
+          <>
+            by <Name of={order.createdBy} />,{' '}
+          </>
+        )}
+        <Instant at={order.createdAtUtc} />
+      </>
+    ),
+    [approvals.length === 1 ? 'Approved' : `${formatCount(approvals.length)} approvals`]: (
+      <ul>
+        {approvals.map(({ by, for: absent, atUtc }) => (
+          <li key={`${by} ${atUtc}`}>
+            by{' '}
+            <strong>
+              <Who is={by} for={absent} />
+            </strong>
+            , <Instant at={atUtc} />
+          </li>
+        ))}
+      </ul>
+    ),
+    'Recorded in the log': `Log entry #${formatCount(event.sequence)}`,
+  }
+}
+
+/** On paper, this is the way back to the page. */
+function Code({ link }: { link: string }) {
+  const { data: code } = useQuery(codeQuery(link))
+  return (
+    <figure className="receipt-code">
+      {code && (
+        <>
+          <svg viewBox={`0 0 ${code.size} ${code.size}`} role="img" aria-label={`QR code: ${link}`}>
+            <path d={code.path} fill="currentColor" shapeRendering="crispEdges" />
+          </svg>
+          <figcaption className="soft small">Scan to check</figcaption>
+        </>
+      )}
+    </figure>
+  )
+}
+
+/** Folded on screen, open on paper. */
+function Proof({
+  statement: { iss, iat, order, event, checkpoint },
+  keyId,
+  algorithm,
+  jws,
+}: CertificateProps) {
+  return (
+    <details className="ruled receipt-proof">
+      <summary>Proof</summary>
+      <div className="stack gap-3">
+        <Facts
+          className="receipt-facts"
+          of={{
+            'Id of the order': <code className="small">{order.id}</code>,
+            'Hash of the entry': <code className="small">{event.hash}</code>,
+            Checkpoint: (
+              <>
+                Log verified up to entry #{formatCount(checkpoint.size)}
+                <br />
+                <code className="small">{checkpoint.hash}</code>
+              </>
+            ),
+            Signed: (
+              <>
+                <Instant at={new Date(iat * 1000).toISOString()} />, with the key{' '}
+                <code className="small">{keyId}</code> ({algorithm})
+              </>
+            ),
+          }}
+        />
+        <p>
+          The signature below covers everything above, and never expires. Any JWT library verifies it with the
+          public keys at <a href="/.well-known/jwks.json">{iss}/.well-known/jwks.json</a>.{' '}
+          <Link to="/auditing" hash="a-receipt" className="no-print">
+            How to check it yourself
+          </Link>
+        </p>
+        <p className="soft receipt-jws">
+          <code>{jws}</code>
+        </p>
+      </div>
+    </details>
+  )
+}
+
+function Instant({ at }: { at: string }) {
+  return <time dateTime={at}>{formatExactInstant(at)}</time>
+}

@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+
+interface CheckProps {
+  isOn: boolean
+  onTurn(isOn: boolean): void
+  isDisabled?: boolean
+  className?: string
+  children: ReactNode
+}
+
+/** A checkbox and its label. */
+export function Check({ isOn, onTurn, isDisabled, className = '', children }: CheckProps) {
+  return (
+    <label className={`row nowrap ${className}`}>
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={isDisabled}
+        onChange={({ target }) => onTurn(target.checked)}
+      />
+      {children}
+    </label>
+  )
+}
