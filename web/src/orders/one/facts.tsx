@@ -65,6 +65,9 @@ function ApprovalsToCome() {
           <span className="skeleton" style={{ width: '30ch' }} />
         </p>
         <p>
+          <span className="skeleton" style={{ width: '7ch' }} />
+        </p>
+        <p>
           <span className="skeleton" style={{ width: '20ch' }} />
         </p>
       </dd>

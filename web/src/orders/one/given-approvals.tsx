@@ -41,8 +41,9 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
             {given.map(({ by, for: absent, atUtc }) => (
               <li key={`${by} ${atUtc}`}>
                 <Who is={by} for={absent} />
-                <span className="soft"> · </span>
-                <Moment instant={atUtc} timeZone={null} />
+                <div>
+                  <Moment instant={atUtc} timeZone={null} />
+                </div>
               </li>
             ))}
           </ul>
