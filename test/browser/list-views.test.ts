@@ -113,7 +113,7 @@ describe('views of the list', () => {
     await page.keyboard.press('Enter')
     await dialog(page).getByRole('link', { name: 'For all' }).waitFor()
     await visit(person, 'viewer', '/orders')
-    await openMenu(page, /^View/)
+    await openMenu(page, 'View')
     const shared = dialog(page).getByRole('region', { name: 'Shared by others' })
     assert.equal(await shared.getByRole('button').count(), 0)
     await shared.getByRole('link', { name: 'For all by admin' }).click()
@@ -161,7 +161,7 @@ describe('columns of the list', () => {
   const person = browser.stayingPerson({ service })
   const usual = ['Customer', 'Total', 'Status', 'Created']
   const choose = async (page: Page, names: string[]) => {
-    await openMenu(page, /^View/)
+    await openMenu(page, 'View')
     for (const name of names) await dialog(page).getByRole('checkbox', { name }).check()
     await page.keyboard.press('Escape')
   }
@@ -194,7 +194,7 @@ describe('columns of the list', () => {
     await eventually(async () => assert.deepEqual(await headings(page), all))
     await button(page, 'Updated').click()
     await isAt(page, '/orders?orderBy=updatedAtUtc&order=Desc')
-    await openMenu(page, /^View/)
+    await openMenu(page, 'View')
     assert.ok(await dialog(page).getByRole('checkbox', { name: 'Customer' }).isDisabled())
     await button(page, 'Reset to default').click()
     await page.keyboard.press('Escape')

@@ -50,9 +50,11 @@ export async function visit(person: Person, account: Account, path: string): Pro
 
 export const searchBox = (page: Page) => page.getByRole('combobox', { name: 'Search the orders' })
 
-/** Opens a menu next to the search box. */
-export async function openMenu(page: Page, name: 'Filter' | 'View' | RegExp): Promise<void> {
-  await page.getByRole('button', { name, exact: true }).click()
+const menus = { Filter: 'Filter', View: /^View(?:: |$)/ }
+
+/** Opens a menu next to the search box. That of the views has the name of the view that is shown. */
+export async function openMenu(page: Page, name: keyof typeof menus): Promise<void> {
+  await page.getByRole('button', { name: menus[name], exact: true }).click()
   await page.getByRole('dialog').waitFor()
 }
 
