@@ -15,6 +15,7 @@ import { RefreshTokens } from './auth/credentials/tokens/refresh-tokens.ts'
 import { AccessTokens } from './auth/credentials/tokens/tokens.ts'
 import { isStillAdmitted, registerGuard } from './auth/guard.ts'
 import { registerAuth } from './auth/routes/routes.ts'
+import { Touches } from './auth/touches.ts'
 import type { Clock } from './clock.ts'
 import { type Config, publicUrlAt } from './config.ts'
 import type { AppDatabase } from './db/port.ts'
@@ -51,6 +52,7 @@ import { registerLiveOrders } from './orders/live/routes.ts'
 import { LiveStreams } from './orders/live/streams.ts'
 import type { ReceiptSigner } from './orders/requests.ts'
 import { registerOrders } from './orders/routes.ts'
+import { Statements } from './orders/statements.ts'
 
 export interface AppParts {
   config: Config
@@ -127,7 +129,9 @@ export async function buildApp(parts: AppParts): Promise<App> {
     sign: (receipt) => signReceipt(keys, publicUrl(), receipt, clock()),
     isCurrent: (receipt) => isCurrentReceipt(keys, publicUrl(), receipt),
   }
-  registerOrders(app, { config, db, clock, exports, receipts })
+  const statements = new Statements(parts.antiforgeryKey)
+  const touches = new Touches({ db, publicUrl })
+  registerOrders(app, { config, db, clock, exports, receipts, statements, touches })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { db, clock, exports, keys, publicUrl })
   if (development) {

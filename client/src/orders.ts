@@ -39,7 +39,7 @@ export interface Orders {
   follow(options?: FollowOptions): AsyncGenerator<Batch, void>
   /**
    * Throws `order-not-pending`, `self-approval`, `service-approval`, `already-approved-by-you`,
-   * `role-needed`.
+   * `role-needed`, `passkey-needed`, `decision-signature-invalid`.
    */
   approve(id: string, options?: ChangeOptions): Changed
   reject(id: string, reason: string, options?: ChangeOptions): Changed

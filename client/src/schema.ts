@@ -1072,6 +1072,26 @@ export interface paths {
         patch: operations["withdrawOrder"];
         trace?: never;
     };
+    "/v1/orders/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Prepare signed decisions
+         * @description Statements that say what approving or rejecting these orders would do now, and request options for `navigator.credentials.get`: one touch signs them all, because the challenge is the root of the RFC 9162 tree over the statements. Check that the statements say what you mean before you ask for the touch. Then send each decision with its `Decision-Signature`, within five minutes. Nothing is stored.
+         */
+        post: operations["prepareDecisions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orders/{id}/notes": {
         parameters: {
             query?: never;
@@ -1528,6 +1548,11 @@ export interface components {
                  * @example Finance
                  */
                 role?: string | null;
+                /**
+                 * @description Whether each approval must be signed with a passkey.
+                 * @example false
+                 */
+                passkey?: boolean;
             }[];
         };
         AuthenticatedUser: {
@@ -2204,6 +2229,11 @@ export interface components {
                  * @example null
                  */
                 forId: number | null;
+                /**
+                 * @description Whether the approver signed it with a passkey.
+                 * @example false
+                 */
+                signed: boolean;
             }[];
             /**
              * @description Whether the creator may approve the order.
@@ -2221,7 +2251,12 @@ export interface components {
              */
             role: string | null;
             /**
-             * @description Whether the caller may approve it now.
+             * @description Whether each approval must be signed with a passkey.
+             * @example false
+             */
+            passkey: boolean;
+            /**
+             * @description Whether the caller may approve it now, if need be with a signature.
              * @example true
              */
             mayApprove: boolean;
@@ -2968,6 +3003,44 @@ export interface components {
                 pendingOrders: number;
             }[];
         };
+        /** @description Decisions to sign by one touch. */
+        PrepareDecisionsCommand: {
+            /**
+             * @description What to do: approve or reject.
+             * @example approve
+             * @enum {string}
+             */
+            action: "approve" | "reject";
+            /** @description 1 to 100 orders, each once. */
+            orders: {
+                /**
+                 * Format: uuid
+                 * @description Id of the order.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+                /**
+                 * @description Row version that was read: the number in its entity tag.
+                 * @example 1
+                 */
+                version: number | string;
+            }[];
+            /**
+             * @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @example The total differs from the offer.
+             */
+            reason?: string;
+        };
+        PreparedDecisions: {
+            /** @description One for each order, in the order of the request. They are what is signed, to the byte. */
+            statements: string[];
+            /**
+             * @description Salt of the reason in `textHash` of the statements; null without a reason.
+             * @example null
+             */
+            textSalt: string | null;
+            options: components["schemas"]["PasskeyRequestOptions"];
+        };
         /** @description A failure (RFC 9457). */
         Problem: {
             /**
@@ -3003,7 +3076,7 @@ export interface components {
          * @description Kind of problem, for programs. The list grows: treat an unknown code by its status.
          * @example malformed-json
          */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
@@ -5082,6 +5155,8 @@ export interface components {
     parameters: {
         /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
         Background: "?1" | "?0";
+        /** @description Base64url of the JSON `{statement, textSalt, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
+        "Decision-Signature": string;
         /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
         "Idempotency-Key": string;
         /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
@@ -9379,6 +9454,8 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Base64url of the JSON `{statement, textSalt, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
+                "Decision-Signature"?: components["parameters"]["Decision-Signature"];
                 /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
@@ -9411,7 +9488,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
+            /** @description `decision-signature-invalid`: The signature does not fit this decision. `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9422,12 +9499,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/invalid-time-zone",
-                     *       "title": "The Time-Zone header is not a known time zone",
+                     *       "type": "https://orders.example.com/problems/decision-signature-invalid",
+                     *       "title": "The signature does not fit this decision",
                      *       "status": 400,
-                     *       "detail": "Send an IANA name such as `Europe/Berlin`, or leave the header out.",
+                     *       "detail": "Read the order again and sign a new statement from POST /v1/orders/decisions. A statement serves once, within five minutes.",
                      *       "instance": "/v1/orders",
-                     *       "code": "invalid-time-zone",
+                     *       "code": "decision-signature-invalid",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
@@ -9435,7 +9512,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["AuthenticationRequired"];
-            /** @description `service-approval`: A service cannot approve this order. `self-approval`: The creator cannot approve this order. `role-needed`: An approver with a certain role is still needed. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
+            /** @description `service-approval`: A service cannot approve this order. `self-approval`: The creator cannot approve this order. `role-needed`: An approver with a certain role is still needed. `passkey-needed`: The approval must be signed with a passkey. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9505,6 +9582,8 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
+                /** @description Base64url of the JSON `{statement, textSalt, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
+                "Decision-Signature"?: components["parameters"]["Decision-Signature"];
                 /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
@@ -9546,7 +9625,29 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["InvalidTimeZoneOrInvalidIdempotencyKeyOrBadRequestOrValidationFailedOrMalformedJson"];
+            /** @description `decision-signature-invalid`: The signature does not fit this decision. `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/decision-signature-invalid",
+                     *       "title": "The signature does not fit this decision",
+                     *       "status": 400,
+                     *       "detail": "Read the order again and sign a new statement from POST /v1/orders/decisions. A statement serves once, within five minutes.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "decision-signature-invalid",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
             404: components["responses"]["OrderNotFound"];
@@ -9648,6 +9749,152 @@ export interface operations {
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["MisdirectedRequest"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    prepareDecisions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "approve",
+                 *       "orders": [
+                 *         {
+                 *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
+                 *           "version": 1
+                 *         }
+                 *       ],
+                 *       "reason": "The total differs from the offer."
+                 *     }
+                 */
+                "application/json": components["schemas"]["PrepareDecisionsCommand"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "statements": [
+                     *         "{\"action\":\"approve\",\"by\":\"ann\"}"
+                     *       ],
+                     *       "textSalt": null,
+                     *       "options": {
+                     *         "challenge": "Y291bnRlcnNpZ246c2lnbi1pbjox",
+                     *         "timeout": 300000,
+                     *         "rpId": "orders.example.com",
+                     *         "allowCredentials": [
+                     *           {
+                     *             "type": "public-key",
+                     *             "id": "Aq7n3v0yT1u8w7x6"
+                     *           }
+                     *         ],
+                     *         "userVerification": "required"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PreparedDecisions"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            /** @description `service-approval`: A service cannot approve this order. `self-approval`: The creator cannot approve this order. `role-needed`: An approver with a certain role is still needed. `passkey-needed`: The approval must be signed with a passkey. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/service-approval",
+                     *       "title": "A service cannot approve this order",
+                     *       "status": 403,
+                     *       "detail": "Ask a person to approve it. The approval policy of this order requires that.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "service-approval",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["OrderNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description `order-not-pending`: The order is not pending. `already-approved-by-you`: You have already approved this order. `concurrency-conflict`: Another change came first. `passkeys-unavailable`: Passkeys need a host name. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/order-not-pending",
+                     *       "title": "The order is not pending",
+                     *       "status": 409,
+                     *       "detail": "Read the order again. `currentStatus` is its status now.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "order-not-pending",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: It has changed since you read it. */
+            412: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/precondition-failed",
+                     *       "title": "It has changed since you read it",
+                     *       "status": 412,
+                     *       "detail": "Read it again. Its current version is in the `ETag` header.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "precondition-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
@@ -9893,12 +10140,14 @@ export interface operations {
                      *           "byId": 1,
                      *           "atUtc": "2026-11-20T10:00:00.000Z",
                      *           "for": null,
-                     *           "forId": null
+                     *           "forId": null,
+                     *           "signed": false
                      *         }
                      *       ],
                      *       "selfApproval": false,
                      *       "services": false,
                      *       "role": "Finance",
+                     *       "passkey": false,
                      *       "mayApprove": true,
                      *       "mayApproveFor": null,
                      *       "reason": null
@@ -10057,7 +10306,8 @@ export interface operations {
                      *           "approvals": 2,
                      *           "selfApproval": false,
                      *           "services": false,
-                     *           "role": "Finance"
+                     *           "role": "Finance",
+                     *           "passkey": false
                      *         }
                      *       ]
                      *     }
@@ -10105,7 +10355,8 @@ export interface operations {
                  *           "approvals": 2,
                  *           "selfApproval": false,
                  *           "services": false,
-                 *           "role": "Finance"
+                 *           "role": "Finance",
+                 *           "passkey": false
                  *         }
                  *       ]
                  *     }
@@ -10138,6 +10389,11 @@ export interface operations {
                          * @example Finance
                          */
                         role?: string | null;
+                        /**
+                         * @description Whether each approval must be signed with a passkey.
+                         * @example false
+                         */
+                        passkey?: boolean;
                     }[];
                 };
             };
@@ -10277,7 +10533,8 @@ export interface operations {
                  *           "approvals": 2,
                  *           "selfApproval": false,
                  *           "services": false,
-                 *           "role": "Finance"
+                 *           "role": "Finance",
+                 *           "passkey": false
                  *         }
                  *       ]
                  *     }
@@ -10310,6 +10567,11 @@ export interface operations {
                          * @example Finance
                          */
                         role?: string | null;
+                        /**
+                         * @description Whether each approval must be signed with a passkey.
+                         * @example false
+                         */
+                        passkey?: boolean;
                     }[];
                 };
             };

@@ -10,7 +10,7 @@ import { canonicalJson } from './canonical.ts'
 import { textHashOf } from './chain.ts'
 import { insertEvent, insertEvents } from './store.ts'
 
-export type { LogLine } from './chain.ts'
+export { type LogLine, textHashOf } from './chain.ts'
 export type { Receipt } from './statements.ts'
 export {
   countEventsOfKind,

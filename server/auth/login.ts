@@ -7,19 +7,21 @@ import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../http/rate-limit.ts'
 import { callerOf } from '../http/route.ts'
 import { sha256 } from '../ids.ts'
+import type { Touch } from '../touch.ts'
 import { type ClientCredentials, findClient } from './accounts/clients/store.ts'
 import type { Directory } from './accounts/directory.ts'
 import { isAccountName } from './accounts/names.ts'
 import { findUserByEmail, findUserById, type UserCredentials } from './accounts/users/store.ts'
 import type { Authenticator } from './authenticate.ts'
 import {
+  hasCountedBack,
   isHandleOf,
   type PasskeyAnswer,
   requireRelyingParty,
   verifyAssertion,
 } from './credentials/passkeys/ceremonies.ts'
 import type { Answerer, Challenges, Purpose } from './credentials/passkeys/challenges.ts'
-import { findPasskey, hasServed, type Touch } from './credentials/passkeys/store.ts'
+import { findPasskey, hasServed } from './credentials/passkeys/store.ts'
 import { isImported } from './credentials/passwords/imported.ts'
 import type { PasswordJudge } from './credentials/passwords/judge.ts'
 import type { Passwords } from './credentials/passwords/passwords.ts'
@@ -159,8 +161,7 @@ async function tryPasskey(
     const read = (challenge: string) => challenges.read(challenge, purpose, answerer, clock())
     const assertion = await verifyAssertion(party, answer, found, read)
     if (assertion === undefined || (await hasServed(db.read, assertion.challenge))) return undefined
-    if (assertion.counter < found.counter || (assertion.counter === found.counter && found.counter > 0)) {
-      // The authenticator may have been cloned (WebAuthn Level 3 §6.1.1).
+    if (hasCountedBack(assertion.counter, found.counter)) {
       logEvent(request, 'passkey-counter-went-back', { principalId: found.principalId })
       return undefined
     }

@@ -50,18 +50,18 @@ function readRows(words: readonly string[]): SentRow[] {
 
 /** The rules that are a word of a row. */
 const worded = ruleNames.filter((name) => rules[name].kind !== 'count')
-const flags = worded.filter((name) => rules[name].kind === 'flag')
+const required = worded.filter((name) => !('isOptional' in rules[name].field))
 
-/** Every flag is required: a forgotten one must not decide who may approve. */
+/** Those of the first version are required: a forgotten one must not decide who may approve. */
 function readRow(text: string, index: number): Record<string, unknown> {
   const [, from, approvals, words = ''] = /^([^=,]+)=([^=,]+),(.+)$/.exec(text) ?? []
   const read = words.split(',').map(readWord)
   const values = Object.fromEntries(read.filter((entry) => entry !== undefined))
-  const isWhole = flags.every((name) => name in values) && Object.keys(values).length === read.length
+  const isWhole = required.every((name) => name in values) && Object.keys(values).length === read.length
   if (!isWhole) {
-    const pattern = flags.map((name) => rules[name].word).join()
+    const pattern = required.map((name) => rules[name].word).join()
     throw new UsageError(
-      `row ${index + 1} must be FROM=APPROVALS,${pattern}, with no- before what is not allowed, such as 10000=2,no-self,no-services; role:NAME or no-role may follow`,
+      `row ${index + 1} must be FROM=APPROVALS,${pattern}, with no- before what is not allowed, such as 10000=2,no-self,no-services; role:NAME or no-role, and passkey or no-passkey, may follow`,
     )
   }
   return { from, approvals, ...values }

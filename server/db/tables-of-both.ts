@@ -19,7 +19,8 @@ export const ruleColumns = (
 ) => `approvals_needed integer not null check (approvals_needed between 1 and 5),
      self_approval integer not null check (self_approval in (0, 1)),
      service_approval integer not null check (service_approval in (0, 1)),
-     role_needed ${text}`
+     role_needed ${text},
+     passkey_needed integer not null default 0 check (passkey_needed in (0, 1))`
 
 /** The states of an order in the readable view. `orders/order.ts` compiles only if it has the same. */
 export const readableStatuses = { Pending: 0, Approved: 1, Rejected: 2, Withdrawn: 3 } as const

@@ -379,6 +379,8 @@ export interface RuleColumns {
   service_approval: number
   /** The role that one of the approvers must hold. */
   role_needed: string | null
+  /** 1 if each approval must be signed with a passkey. */
+  passkey_needed: number
 }
 
 /** Counts and sums of some orders. */

@@ -150,6 +150,18 @@ export const catalogue = {
     remedy:
       'Ask someone with the role in `role` to approve it. The approval policy of this order requires that.',
   },
+  'passkey-needed': {
+    status: 403,
+    title: 'The approval must be signed with a passkey',
+    remedy:
+      'Add a passkey to your account, let it sign what POST /v1/orders/decisions answers, and send that as Decision-Signature. Services cannot approve this order.',
+  },
+  'decision-signature-invalid': {
+    status: 400,
+    title: 'The signature does not fit this decision',
+    remedy:
+      'Read the order again and sign a new statement from POST /v1/orders/decisions. A statement serves once, within five minutes.',
+  },
   'not-the-creator': {
     status: 403,
     title: 'Only the creator can withdraw an order',

@@ -91,7 +91,8 @@ function fingerprintOf({ routeOptions, body, headers }: FastifyRequest): string 
   const timeZone = headers['time-zone']
   const zone = typeof timeZone === 'string' ? parseTimeZone(timeZone) : null
   const validated = routeOptions.schema?.body === undefined ? null : body
-  return sha256(JSON.stringify([validated, acceptedVersions(headers['if-match']), zone]))
+  const signature = headers['decision-signature']
+  return sha256(JSON.stringify([validated, acceptedVersions(headers['if-match']), zone, signature]))
 }
 
 /** Bare, or a string of RFC 8941 with its two escapes. */

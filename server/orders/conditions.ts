@@ -7,6 +7,7 @@ import { authoritiesOf } from '../standing.ts'
 import {
   type ColumnName,
   columnOf,
+  isDecision,
   type LeftStatus,
   orderStatus,
   type Transition,
@@ -20,6 +21,8 @@ export interface Asking {
   isService: boolean
   /** The absent person in whose right the caller would act, if not in their own. */
   for?: Person | undefined
+  /** Whether the decision is signed with a passkey; undefined to ask whether the caller could sign it. */
+  isSigned?: boolean | undefined
 }
 
 /** The caller in each right that they may use. */
@@ -79,6 +82,13 @@ function isCreator(asking: Asking): RawBuilder<SqlBool> {
   return sql`coalesce(created_by_id in ${same} or created_by_owner_id in ${same}, false)`
 }
 
+/** The caller signs, also for an absent person. A service has no passkeys. */
+function canSign({ byId, isService, isSigned }: Asking): RawBuilder<SqlBool> {
+  if (isService) return sql`false`
+  if (isSigned !== undefined) return sql.lit(isSigned)
+  return sql`exists (select 1 from passkeys where principal_id = ${byId})`
+}
+
 const byApprover: readonly Condition[] = [
   {
     refusal: 'service-approval',
@@ -97,6 +107,10 @@ const byApprover: readonly Condition[] = [
     refusal: 'role-needed',
     holds: (asking) => sql`(role_needed is null or role_held = 1 or approvals_given + 1 < approvals_needed
       or ${holdsRole(asking)})`,
+  },
+  {
+    refusal: 'passkey-needed',
+    holds: (asking) => sql`(passkey_needed = 0 or ${canSign(asking)})`,
   },
 ]
 
@@ -136,5 +150,6 @@ export function expressionOf(name: ColumnName, askings: readonly Asking[] = []):
 /** Every reason why a transition is refused. */
 export function refusalsOf(name: TransitionName): ProblemCode[] {
   const refusals = conditionsOf(name).map(({ refusal }) => refusal)
-  return ['order-not-found', ...refusals, 'concurrency-conflict', 'precondition-failed']
+  const ofSignature: ProblemCode[] = isDecision(name) ? ['decision-signature-invalid'] : []
+  return ['order-not-found', ...refusals, ...ofSignature, 'concurrency-conflict', 'precondition-failed']
 }

@@ -1,3 +1,4 @@
+import type { KeptSignature } from '../../client/src/decision.ts'
 import type { Event, Words } from '../audit/audit.ts'
 import { decimalOf, type OrderEventKind } from './order.ts'
 
@@ -12,15 +13,21 @@ export interface Decided {
 }
 
 /**
- * The event of an order. It holds customer and total, so that a decision cannot be claimed for another total.
+ * The event of an order. It holds customer and total, so that a decision cannot be claimed for another total,
+ * and the signature of the person who decided.
  */
-export function orderEvent(kind: OrderEventKind, order: Decided, words: Words | null = null): Event {
+export function orderEvent(
+  kind: OrderEventKind,
+  order: Decided,
+  words: Words | null = null,
+  signature: KeptSignature | null = null,
+): Event {
   const { id, version, customer, total } = order
   return {
     kind,
     subject: { kind: 'order', id },
     version,
-    data: { customer, total: decimalOf(total) },
+    data: { customer, total: decimalOf(total), ...(signature && { signature }) },
     words,
   }
 }

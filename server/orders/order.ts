@@ -30,8 +30,8 @@ interface TransitionFacts {
   permission: Permission
   /** Who may make the transition, given the permission. The policy of an order restricts its approvers. */
   by: 'anyone' | 'creator' | 'approver'
-  /** Whether a deputy may make it in the place of an absent person. */
-  byDeputies: boolean
+  /** A deputy may make a decision in the place of an absent person, and a passkey may sign it. */
+  isDecision: boolean
 }
 
 /** Every way in which an order moves from one state to another. */
@@ -42,7 +42,7 @@ export const transitions = {
     event: 'approved',
     permission: 'Orders.Approve',
     by: 'approver',
-    byDeputies: true,
+    isDecision: true,
   },
   reject: {
     from: [orderStatus.Pending],
@@ -50,7 +50,7 @@ export const transitions = {
     event: 'rejected',
     permission: 'Orders.Approve',
     by: 'anyone',
-    byDeputies: true,
+    isDecision: true,
   },
   withdraw: {
     from: [orderStatus.Pending],
@@ -58,11 +58,16 @@ export const transitions = {
     event: 'withdrawn',
     permission: 'Orders.Create',
     by: 'creator',
-    byDeputies: false,
+    isDecision: false,
   },
 } as const satisfies Record<string, TransitionFacts>
 export type TransitionName = keyof typeof transitions
 export type Transition = (typeof transitions)[TransitionName]
+
+export type DecisionName = {
+  [Name in TransitionName]: (typeof transitions)[Name]['isDecision'] extends true ? Name : never
+}[TransitionName]
+export const isDecision = (name: TransitionName): name is DecisionName => transitions[name].isDecision
 
 /** States that a transition leaves. */
 export type LeftStatus = Transition['from'][number]

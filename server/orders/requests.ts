@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Assertion } from '../../client/src/decision.ts'
 import { type Receipt, stampOf } from '../audit/audit.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -16,6 +17,8 @@ import {
 import { Problem } from '../http/problems.ts'
 import { callerOf, header } from '../http/route.ts'
 import { parseUuid, sha256 } from '../ids.ts'
+import type { Challenge, Touch } from '../touch.ts'
+import type { Statements } from './statements.ts'
 
 export interface OrderParts {
   config: Config
@@ -23,6 +26,27 @@ export interface OrderParts {
   clock: Clock
   exports: Exports
   receipts: ReceiptSigner
+  statements: Statements
+  touches: Touches
+}
+
+/** What the passkeys of people are asked for. */
+export interface Touches {
+  /** The address that a statement names. */
+  issuer(): string
+  /** Undefined if the account has no passkey. */
+  options(principalId: number, challenge: string): Promise<RequestOptions | undefined>
+  /** Undefined unless a passkey of the caller has signed the challenge. */
+  verify(request: FastifyRequest, answer: Assertion, challenge: Challenge): Promise<Touch | undefined>
+}
+
+/** `PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3. */
+export interface RequestOptions {
+  challenge: string
+  timeout: number
+  rpId: string
+  allowCredentials: { type: string; id: string }[]
+  userVerification: 'required'
 }
 
 export interface ReceiptSigner {

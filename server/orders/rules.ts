@@ -17,14 +17,16 @@ interface RuleFacts<Value> {
 }
 
 /** A rule that clients of an earlier version leave out. */
-function addedLater<T>(field: Field<T>): Field<T | null | undefined> {
-  return {
-    schema: orNull(field.schema),
-    isOptional: true,
-    tellsAbsence: true,
-    read: (value) => (value === null ? null : field.read(value)),
-  }
-}
+const addedLater = <T>(field: Field<T>): Field<T | undefined> => ({
+  ...field,
+  isOptional: true,
+  tellsAbsence: true,
+})
+
+const nullable = <T>({ schema, read }: Field<T>): Field<T | null> => ({
+  schema: orNull(schema),
+  read: (value) => (value === null ? null : read(value)),
+})
 
 /** What a row of the approval policy says besides the total it begins at, under the names of the wire. */
 export const rules = {
@@ -55,8 +57,16 @@ export const rules = {
     kind: 'name',
     word: 'role',
     field: addedLater(
-      nameField('A role that at least one approver must hold when approving; null for none.', 'Finance'),
+      nullable(
+        nameField('A role that at least one approver must hold when approving; null for none.', 'Finance'),
+      ),
     ),
+  },
+  passkey: {
+    column: 'passkey_needed',
+    kind: 'flag',
+    word: 'passkey',
+    field: addedLater(booleanField('Whether each approval must be signed with a passkey.', false)),
   },
 } as const satisfies Record<string, RuleFacts<unknown>>
 
@@ -71,7 +81,13 @@ export type SentRules = Values<typeof ruleFields>
 export type Rules = { [Name in RuleName]: Exclude<SentRules[Name], undefined> }
 
 /** The user's rule: one approval, from anyone. */
-export const firstRules: Rules = { approvals: 1, selfApproval: true, services: true, role: null }
+export const firstRules: Rules = {
+  approvals: 1,
+  selfApproval: true,
+  services: true,
+  role: null,
+  passkey: false,
+}
 
 /** A rule that is left out restricts nobody. */
 export function completeRules(sent: SentRules): Rules {

@@ -58,6 +58,7 @@ describe('sealEvents', () => {
       acceptedVersions: null,
       actor: { ...rejecter, eventId: stamp().eventId },
       words: null,
+      signature: null,
       idempotency: null,
     })
 

@@ -4,8 +4,15 @@ import { userInfo } from 'node:os'
 import { describe, it } from 'node:test'
 import { commandLine, refusal } from './command-line.ts'
 
-const first = { from: 0, approvals: 1, selfApproval: true, services: true, role: null }
-const second = { from: 10_000.5, approvals: 2, selfApproval: false, services: false, role: null }
+const first = { from: 0, approvals: 1, selfApproval: true, services: true, role: null, passkey: false }
+const second = {
+  from: 10_000.5,
+  approvals: 2,
+  selfApproval: false,
+  services: false,
+  role: null,
+  passkey: false,
+}
 
 describe('policy list and set', () => {
   it('shows the policy as a table, and how to change it', async (t) => {
@@ -13,8 +20,8 @@ describe('policy list and set', () => {
     await cli.run('migrate')
     assert.deepEqual(await cli.run('policy list'), {
       status: 0,
-      stdout: 'FROM  APPROVALS  SELF  SERVICES  ROLE\n0     1          yes   yes       -\n',
-      stderr: 'To change it, start from: policy set 0=1,self,services,no-role\n',
+      stdout: 'FROM  APPROVALS  SELF  SERVICES  ROLE  PASSKEY\n0     1          yes   yes       -     no\n',
+      stderr: 'To change it, start from: policy set 0=1,self,services,no-role,no-passkey\n',
     })
     assert.deepEqual(await cli.json('policy list'), { version: 1, rows: [first] })
     assert.deepEqual(
@@ -25,23 +32,24 @@ describe('policy list and set', () => {
 
   it('replaces all rows, and the list then prints them as given', async (t) => {
     const cli = commandLine(t)
-    const words = 'policy set 0=1,self,services,no-role 10000.5=2,no-self,no-services,role:Admin'
+    const words =
+      'policy set 0=1,self,services,no-role,no-passkey 10000.5=2,no-self,no-services,role:Admin,passkey'
     const stdout =
-      'FROM     APPROVALS  SELF  SERVICES  ROLE\n0        1          yes   yes       -\n10000.5  2          no    no        Admin\n'
+      'FROM     APPROVALS  SELF  SERVICES  ROLE   PASSKEY\n0        1          yes   yes       -      no\n10000.5  2          no    no        Admin  yes\n'
     const nobody = (one: string) => `No enabled ${one} may approve orders.`
     assert.deepEqual(await cli.run(words), {
       status: 0,
       stdout,
-      stderr: `Warning: the row from 0: ${nobody('account')}\nWarning: the row from 10000.5: ${nobody('person')}\n`,
+      stderr: `Warning: the row from 0: ${nobody('account')}\nWarning: the row from 10000.5: ${nobody('person with a passkey')}\n`,
     })
     const listed = await cli.run('policy list')
     assert.deepEqual(listed, { status: 0, stdout, stderr: `To change it, start from: ${words}\n` })
     assert.deepEqual(await cli.json('policy list'), {
       version: 2,
-      rows: [first, { ...second, role: 'Admin' }],
+      rows: [first, { ...second, role: 'Admin', passkey: true }],
     })
-    const other = await cli.json('policy set 0=3,no-services,no-role,self')
-    const row = { from: 0, approvals: 3, selfApproval: true, services: false, role: null }
+    const other = await cli.json('policy set 0=3,no-services,no-role,self,no-passkey')
+    const row = { from: 0, approvals: 3, selfApproval: true, services: false, role: null, passkey: false }
     const warnings = [{ from: 0, code: 'nobody', detail: nobody('person') }]
     assert.deepEqual(other, { version: 3, rows: [row], changed: true, warnings })
     for (const name of ['ann', 'bo']) await cli.run(`user add ${name}@example.com --invite --role Admin`)
@@ -61,7 +69,7 @@ describe('policy list and set', () => {
       version: 2,
       by_name: `machine:${userInfo().username}`,
       by_id: null,
-      data: '{"rows":[{"approvals":2,"from":"0","role":null,"selfApproval":false,"services":false}]}',
+      data: '{"rows":[{"approvals":2,"from":"0","passkey":false,"role":null,"selfApproval":false,"services":false}]}',
     })
     assert.deepEqual(
       cli.log.map(({ command, arguments: given }) => [command, given]),
@@ -116,9 +124,9 @@ describe('policy list and set', () => {
     })
   }
 
-  it('reads a role that is left out as none, but not while a row has one', async (t) => {
+  it('reads a rule that is left out as none, but not while a row has one', async (t) => {
     const cli = commandLine(t)
-    const words = '0=1,self,services,role:Admin'
+    const words = '0=1,self,services,role:Admin,no-passkey'
     await cli.run(`policy set ${words}`)
     const { status, stderr } = await cli.run('policy set 0=1,self,services')
     assert.deepEqual(
@@ -128,6 +136,12 @@ describe('policy list and set', () => {
     assert.match((await cli.run('policy list')).stderr, new RegExp(`policy set ${words}\n$`))
     assert.equal((await cli.run('policy set 0=1,self,services,no-role')).status, 0)
     assert.equal((await cli.run('policy set 0=2,self,services')).status, 0)
+    assert.equal((await cli.run('policy set 0=2,self,services,passkey')).status, 0)
+    assert.equal(
+      (await cli.run('policy set 0=2,self,services')).stderr,
+      'countersign: passkey is required in every row, because the policy has one now\n',
+    )
+    assert.equal((await cli.run('policy set 0=2,self,services,no-passkey')).status, 0)
   })
 
   it('names a role that does not exist', async (t) => {

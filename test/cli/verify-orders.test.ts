@@ -36,6 +36,7 @@ const change = (name: TransitionName, id = '') =>
     acceptedVersions: null,
     actor: { ...actor, eventId: stamp().eventId },
     words: null,
+    signature: null,
     idempotency: null,
   })
 

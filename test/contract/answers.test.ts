@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { bearerOf, newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { Passkey } from '../support/authenticator.ts'
 import type { Client } from '../support/client.ts'
+import { decide, prepare, sign } from '../support/decisions.ts'
 import { Judge, JudgedClient } from '../support/description.ts'
 import { createdId } from '../support/orders.ts'
+import { newPasskey } from '../support/passkeys.ts'
 import { passwordOf, setUp, startService, testService } from '../support/service.ts'
 import { keptView, viewOf } from '../support/views.ts'
 
@@ -78,6 +80,20 @@ describe('the live description knows every answer', () => {
     await read(order)
     for (const told of ['history', 'approvals', 'receipt']) await read(`${order}/${told}`)
     await viewer.get(`${order}/history?pageSize=1&order=desc`)
+  })
+
+  it('about signed decisions', async () => {
+    const id = await createdId(bearer)
+    await bearer.post('/v1/orders/decisions', {})
+    await prepare(bearer, { orders: [id] })
+    await decide(bearer, id, {})
+    const user = await newUser(service, { roles: ['Admin'] })
+    const passkey = await newPasskey(service, user)
+    const signer = judged(await bearerOf(service, user))
+    for (const version of [1, 9]) await prepare(signer, { orders: [{ id, version }] })
+    const [signed] = await sign(signer, passkey, { orders: [id] })
+    await decide(signer, id, signed)
+    await prepare(signer, { orders: [{ id, version: 2 }] })
   })
 
   it('about orders that are rejected, withdrawn and noted', async () => {

@@ -8,11 +8,13 @@ import { testService } from '../support/service.ts'
 
 const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
-  ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt loginSession'.split(' '),
+  ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt prepareDecisions'.split(' '),
   ...'getApprovalPolicy setApprovalPolicy checkApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(
     ' ',
   ),
-  ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(' '),
+  ...'loginSession refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(
+    ' ',
+  ),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
   ...'useLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
@@ -122,6 +124,8 @@ describe('the live description says what the contract says', () => {
       ],
       CreateOrderCommand: [['customer', 'total'], []],
       CreateOrderResponse: [['id'], []],
+      PrepareDecisionsCommand: [['action', 'orders'], ['reason']],
+      PreparedDecisions: [['statements', 'textSalt', 'options'], []],
       RejectOrderCommand: [['reason'], []],
       WithdrawOrderCommand: [[], ['reason']],
       AddNoteCommand: [['text'], []],
@@ -132,7 +136,7 @@ describe('the live description says what the contract says', () => {
       ],
       OrderEvent: ['id kind version atUtc atTimeZone by byId for forId text sequence hash'.split(' '), []],
       OrderApprovals: [
-        'number required given selfApproval services role mayApprove mayApproveFor reason'.split(' '),
+        'number required given selfApproval services role passkey mayApprove mayApproveFor reason'.split(' '),
         [],
       ],
       Absence: ['from until deputyId deputy standingInFor'.split(' '), []],

@@ -32,6 +32,7 @@ const contracted: Record<string, string> = {
   'POST /v1/orders/:id/notes': 'Orders.Note',
   'GET /v1/orders/:id/history': 'Orders.Read',
   'GET /v1/orders/:id/approvals': 'Orders.Read',
+  'POST /v1/orders/decisions': 'Orders.Approve',
   'GET /v1/orders/:id/receipt': 'Orders.Read',
   'GET /v1/approval-policy': 'Orders.Read',
   'PUT /v1/approval-policy': 'Policy.Manage',

@@ -109,8 +109,15 @@ const approvals = command('getOrderApprovals', anyReading, async (model, world, 
     selfApproval: order.self_approval === 1,
     services: order.service_approval === 1,
     role: order.role_needed,
+    passkey: order.passkey_needed === 1,
     mayApproveFor: null,
-    given: approvalsOf(model, id).map(({ by, byId, at }) => ({ by, byId, atUtc: instant(at), ...forNobody })),
+    given: approvalsOf(model, id).map(({ by, byId, at }) => ({
+      by,
+      byId,
+      atUtc: instant(at),
+      ...forNobody,
+      signed: false,
+    })),
   })
   const refusal = refusalOf(model, 'approve', order, caller.account)?.[1] ?? null
   const possible = model
@@ -144,6 +151,7 @@ const anyRow = fc.record({
   selfApproval: fc.boolean(),
   services: fc.boolean(),
   role: fc.constantFrom(null, null, 'Admin', 'Viewer'),
+  passkey: fc.constantFrom(false, false, true),
 })
 
 const setPolicy = command(

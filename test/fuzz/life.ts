@@ -24,7 +24,9 @@ export function refusalOf(
   if (approvers.includes(account.id)) return [409, 'already-approved-by-you']
   const isLast = order.approvals_given + 1 === order.approvals_needed
   const isMissing = order.role_needed !== null && order.role_held === 0 && !holdsRole(account, order)
-  return isLast && isMissing ? [403, 'role-needed'] : undefined
+  if (isLast && isMissing) return [403, 'role-needed']
+  // No account of the model has a passkey.
+  return order.passkey_needed === 1 ? [403, 'passkey-needed'] : undefined
 }
 
 const holdsRole = ({ roles }: Account, order: OrderRow) => roles.some((role) => role === order.role_needed)
@@ -41,6 +43,7 @@ export function stampOfPolicy(model: Model, totalE4: number) {
     self_approval: Number(row?.selfApproval),
     service_approval: Number(row?.services),
     role_needed: row?.role ?? null,
+    passkey_needed: Number(row?.passkey),
   }
 }
 

@@ -80,10 +80,11 @@ interface ModelPolicyRow {
   selfApproval: boolean
   services: boolean
   role: string | null
+  passkey: boolean
 }
 
 const firstPolicy: ModelPolicyRow[] = [
-  { from: 0, approvals: 1, selfApproval: true, services: true, role: null },
+  { from: 0, approvals: 1, selfApproval: true, services: true, role: null, passkey: false },
 ]
 
 /** What the service has to store and to answer, modelled as simply as possible. */

@@ -53,7 +53,7 @@ describe('on a new database', () => {
     const answer = await admin.get('/v1/approval-policy')
     assert.equal(answer.status, 200)
     assert.deepEqual(answer.body, {
-      rows: [{ from: 0, approvals: 1, selfApproval: true, services: true, role: null }],
+      rows: [{ from: 0, approvals: 1, selfApproval: true, services: true, role: null, passkey: false }],
     })
     assert.equal(answer.headers.get('etag'), '"1"')
     assert.equal(answer.headers.get('cache-control'), 'private, no-cache')

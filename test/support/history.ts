@@ -271,6 +271,7 @@ async function readOrders(db: Kysely<Database>): Promise<OrderRow[]> {
       'self_approval',
       'service_approval',
       'role_needed',
+      'passkey_needed',
       'approvals_given',
       'role_held',
       'approved_by',

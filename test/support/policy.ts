@@ -14,11 +14,12 @@ interface Row {
   selfApproval: boolean
   services: boolean
   role?: string | null
+  passkey?: boolean
 }
 
 /** From 0, one approval, by anyone. */
 export function policyRow(given: Partial<Row> = {}): Row {
-  return { from: 0, approvals: 1, selfApproval: true, services: true, role: null, ...given }
+  return { from: 0, approvals: 1, selfApproval: true, services: true, role: null, passkey: false, ...given }
 }
 
 /** The policy of a new database. */

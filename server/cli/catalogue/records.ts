@@ -9,14 +9,15 @@ export const policyCommands: Record<string, CommandSpec> = {
     load: async () => (await import('../policy.ts')).runListPolicy,
   },
   'policy set': {
-    argumentsText: '<from>=<approvals>,[no-]self,[no-]services[,role:<name>] ...',
+    argumentsText: '<from>=<approvals>,[no-]self,[no-]services[,role:<name>][,passkey] ...',
     summary: 'replace the approval policy',
     notes: [
       'A row gives the number of approvals (1 to 5) for orders from a total up. Rows ascend and the first starts at 0.' +
         ' `self` lets the creator of an order approve it, `services` lets services approve it. Every row says both;' +
         ' `policy list` prints the current rows.',
       '`role:Finance` asks that at least one of the approvers has the role Finance, `no-role` asks for none. It may' +
-        ' be left out while no row of the policy has a role.',
+        ' be left out while no row of the policy has a role. In the same way, `passkey` asks that each approval is' +
+        ' signed with a passkey, which services cannot do, and `no-passkey` does not.',
       'The policy applies to orders created from now on. Pending orders keep the policy under which they were created.',
     ],
     examples: [

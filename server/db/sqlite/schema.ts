@@ -42,7 +42,7 @@ const initial = [
   // This one has every column that `waits:me` reads (orders/conditions.ts), so counting reads no order. That
   // halves the time for 10,000 waiting orders, and a write takes no longer.
   `create index orders_by_status on orders (status, id, created_by_id, created_by_owner_id, approvals_needed,
-     approvals_given, self_approval, service_approval, role_needed, role_held)`,
+     approvals_given, self_approval, service_approval, role_needed, role_held, passkey_needed)`,
   'create index orders_by_customer on orders (customer_folded, id)',
   'create index orders_by_total on orders (total_e4, id)',
   'create index orders_by_updated_at on orders (updated_at, id)',
@@ -56,7 +56,7 @@ const initial = [
      ('orders', 'orders_by_id', '1000000 1'),
      ('orders', 'orders_by_customer', '1000000 20 1'),
      ('orders', 'orders_by_total', '1000000 20 1'),
-     ('orders', 'orders_by_status', '1000000 400000 1 1 1 1 1 1 1 1 1'),
+     ('orders', 'orders_by_status', '1000000 400000 1 1 1 1 1 1 1 1 1 1'),
      ('orders', 'orders_by_updated_at', '1000000 2 1')`,
 
   // Text search. It refers to orders by their number, which is the key of the table.

@@ -66,13 +66,15 @@ export interface Approval {
   /** The absent person in whose place it was given. */
   for: string | null
   forId: number | null
+  /** Whether the log has the approver's signature. */
+  signed: boolean
 }
 
 export const approvalKinds: readonly OrderEventKind[] = ['approval-given', transitions.approve.event]
 
 /** The approval that an event records. */
 export function approvalOf(
-  event: Pick<EventColumns, 'by_name' | 'by_id' | 'at' | 'for_name' | 'for_id'>,
+  event: Pick<EventColumns, 'by_name' | 'by_id' | 'at' | 'for_name' | 'for_id' | 'data'>,
 ): Approval {
   return {
     by: event.by_name,
@@ -80,6 +82,7 @@ export function approvalOf(
     atUtc: formatInstant(event.at),
     for: event.for_name,
     forId: event.for_id,
+    signed: 'signature' in JSON.parse(event.data),
   }
 }
 
@@ -91,6 +94,7 @@ export interface Approvals {
   selfApproval: boolean
   services: boolean
   role: string | null
+  passkey: boolean
   mayApprove: boolean
   /** The absent person in whose place the caller would approve. */
   mayApproveFor: Person | null
@@ -120,6 +124,7 @@ export async function readApprovals(
     selfApproval: first.rules.selfApproval,
     services: first.rules.services,
     role: first.rules.role,
+    passkey: first.rules.passkey,
     mayApprove: index >= 0,
     mayApproveFor: rights[index]?.for ?? null,
     reason: index >= 0 ? null : (refusal ?? null),

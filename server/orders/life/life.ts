@@ -7,7 +7,8 @@ import { Problem } from '../../http/problems.ts'
 import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } from '../../standing.ts'
 import { inEach, otherState } from '../conditions.ts'
 import { orderEvent } from '../event.ts'
-import { nameOfStatus, type TransitionName, transitions } from '../order.ts'
+import { isDecision, nameOfStatus, type TransitionName, transitions } from '../order.ts'
+import { faultFor, type Signature, signatureInvalid, useSignature } from './signature.ts'
 import { changeStatus, findDecision, lockOrder } from './store.ts'
 
 /** The caller who changes an order. The policy may keep services from approving it. */
@@ -25,6 +26,7 @@ export interface TransitionInput {
   actor: Actor
   /** The reason, if one is given. */
   words: Words | null
+  signature: Signature | null
   idempotency: IdempotencyInput | null
 }
 
@@ -51,13 +53,22 @@ function operationOf(name: TransitionName) {
       const own = input.actor.asDeputy ? undefined : await change(trx, name, input, input.actor)
       const { order, actor } = own ?? (await changeForAnother(trx, name, input))
       const kind = order.status === to ? event : 'approval-given'
-      await recordEvent(trx, actor, orderEvent(kind, order, input.words))
+      const signed = input.signature && (await useSignature(trx, input.signature, order, actor))
+      await recordEvent(trx, actor, orderEvent(kind, order, input.words, signed))
       return { version: order.version }
     })
 }
 
+/** Undefined if this right does not suffice. */
 async function change(trx: Trx, name: TransitionName, input: TransitionInput, actor: Actor) {
-  const order = await changeStatus(trx, name, { ...input, actor })
+  const { signature } = input
+  if (signature !== null && faultFor(signature, actor) !== undefined) {
+    const decision = await findDecision(trx, input.id, name, { ...actor, isSigned: true })
+    // The statement does not fit the right that is used: the first that suffices.
+    if (decision?.refusal === undefined) throw await refusal(trx, name, input, actor)
+    return undefined
+  }
+  const order = await changeStatus(trx, name, { ...input, actor: { ...actor, isSigned: signature !== null } })
   return order && { order, actor }
 }
 
@@ -67,8 +78,10 @@ async function change(trx: Trx, name: TransitionName, input: TransitionInput, ac
  */
 async function changeForAnother(trx: Trx, name: TransitionName, input: TransitionInput) {
   const { actor } = input
-  const { permission, byDeputies } = transitions[name]
-  const actors = byDeputies ? inEach(actor, await authoritiesOf(trx, actor, permission, !actor.asDeputy)) : []
+  const { permission } = transitions[name]
+  const actors = isDecision(name)
+    ? inEach(actor, await authoritiesOf(trx, actor, permission, !actor.asDeputy))
+    : []
   for (const deputy of actors.filter((each) => each !== actor)) {
     const changed = await change(trx, name, input, deputy)
     if (changed !== undefined) return changed
@@ -83,18 +96,21 @@ async function refusal(
   input: TransitionInput,
   actor: Actor,
 ): Promise<Problem> {
-  const { id, acceptedVersions } = input
+  const { id, acceptedVersions, signature } = input
   const { from, to, permission } = transitions[name]
   await requireStanding(trx, actor, actor.for === undefined ? permission : neededOfDeputies)
   if (actor.asDeputy && actor.for === undefined) return permissionDenied(permission)
-  const order = await findDecision(trx, id, name, actor)
+  const order = await findDecision(trx, id, name, { ...actor, isSigned: signature !== null })
   if (order === undefined) return new Problem('order-not-found')
   requireVersion(acceptedVersions, order.version)
+  const headers = { etag: versionTag(order.version) }
+  const fault = signature && order.refusal === undefined ? faultFor(signature, actor) : undefined
+  if (fault !== undefined) return signatureInvalid(fault)
   const code = order.refusal ?? 'concurrency-conflict'
   const { role } = order.rules
   const [states, done] = [from.map(nameOfStatus).join(' or '), nameOfStatus(to)]
   return new Problem(code, {
-    headers: { etag: versionTag(order.version) },
+    headers,
     ...(code === 'role-needed' && { detail: `One approver must hold the role ${role}.`, members: { role } }),
     ...(code === otherState[from[0]] && {
       detail: `Only an order that is ${states.toLowerCase()} can be ${done.toLowerCase()}.`,

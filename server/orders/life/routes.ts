@@ -5,7 +5,7 @@ import { pageLinks, pageRequest } from '../../http/paging.ts'
 import { acceptedVersions, cacheControl, etagHeader, ifMatchHeader } from '../../http/preconditions.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { refusalsOf } from '../conditions.ts'
-import { type TransitionName, transitions } from '../order.ts'
+import { isDecision, type TransitionName, transitions } from '../order.ts'
 import {
   changeHeaders,
   idParameter,
@@ -17,6 +17,7 @@ import {
   revalidate,
   sendChanged,
 } from '../requests.ts'
+import { prepareDecisions } from './decisions.ts'
 import { readApprovals, readHistory } from './history.ts'
 import { notesLimit } from './life.ts'
 import { receiptOf } from './receipt.ts'
@@ -27,9 +28,12 @@ import {
   OrderApprovals,
   OrderReceipt,
   PaginatedListOfOrderEvent,
+  PrepareDecisionsCommand,
+  PreparedDecisions,
   RejectOrderCommand,
   WithdrawOrderCommand,
 } from './schemas.ts'
+import { readSignature, signatureHeader } from './signature.ts'
 
 interface TransitionDescription {
   summary: string
@@ -57,7 +61,7 @@ const descriptions: Record<TransitionName, TransitionDescription> = {
 }
 
 const transitionRoute = (name: TransitionName) => {
-  const { permission, by, byDeputies } = transitions[name]
+  const { permission, by, isDecision: byDeputies } = transitions[name]
   const { body, ...description } = descriptions[name]
   const tagged = [etagHeader]
   return route(`PATCH /v1/orders/:id/${name}`, {
@@ -66,7 +70,7 @@ const transitionRoute = (name: TransitionName) => {
     byDeputies,
     problems: [...refusalsOf(name), ...idempotencyProblems],
     parameters: idParameter,
-    requestHeaders: [ifMatchHeader, ...changeHeaders],
+    requestHeaders: [ifMatchHeader, ...(isDecision(name) ? [signatureHeader] : []), ...changeHeaders],
     responseHeaders: {
       204: [etagHeader, replayedHeader],
       ...(by !== 'anyone' && { 403: tagged }),
@@ -79,11 +83,15 @@ const transitionRoute = (name: TransitionName) => {
       const { stamp, idempotency } = readChange(request, parts)
       const { reason = null } = (request.body ?? {}) as { reason?: string | null }
       const { kind, permissions } = callerOf(request)
+      const id = requireOrderId(request)
+      const signed = isDecision(name)
+        ? await readSignature(parts, request, { action: name, id, reason })
+        : null
       const changed = await parts.db.write(`${name}Order`, {
-        id: requireOrderId(request),
+        id,
         acceptedVersions: acceptedVersions(request.headers['if-match']),
         actor: { ...stamp, isService: kind === 'client', asDeputy: !permissions.has(permission) },
-        words: reason === null ? null : newWords(reason),
+        ...(signed ?? { words: reason === null ? null : newWords(reason), signature: null }),
         idempotency,
       })
       return sendChanged(reply, changed)
@@ -96,6 +104,20 @@ const names = Object.keys(transitions) as TransitionName[]
 /** What happens to an order after its creation (section 14 of the contract). */
 export const lifeRoutes: Routes<OrderParts> = {
   ...Object.fromEntries(names.map((name) => [`${name}Order`, transitionRoute(name)])),
+  prepareDecisions: route('POST /v1/orders/decisions', {
+    summary: 'Prepare signed decisions',
+    description:
+      'Statements that say what approving or rejecting these orders would do now, and request options for `navigator.credentials.get`: one touch signs them all, because the challenge is the root of the RFC 9162 tree over the statements. Check that the statements say what you mean before you ask for the touch. Then send each decision with its `Decision-Signature`, within five minutes. Nothing is stored.',
+    access: transitions.approve.permission,
+    byDeputies: true,
+    problems: [
+      ...refusalsOf('approve').filter((code) => code !== 'decision-signature-invalid'),
+      'passkeys-unavailable',
+    ],
+    body: PrepareDecisionsCommand,
+    response: { 200: PreparedDecisions },
+    handler: (parts, request) => prepareDecisions(parts, callerOf(request), request.body),
+  }),
   addNote: route('POST /v1/orders/:id/notes', {
     summary: 'Add a note to an order',
     description: `In any state. The order does not change; the note is kept in its history. An order can have ${notesLimit} notes.`,

@@ -1,9 +1,21 @@
 import { eventKinds, type Person } from '../../audit/audit.ts'
 import { answerOf, flag, instant, int32, nullable, text } from '../../http/answers.ts'
-import { bodyOf, type Field, orNull, queryOf } from '../../http/fields.ts'
+import {
+  anyText,
+  bodyOf,
+  Fault,
+  type Field,
+  int32Field,
+  listOf,
+  orNull,
+  queryOf,
+  refined,
+} from '../../http/fields.ts'
 import { directionField, pageNumberField, pageSchema, pageSizeField } from '../../http/paging.ts'
 import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
+import { PasskeyRequestOptions } from '../../http/webauthn.ts'
+import { parseUuid } from '../../ids.ts'
 
 const wordsLimit = 1_000
 
@@ -26,6 +38,60 @@ export const WithdrawOrderCommand = bodyOf('WithdrawOrderCommand', 'Why the orde
 
 export const AddNoteCommand = bodyOf('AddNoteCommand', 'A note on an order.', {
   text: legibleText(wordsLimit, 'The note.', 'Called the customer, who confirms the total.', { lines: true }),
+})
+
+const ordersLimit = 100
+
+const orderId: Field<string> = refined(
+  anyText,
+  text('Id of the order.', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57', { format: 'uuid' }),
+  (given) => parseUuid(given) ?? new Fault('format', 'must be a UUID.'),
+)
+
+export const PrepareDecisionsCommand = bodyOf('PrepareDecisionsCommand', 'Decisions to sign by one touch.', {
+  action: refined(
+    anyText,
+    text('What to do: approve or reject.', 'approve', { enum: ['approve', 'reject'] }),
+    (given) =>
+      given === 'approve' || given === 'reject' ? given : new Fault('unknown', 'must be approve or reject.'),
+  ),
+  orders: listOf(
+    {
+      id: orderId,
+      version: int32Field(1, 2_147_483_647, {
+        pattern: '^[1-9]\\d*$',
+        description: 'Row version that was read: the number in its entity tag.',
+        examples: [1],
+      }),
+    },
+    {
+      limit: ordersLimit,
+      description: `1 to ${ordersLimit} orders, each once.`,
+      judge(entries, report) {
+        const seen = new Set<string | undefined>()
+        for (const [index, { id }] of entries.entries()) {
+          if (id !== undefined && seen.has(id)) report(index, 'id', new Fault('repeated', 'must not repeat.'))
+          seen.add(id)
+        }
+      },
+    },
+  ),
+  reason: { ...reasonField, isOptional: true },
+})
+
+export const PreparedDecisions = answerOf('PreparedDecisions', undefined, {
+  statements: Type.Array(
+    text('Canonical JSON (RFC 8785) of one decision.', '{"action":"approve","by":"ann"}'),
+    {
+      description: 'One for each order, in the order of the request. They are what is signed, to the byte.',
+    },
+  ),
+  textSalt: nullable(
+    'string',
+    'Salt of the reason in `textHash` of the statements; null without a reason.',
+    null,
+  ),
+  options: PasskeyRequestOptions,
 })
 
 const eventId = text('Id of the event.', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58', { format: 'uuid' })
@@ -81,13 +147,18 @@ export const OrderApprovals = answerOf('OrderApprovals', undefined, {
     examples: [1042],
   }),
   required: int32('How many approvals the order needs, by the policy when it was created.', 2),
-  given: Type.Array(Type.Object({ by, byId, atUtc, ...absentPerson }), {
-    description: 'In the order of the log.',
-  }),
+  given: Type.Array(
+    Type.Object({
+      ...{ by, byId, atUtc, ...absentPerson },
+      signed: flag('Whether the approver signed it with a passkey.', false),
+    }),
+    { description: 'In the order of the log.' },
+  ),
   selfApproval: flag('Whether the creator may approve the order.', false),
   services: flag('Whether services may approve the order.', false),
   role: nullable('string', 'The role that at least one approver must hold; null for none.', 'Finance'),
-  mayApprove: flag('Whether the caller may approve it now.', true),
+  passkey: flag('Whether each approval must be signed with a passkey.', false),
+  mayApprove: flag('Whether the caller may approve it now, if need be with a signature.', true),
   mayApproveFor: Type.Unsafe<Person | null>(
     orNull({
       ...Type.Object({ id: int32('Id of the account.', 4), name: text('User name.', 'ann') }),

@@ -17,6 +17,9 @@ export interface Decision {
   number: number
   version: number
   status: OrderStatus
+  customer: string
+  /** Ten-thousandths. */
+  total: number
   rules: Rules
   /** Undefined if the caller may. */
   refusal: ProblemCode | undefined
@@ -28,19 +31,29 @@ export async function findDecision(
   name: TransitionName,
   asking: Asking,
 ): Promise<Decision | undefined> {
+  return (await findDecisions(db, [id], name, asking)).get(id)
+}
+
+/** By the ids of the orders that exist. */
+export async function findDecisions(
+  db: Db,
+  ids: readonly string[],
+  name: TransitionName,
+  asking: Asking,
+): Promise<Map<string, Decision>> {
   const conditions = conditionsOf(name)
   const holding = conditions.map(({ holds }, index) => sql`${holds(asking)} as ${sql.ref(`holds_${index}`)}`)
   const { rows } = await sql<
-    RuleColumns & Omit<Decision, 'rules' | 'refusal'> & Record<`holds_${number}`, unknown>
+    RuleColumns & Omit<Decision, 'rules' | 'refusal'> & Record<`holds_${number}`, unknown> & { id: string }
   >`
-    select number, version, status, ${ruleColumns}, ${sql.join(holding)} from orders where id = ${id}`.execute(
-    db,
-  )
-  const [row] = rows
-  if (row === undefined) return undefined
-  const { number, version, status } = row
-  const refusal = conditions.find((_, index) => !row[`holds_${index}`])?.refusal
-  return { number, version, status, rules: rulesOf(row), refusal }
+    select id, number, version, status, customer, total_e4 as total, ${ruleColumns}, ${sql.join(holding)}
+    from orders where id in (${sql.join(ids)})`.execute(db)
+  const decisions = rows.map((row): [string, Decision] => {
+    const { id, number, version, status, customer, total } = row
+    const refusal = conditions.find((_, index) => !row[`holds_${index}`])?.refusal
+    return [id, { number, version, status, customer, total: Number(total), rules: rulesOf(row), refusal }]
+  })
+  return new Map(decisions)
 }
 
 interface Change {
@@ -66,6 +79,7 @@ export async function changeStatus(
     isService,
     via: standing?.via,
     isDeputy: actor.for !== undefined,
+    isSigned: actor.isSigned === true,
     versions: null,
   }
   const values = {
@@ -91,6 +105,7 @@ interface Shape {
   isService: boolean
   via: Standing['via'] | undefined
   isDeputy: boolean
+  isSigned: boolean
   /** The versions of If-Match. Null allows any, and `one` is the `version` of the values. */
   versions: number[] | 'one' | null
 }
@@ -135,13 +150,14 @@ function statusUpdate(db: Db, shape: Shape, values: Values) {
     .returning(['id', 'version', 'customer', 'total_e4 as total', 'status'])
 }
 
-function askingOf({ isService, via, isDeputy }: Shape, values: Values) {
+function askingOf({ isService, via, isDeputy, isSigned }: Shape, values: Values) {
   const { byId, nowMilliseconds, absentId, sessionId, credentialsChangedAt } = values
   const standing: Standing | undefined =
     via && (via === 'session' ? { via, sessionId } : { via, credentialsChangedAt })
   return {
     byId,
     isService,
+    isSigned,
     nowMilliseconds,
     standing,
     for: isDeputy ? { id: absentId, name: '' } : undefined,

@@ -78,14 +78,15 @@ export interface Approver {
 /** Five approvers and a creator: no row needs more accounts. */
 const approversLimit = 6
 
-/** Enabled accounts that could approve an order of these rules now, by their role and kind alone. */
+/** Enabled accounts that could approve an order of these rules now, by role, kind and passkeys alone. */
 export async function findApprovers(
   db: Db,
-  { services, role }: Pick<Rules, 'services' | 'role'>,
+  { services, role, passkey }: Pick<Rules, 'services' | 'role' | 'passkey'>,
   nowMilliseconds: number,
 ): Promise<Approver[]> {
   const holdsRole = sql`exists (select 1 from principal_roles as held
     where held.principal_id = principals.id and held.role = ${role})`
+  const hasPasskey = sql`exists (select 1 from passkeys where passkeys.principal_id = principals.id)`
   const { rows } = await sql<{ id: number; creates: number }>`
     select id, case when ${creates(sql`principals.id`)}
       or exists (select 1 from clients where owner_id = principals.id and ${creates(sql`clients.principal_id`)})
@@ -97,6 +98,7 @@ export async function findApprovers(
       where permission = ${sql.lit(transitions.approve.permission)} and enabled = 1
         and (kind = 'user' or ${services ? sql`coalesce(ends_at > ${nowMilliseconds}, true)` : sql`false`})
         and ${role === null ? sql`true` : holdsRole}
+        and ${passkey ? hasPasskey : sql`true`}
       limit ${approversLimit}) as principals`.execute(db)
   return rows.map(({ id, creates }) => ({ id, creates: creates === 1 }))
 }

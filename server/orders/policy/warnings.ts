@@ -32,11 +32,13 @@ async function warningOf(db: Db, row: PolicyRow, now: number): Promise<PolicyWar
 
 /** Both lists are complete, unless they have more accounts than any row needs. */
 function faultOf(
-  { approvals, selfApproval, services, role }: Rules,
+  { approvals, selfApproval, services, role, passkey }: Rules,
   approvers: readonly Approver[],
   holders: readonly Approver[],
 ): [WarningCode, string] | undefined {
-  const [one, several] = services ? ['account', 'accounts'] : ['person', 'people']
+  const signers = passkey ? ' with a passkey' : ''
+  const [one, several] =
+    services && !passkey ? ['account', 'accounts'] : [`person${signers}`, `people${signers}`]
   const holding = role === null ? '' : ` with the role ${role}`
   if (approvers.length === 0) return ['nobody', `No enabled ${one} may approve orders.`]
   if (holders.length === 0) {

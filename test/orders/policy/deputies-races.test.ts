@@ -107,7 +107,7 @@ describe('fifty approvals at once by people, deputies and services', () => {
     const standing = { via: 'bearer', credentialsChangedAt } as const
     const stamp = { ...machineStamp(service.now()), eventId: randomUUID(), by, byId, standing }
     const actor = { ...stamp, isService: kind === 'client', asDeputy: !approves }
-    const input = { id, acceptedVersions: null, words: null, idempotency: null, actor }
+    const input = { id, acceptedVersions: null, words: null, signature: null, idempotency: null, actor }
     return service.db.write('approveOrder', input).then(
       () => true,
       (problem) => {

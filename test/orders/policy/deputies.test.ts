@@ -188,7 +188,7 @@ describe('a deputy', () => {
     const standing = { via: 'bearer', credentialsChangedAt: changed } as const
     const caller = { by: bo.userName, byId: bo.id, isService: false, standing }
     const actor = { ...stampOf(), ...caller, for: { id: carl.id, name: carl.userName } }
-    const input = { id, acceptedVersions: null, words: null, idempotency: null, actor }
+    const input = { id, acceptedVersions: null, words: null, signature: null, idempotency: null, actor }
     await service.db.write('approveOrder', input)
     const [{ forId } = assert.fail()] = (await operator.get(`/v1/orders/${id}/approvals`)).body.given
     assert.equal(forId, ann.id)

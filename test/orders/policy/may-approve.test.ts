@@ -210,7 +210,7 @@ describe('whether someone may approve an order', () => {
     const actor = { ...stamp({ eventId: newOrderedId(now), nowMilliseconds: now, by, standing }), byId }
     try {
       await service.db.write('approveOrder', {
-        ...{ id, acceptedVersions: null, words: null, idempotency: null },
+        ...{ id, acceptedVersions: null, words: null, signature: null, idempotency: null },
         actor: { ...actor, isService: kind === 'client', asDeputy: !permissions.has('Orders.Approve') },
       })
     } catch (problem) {

@@ -59,9 +59,16 @@ describe('setApprovalPolicy', () => {
       ]
       assert.equal((await put(rows)).status, 200)
       assert.deepEqual(await rowsNow(), [
-        { from: 0, approvals: 1, selfApproval: true, services: false, role: null },
-        { from: 0.0001, approvals: 5, selfApproval: false, services: true, role: null },
-        { from: 99_999_999_999.9999, approvals: 2, selfApproval: true, services: true, role: null },
+        { from: 0, approvals: 1, selfApproval: true, services: false, role: null, passkey: false },
+        { from: 0.0001, approvals: 5, selfApproval: false, services: true, role: null, passkey: false },
+        {
+          from: 99_999_999_999.9999,
+          approvals: 2,
+          selfApproval: true,
+          services: true,
+          role: null,
+          passkey: false,
+        },
       ])
     })
 
@@ -89,8 +96,8 @@ describe('setApprovalPolicy', () => {
       assert.ok(Math.abs(at - service.now()) < 60_000)
       assert.deepEqual(JSON.parse(data), {
         rows: [
-          { approvals: 1, from: '0', selfApproval: true, services: true, role: null },
-          { approvals: 2, from: '1250.5', selfApproval: true, services: true, role: null },
+          { approvals: 1, from: '0', selfApproval: true, services: true, role: null, passkey: false },
+          { approvals: 2, from: '1250.5', selfApproval: true, services: true, role: null, passkey: false },
         ],
       })
     })

@@ -95,6 +95,7 @@ describe('the row that applies when an order is created', () => {
         selfApproval: true,
         services: true,
         role: null,
+        passkey: false,
         mayApprove: true,
         mayApproveFor: null,
         reason: null,

@@ -10,6 +10,7 @@ import {
 } from '../../support/accounts.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { insertOrders, orderRow, replaceOrders } from '../../support/orders.ts'
+import { newPasskey } from '../../support/passkeys.ts'
 import { firstPolicy, policyRow, putPolicy } from '../../support/policy.ts'
 import { assertFaults } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
@@ -106,6 +107,18 @@ describe('a policy is warned of rows that too few could satisfy', () => {
     assert.deepEqual(await warnings({ approvals: 3 }), [])
     await approvers(3)
     assert.deepEqual(await warnings({ approvals: 5, selfApproval: false }), [])
+  })
+
+  it('only people with a passkey count where each approval must be signed', async () => {
+    await approvers(2)
+    const row = { approvals: 1, services: true, passkey: true }
+    const nobody = 'No enabled person with a passkey may approve orders.'
+    assert.deepEqual(await warnings(row), [[0, 'nobody', nobody]])
+    const [one] = await approvers(1)
+    await newPasskey(service, one ?? assert.fail())
+    const only = 'Only one person with a passkey may approve orders.'
+    assert.deepEqual(await warnings(row), [[0, 'only-one', only]])
+    assert.deepEqual(await warnings({ ...row, passkey: false }), [])
   })
 
   it('so is the owner of a service that creates orders', async () => {

@@ -231,7 +231,7 @@ describe('a change of an order', () => {
     knows('b', 1)
     queries.setQueryData(approvalsQuery('a').queryKey, {
       ...{ number: 1, required: 2, given: [], selfApproval: true, services: true },
-      ...{ mayApprove: true, mayApproveFor: null, role: null, reason: null },
+      ...{ mayApprove: true, mayApproveFor: null, role: null, passkey: false, reason: null },
     })
     await happens(approval('a'))
     assert.equal(queries.getQueryData(orderQuery('a').queryKey), undefined)

@@ -5,10 +5,17 @@ import type { OrderApprovals } from '../../../web/src/orders/order.ts'
 
 /** `count` approvals of those `required` are given. */
 function approvals(required: number, count: number, reason: string | null = null): OrderApprovals {
-  const one = { by: 'mara', byId: 1, atUtc: '2026-11-20T10:00:00.000Z', for: null, forId: null }
+  const one = {
+    by: 'mara',
+    byId: 1,
+    atUtc: '2026-11-20T10:00:00.000Z',
+    for: null,
+    forId: null,
+    signed: false,
+  }
   const given = Array.from({ length: count }, () => one)
   const may = { mayApprove: reason === null, mayApproveFor: null, reason }
-  return { number: 1, required, given, selfApproval: true, services: true, role: null, ...may }
+  return { number: 1, required, given, selfApproval: true, services: true, role: null, passkey: false, ...may }
 }
 
 describe('the approvals of an order', () => {

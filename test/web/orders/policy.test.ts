@@ -4,9 +4,9 @@ import { nextInWords, type PolicyRow, rowFor, ruleInWords } from '../../../web/s
 
 describe('the rules of a policy in words', () => {
   it('say how many approvals are needed, and from whom', () => {
-    const row = { approvals: 1, selfApproval: true, services: true, role: null }
+    const row = { approvals: 1, selfApproval: true, services: true, role: null, passkey: false }
     assert.equal(ruleInWords(row), 'one approval; the creator and services may approve')
-    const strict = { approvals: 5, selfApproval: false, services: false, role: null }
+    const strict = { approvals: 5, selfApproval: false, services: false, role: null, passkey: false }
     assert.equal(ruleInWords(strict), 'five approvals, from people other than the creator')
     assert.equal(
       ruleInWords({ ...strict, role: 'Finance' }),
@@ -20,7 +20,7 @@ describe('the rules of a policy in words', () => {
 })
 
 const row = (given: Partial<PolicyRow> = {}): PolicyRow => ({
-  ...{ from: 0, approvals: 1, selfApproval: true, services: true, role: null },
+  ...{ from: 0, approvals: 1, selfApproval: true, services: true, role: null, passkey: false },
   ...given,
 })
 

@@ -9,7 +9,7 @@ import {
   wireRowsOf,
 } from '../../../web/src/policy/rows.ts'
 
-const rule = { approvals: 1, selfApproval: true, services: true, role: null }
+const rule = { approvals: 1, selfApproval: true, services: true, role: null, passkey: false }
 const row = (text: string, given: Partial<DraftRow> = {}): DraftRow => ({
   ...rule,
   key: text,

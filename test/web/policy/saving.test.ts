@@ -8,7 +8,7 @@ const { policyQuery } = await import('../../../web/src/orders/queries.ts')
 const { isConflict, savePolicy } = await import('../../../web/src/policy/queries.ts')
 const { dropDraft } = await import('../../../web/src/ui/draft.ts')
 
-const rule = { selfApproval: true, services: true, role: null }
+const rule = { selfApproval: true, services: true, role: null, passkey: false }
 const one = [{ from: '0', approvals: 1, ...rule }]
 const two = [
   { from: '0', approvals: 1, ...rule },

@@ -9,6 +9,7 @@ const row = (given: Partial<PolicyRow> = {}): PolicyRow => ({
   selfApproval: true,
   services: true,
   role: null,
+  passkey: false,
   ...given,
 })
 

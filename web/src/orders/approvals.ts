@@ -18,6 +18,7 @@ export function givenWords({ required, given }: Counted): string {
 const reasons: Partial<Record<ProblemCode, string>> = {
   'self-approval': 'You or one of your services created this order, so someone else must approve it.',
   'already-approved-by-you': 'You already approved it.',
+  'passkey-needed': 'You need a passkey to sign it. You can add one in My account.',
   'permission-denied': 'Your role does not include approving orders.',
 }
 

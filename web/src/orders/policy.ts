@@ -8,6 +8,8 @@ export interface PolicyRow {
   services: boolean
   /** A role that one of the approvers must hold. */
   role: string | null
+  /** Whether each approval must be signed with a passkey, which services cannot do. */
+  passkey: boolean
 }
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
@@ -17,12 +19,18 @@ export const approvalsInWords = ({ approvals }: Pick<PolicyRow, 'approvals'>) =>
   `${inWords(approvals)} ${approvals === 1 ? 'approval' : 'approvals'}`
 
 /** Such as "two approvals, from people other than the creator". */
-export function ruleInWords({ role, ...rule }: Omit<PolicyRow, 'from'>): string {
-  if (role === null) return giversInWords(rule)
-  return `${giversInWords(rule)}; ${rule.approvals === 1 ? 'the' : 'one'} approver must have the role ${role}`
+export function ruleInWords({ role, passkey, ...rule }: Omit<PolicyRow, 'from'>): string {
+  const isOne = rule.approvals === 1
+  return [
+    giversInWords({ ...rule, services: rule.services && !passkey }),
+    ...(role === null ? [] : [`${isOne ? 'the' : 'one'} approver must have the role ${role}`]),
+    ...(passkey ? [isOne ? 'signed with a passkey' : 'each signed with a passkey'] : []),
+  ].join('; ')
 }
 
-function giversInWords({ approvals, selfApproval, services }: Omit<PolicyRow, 'from' | 'role'>): string {
+type Givers = Pick<PolicyRow, 'approvals' | 'selfApproval' | 'services'>
+
+function giversInWords({ approvals, selfApproval, services }: Givers): string {
   const count = approvalsInWords({ approvals })
   if (selfApproval && services) return `${count}; the creator and services may approve`
   if (selfApproval) return `${count}, from people only; the creator may approve`
@@ -44,13 +52,15 @@ interface Creator {
 
 /** What an order will need under these rules, such as "2 approvals, not yours". */
 export function nextInWords(row: PolicyRow, creator: Creator): string {
-  const { approvals, services, role } = row
+  const { approvals, role, passkey } = row
+  const services = row.services && !passkey
   const isOne = approvals === 1
   const giver = isOne ? (services ? 'someone' : 'a person') : 'people'
   const withRole = isOne && role !== null ? ` with the role ${role}` : ''
   const by = services && withRole === '' ? '' : ` by ${giver}${withRole}`
   const further = isOne || role === null ? '' : `; one approver must have the role ${role}`
-  return `${approvals} ${isOne ? 'approval' : 'approvals'}${by}${ownInWords(row, creator)}${further}`
+  const signed = passkey ? (isOne ? '; signed with a passkey' : '; each signed with a passkey') : ''
+  return `${approvals} ${isOne ? 'approval' : 'approvals'}${by}${ownInWords(row, creator)}${further}${signed}`
 }
 
 /** Which of the approvals the creator can give. */

@@ -25,7 +25,7 @@ export const policyQuery = queryOptions({
   queryKey: ['policy'],
   queryFn: async ({ signal }): Promise<Policy> => {
     const { data, response } = await client.GET('/v1/approval-policy', { signal })
-    const rows = data.rows.map((row) => ({ ...row, role: row.role ?? null }))
+    const rows = data.rows.map((row) => ({ ...row, role: row.role ?? null, passkey: row.passkey ?? false }))
     return { rows, etag: response.headers.get('etag') ?? '' }
   },
 })

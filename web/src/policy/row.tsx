@@ -25,6 +25,7 @@ interface RowProps {
 const checks = [
   ['selfApproval', 'Creator may approve'],
   ['services', 'Services may approve'],
+  ['passkey', 'Signed with a passkey'],
 ] as const
 
 /** The fields of one row. The first row begins at 0 and cannot be removed. */

@@ -27,7 +27,8 @@ export function draftOf(rows: readonly PolicyRow[]): DraftRow[] {
 /** One approval more than the row above, from people other than the creator. */
 export function rowAfter(rows: readonly DraftRow[]): DraftRow {
   const approvals = Math.min(5, (rows.at(-1)?.approvals ?? 0) + 1)
-  return { key: crypto.randomUUID(), text: '', approvals, selfApproval: false, services: false, role: null }
+  const rule = { approvals, selfApproval: false, services: false, role: null, passkey: false }
+  return { key: crypto.randomUUID(), text: '', ...rule }
 }
 
 /** The value of each row's total, in the order of the rows. */

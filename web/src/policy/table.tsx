@@ -14,8 +14,9 @@ export function PolicyTable({ rows, caption }: { rows: readonly PolicyRow[]; cap
         ['Total', (row) => fromInWords(row, rows.length === 1)],
         ['Approvals', ({ approvals }) => approvals],
         ['By its creator', ({ selfApproval }) => (selfApproval ? 'Yes' : 'No')],
-        ['By services', ({ services }) => (services ? 'Yes' : 'No')],
+        ['By services', ({ services, passkey }) => (services && !passkey ? 'Yes' : 'No')],
         ['Role', ({ role }) => role ?? 'Any'],
+        ['Passkey', ({ passkey }) => (passkey ? 'Yes' : 'No')],
       ]}
     />
   )

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { isIP } from 'node:net'
 import { Problem } from '../../../http/problems.ts'
-import type { Challenge } from './challenges.ts'
+import type { Challenge } from '../../../touch.ts'
 
 /** To whom a passkey belongs: the relying party of WebAuthn Level 3. */
 export interface RelyingParty {
@@ -142,6 +142,14 @@ export async function verifyAssertion(
     })
     return verified ? { counter: authenticationInfo.newCounter, challenge } : undefined
   })
+}
+
+/**
+ * Whether the authenticator may have been cloned (WebAuthn Level 3 §6.1.1). One that does not count always
+ * sends 0.
+ */
+export function hasCountedBack(counter: number, before: number): boolean {
+  return counter < before || (counter === before && before > 0)
 }
 
 /**

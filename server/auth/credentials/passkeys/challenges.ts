@@ -1,19 +1,13 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { newOpaqueId } from '../../../ids.ts'
+import type { Challenge } from '../../../touch.ts'
 
 /** What a touch is for. A decision is signed over another kind of challenge: the root of a tree. */
 export type Purpose = 'enrolment' | 'sign-in' | 'confirmation'
 
 /** Who may answer a challenge: nobody is known before a sign-in. */
 export type Answerer = { principalId: number; signInId: string } | null
-
-/** What a challenge says about itself. */
-export interface Challenge {
-  /** Kept from the use of the challenge until `expiresAt`, so that it works only once. */
-  nonce: string
-  expiresAt: number
-}
 
 export const challengeLifetimeMilliseconds = 5 * 60_000
 

@@ -6,12 +6,12 @@ import type { Stamp } from '../../../audit/audit.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
 import { requireStanding } from '../../../standing.ts'
+import { type Challenge, takeChallenge } from '../../../touch.ts'
 import { type PasskeyData, recordChange, requireAccount } from '../../accounts/accounts.ts'
 import { lockAdministration } from '../../accounts/roles/administrators.ts'
 import { lockAccount, lockVersion, updateCredentialsDate } from '../../accounts/store.ts'
 import { deletePasskeys } from '../../accounts/users/store.ts'
 import type { NewPasskey } from './ceremonies.ts'
-import type { Challenge } from './challenges.ts'
 import {
   basisOf,
   endSignInsBy,
@@ -20,7 +20,6 @@ import {
   insertPasskey,
   type PresentedSignIn,
   passkeysLimit,
-  takeChallenge,
   updateName,
 } from './store.ts'
 

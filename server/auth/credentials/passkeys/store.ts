@@ -1,9 +1,9 @@
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
+import { type Challenge, type Touch, takeChallenge, usePasskey } from '../../../touch.ts'
 import { removal } from '../../../upkeep.ts'
 import { selectCredentials, toCredentials, type UserCredentials } from '../../accounts/users/store.ts'
-import type { Challenge } from './challenges.ts'
 
 /** A passkey as its owner sees it. Instants in milliseconds. */
 export interface StoredPasskey {
@@ -161,23 +161,6 @@ export async function hasServed(db: Db, { nonce }: Challenge): Promise<boolean> 
   return used !== undefined
 }
 
-/** Returns false if the challenge was used before. */
-export async function takeChallenge(trx: Trx, { nonce, expiresAt }: Challenge): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await trx
-    .insertInto('used_challenges')
-    .values({ nonce, expires_at: expiresAt })
-    .onConflict((conflict) => conflict.column('nonce').doNothing())
-    .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows === 1n
-}
-
-/** A valid signature that was not used yet. */
-export interface Touch {
-  passkeyId: string
-  counter: number
-  challenge: Challenge
-}
-
 /**
  * Uses the touch of a sign-in, once: of any number of simultaneous uses, exactly one succeeds. Returns the
  * passkey; null if the password was given instead. Throws `invalid-credentials` also if the passkey is gone,
@@ -189,18 +172,11 @@ export async function takeTouch(
 ): Promise<string | null> {
   const { principalId, touch, nowMilliseconds } = signIn
   if (touch === null) return null
-  const { passkeyId, counter, challenge } = touch
+  const { passkeyId: id, counter, challenge } = touch
   const isFresh = await takeChallenge(trx, challenge)
-  const { numUpdatedRows } = await trx
-    .updateTable('passkeys')
-    .set({ counter, last_used_at: nowMilliseconds })
-    .where('id', '=', passkeyId)
-    .where('principal_id', '=', principalId)
-    // An authenticator that does not count always sends 0.
-    .where('counter', counter === 0 ? '=' : '<', counter)
-    .executeTakeFirst()
-  if (!isFresh || numUpdatedRows !== 1n) throw new Problem('invalid-credentials')
-  return passkeyId
+  const isUsed = await usePasskey(trx, { id, principalId, counter, nowMilliseconds })
+  if (!isFresh || !isUsed) throw new Problem('invalid-credentials')
+  return id
 }
 
 /** How many people have passkeys for other host names only, and how many of them have no password. */

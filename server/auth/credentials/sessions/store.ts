@@ -2,10 +2,11 @@ import { sql } from '#kysely'
 import { prepared, unseen } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
+import type { Touch } from '../../../touch.ts'
 import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
-import { findPasskey, type Touch, takeTouch } from '../passkeys/store.ts'
+import { findPasskey, takeTouch } from '../passkeys/store.ts'
 
 /** A session that its account has not ended. Instants in milliseconds. */
 export interface StandingSession {

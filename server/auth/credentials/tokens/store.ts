@@ -1,10 +1,11 @@
 import { sql } from '#kysely'
 import { prepared, unseen, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
+import type { Touch } from '../../../touch.ts'
 import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials } from '../../accounts/store.ts'
-import { type Touch, takeTouch } from '../passkeys/store.ts'
+import { takeTouch } from '../passkeys/store.ts'
 
 export interface CreateRefreshFamilyInput extends CheckedCredentials {
   /** Null if the password was checked. */

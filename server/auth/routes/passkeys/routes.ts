@@ -4,6 +4,7 @@ import { noContent } from '../../../http/fields.ts'
 import type { PageRequest } from '../../../http/paging.ts'
 import { Problem } from '../../../http/problems.ts'
 import { callerOf, locationHeader, type Routes, route } from '../../../http/route.ts'
+import { PasskeyRequestOptions } from '../../../http/webauthn.ts'
 import {
   algorithms,
   handleOf,
@@ -30,7 +31,6 @@ import {
   AddPasskeyResponse,
   PaginatedListOfPasskey,
   PasskeyCreationOptions,
-  PasskeyRequestOptions,
   RenamePasskeyCommand,
 } from './schemas.ts'
 

@@ -3,6 +3,7 @@ import { anyText, bodyOf, exactBodyOf, Fault, type Field, objectOf, refined } fr
 import { pageSchema } from '../../../http/paging.ts'
 import { Type } from '../../../http/schema.ts'
 import { legibleText } from '../../../http/text.ts'
+import { challenge, credentials, rpId, timeout, userVerification } from '../../../http/webauthn.ts'
 import { optional } from '../administration/fields.ts'
 
 /** Base64url without padding, as the JSON forms of WebAuthn have it. */
@@ -63,23 +64,6 @@ export const RenamePasskeyCommand = exactBodyOf('RenamePasskeyCommand', 'A new n
   name: legibleText(64, 'What its owner calls it.', 'Phone'),
 })
 
-const challenge = text('Can be signed once, within five minutes.', 'Y291bnRlcnNpZ246c2lnbi1pbjox')
-const timeout = int32('How long a browser may take, in milliseconds.', 300_000)
-const userVerification = Type.Unsafe<'required'>({
-  type: 'string',
-  enum: ['required'],
-  description: 'The authenticator checks who touches it.',
-  examples: ['required'],
-})
-const rpId = text('Host name of the public address.', 'orders.example.com')
-const credentials = (description: string) =>
-  Type.Array(
-    Type.Object({ type: text('`public-key`.', 'public-key'), id: text('Id.', 'Aq7n3v0yT1u8w7x6') }),
-    {
-      description,
-    },
-  )
-
 export const PasskeyCreationOptions = answerOf(
   'PasskeyCreationOptions',
   '`PublicKeyCredentialCreationOptionsJSON` of WebAuthn Level 3.',
@@ -103,18 +87,6 @@ export const PasskeyCreationOptions = answerOf(
       userVerification,
     }),
     attestation: text('`none`.', 'none'),
-  },
-)
-
-export const PasskeyRequestOptions = answerOf(
-  'PasskeyRequestOptions',
-  '`PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3.',
-  {
-    challenge,
-    timeout,
-    rpId,
-    allowCredentials: credentials('The passkeys that may answer; empty for any.'),
-    userVerification,
   },
 )
 

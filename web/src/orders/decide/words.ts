@@ -15,6 +15,7 @@ const endings = [
   'own',
   'twice',
   'role',
+  'unsigned',
   'changed',
   'gone',
   'denied',
@@ -44,6 +45,8 @@ const refusals: Partial<Record<ProblemCode, Ending>> = {
   'self-approval': 'own',
   'already-approved-by-you': 'twice',
   'role-needed': 'role',
+  'passkey-needed': 'unsigned',
+  'decision-signature-invalid': 'changed',
   'precondition-failed': 'changed',
   'concurrency-conflict': 'changed',
 }
@@ -87,6 +90,10 @@ function outcomeOf(ending: Ending, action: ActionName): Outcome {
     role: {
       why: 'It also needs someone with a role that you do not have.',
       sum: (count) => `${count} also ${needs(count)} someone with a role that you do not have.`,
+    },
+    unsigned: {
+      why: 'Your approval must be signed with a passkey.',
+      sum: (count) => `${count} must be signed with a passkey.`,
     },
     changed: {
       why: `It has changed and was not ${done}.`,

@@ -1,0 +1,68 @@
+import type { FastifyRequest } from 'fastify'
+import { callerOf } from '../http/route.ts'
+import type { Challenge, Touch } from '../touch.ts'
+import {
+  hasCountedBack,
+  isHandleOf,
+  type PasskeyAnswer,
+  relyingPartyOf,
+  requireRelyingParty,
+  verifyAssertion,
+} from './credentials/passkeys/ceremonies.ts'
+import { challengeLifetimeMilliseconds } from './credentials/passkeys/challenges.ts'
+import { findPasskey, findPasskeys, hasServed } from './credentials/passkeys/store.ts'
+import { type AuthParts, logEvent } from './login.ts'
+
+/** Signatures by the passkeys of a caller, over what another slice gives them to sign. */
+export class Touches {
+  readonly #parts: Pick<AuthParts, 'db' | 'publicUrl'>
+
+  constructor(parts: Pick<AuthParts, 'db' | 'publicUrl'>) {
+    this.#parts = parts
+  }
+
+  issuer(): string {
+    return this.#parts.publicUrl()
+  }
+
+  /**
+   * Request options (WebAuthn Level 3 §5.5) for a touch by this account. Undefined if it has no passkey.
+   * Throws `passkeys-unavailable`.
+   */
+  async options(principalId: number, challenge: string) {
+    const { db, publicUrl } = this.#parts
+    const { id: rpId } = requireRelyingParty(publicUrl())
+    const passkeys = await findPasskeys(db.read, principalId)
+    if (passkeys.length === 0) return undefined
+    const allowCredentials = passkeys.map(({ id }) => ({ type: 'public-key', id }))
+    const timeout = challengeLifetimeMilliseconds
+    return { challenge, timeout, rpId, allowCredentials, userVerification: 'required' } as const
+  }
+
+  /**
+   * Undefined unless a passkey of the caller has signed this challenge, and has counted on, unless the
+   * challenge was used before: one touch may decide many orders.
+   */
+  async verify(
+    request: FastifyRequest,
+    answer: PasskeyAnswer,
+    challenge: Challenge,
+  ): Promise<Touch | undefined> {
+    const { db, publicUrl } = this.#parts
+    const { id: principalId } = callerOf(request)
+    const party = relyingPartyOf(publicUrl())
+    const found = await findPasskey(db.read, answer.id)
+    const { userHandle } = answer.response
+    if (party === undefined || found?.principalId !== principalId || !isHandleOf(userHandle, principalId)) {
+      return undefined
+    }
+    const read = (given: string) => (given === challenge.nonce ? challenge : undefined)
+    const assertion = await verifyAssertion(party, answer, found, read)
+    if (assertion === undefined) return undefined
+    if (hasCountedBack(assertion.counter, found.counter) && !(await hasServed(db.read, challenge))) {
+      logEvent(request, 'passkey-counter-went-back', { principalId })
+      return undefined
+    }
+    return { passkeyId: found.id, ...assertion }
+  }
+}

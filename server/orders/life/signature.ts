@@ -1,0 +1,171 @@
+import type { FastifyRequest } from 'fastify'
+import {
+  type Assertion,
+  challengeFrom,
+  type DecisionStatement,
+  type KeptSignature,
+} from '../../../client/src/decision.ts'
+import { textHashOf, type Words } from '../../audit/audit.ts'
+import type { Trx } from '../../db/tables.ts'
+import { Problem } from '../../http/problems.ts'
+import { callerOf, header } from '../../http/route.ts'
+import { type Touch, takeChallenge, usePasskey } from '../../touch.ts'
+import type { Asking } from '../conditions.ts'
+import type { Decided } from '../event.ts'
+import { type DecisionName, decimalOf } from '../order.ts'
+import type { OrderParts } from '../requests.ts'
+
+/** A signature that holds, as far as the request alone can show it. */
+export interface Signed {
+  statement: DecisionStatement
+  touch: Touch
+  kept: KeptSignature
+}
+
+/** What `Decision-Signature` brought: a signature, or why it does not count. */
+export type Signature = Signed | { fault: string }
+
+/** The salted text of the reason and the signature that covers it. */
+export interface SignedWords {
+  words: Words | null
+  signature: Signature | null
+}
+
+export const signatureHeader = header(
+  'Decision-Signature',
+  'Base64url of the JSON `{statement, textSalt, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey.',
+  { maxLength: 8_192, pattern: '^[A-Za-z0-9_-]+$', example: 'eyJzdGF0ZW1lbnQiOiJ7XCJhY3Rpb24i' },
+)
+
+/** In base64url. A statement has some 700 bytes, a path of 100 at most 7 hashes. */
+const headerLimit = 8_192
+
+interface Request {
+  action: DecisionName
+  id: string
+  reason: string | null
+}
+
+/**
+ * The signature of a request, checked against everything but the order, which only the write can do. Null
+ * without the header.
+ */
+export async function readSignature(
+  parts: OrderParts,
+  request: FastifyRequest,
+  decided: Request,
+): Promise<(SignedWords & { signature: Signature }) | null> {
+  const given = request.headers['decision-signature']
+  if (given === undefined) return null
+  const read = typeof given === 'string' ? parse(given) : undefined
+  if (read === undefined) {
+    const form = 'base64url of JSON with statement, textSalt, index, size, path and credential'
+    return { words: null, signature: { fault: `it must be ${form}, ${headerLimit} characters at most` } }
+  }
+  const words = decided.reason === null ? null : { text: decided.reason, salt: read.textSalt ?? '' }
+  return { words, signature: await check(parts, request, { ...decided, words }, read) }
+}
+
+async function check(
+  { statements, touches, clock }: OrderParts,
+  request: FastifyRequest,
+  { action, id, words }: Omit<Request, 'reason'> & { words: Words | null },
+  { textSalt: _, ...given }: Header,
+): Promise<Signature> {
+  const statement = statements.read(given.statement)
+  if (statement === undefined) return { fault: 'the statement is not one of this service' }
+  const { id: byId, userName: by } = callerOf(request)
+  const textHash = words && textHashOf(words)
+  const expected = { action, by, byId, textHash, iss: touches.issuer() }
+  const facts = Object.entries(expected) as [keyof typeof expected, unknown][]
+  const differing = facts.filter(([name, value]) => statement[name] !== value).map(([name]) => name)
+  if (statement.order.id !== id) differing.push('order.id' as never)
+  if (differing.length > 0) return { fault: differs(differing) }
+  const expiresAt = Date.parse(statement.until)
+  if (expiresAt <= clock()) return { fault: 'the statement has expired' }
+  const challenge = await challengeFrom(given).catch(() => undefined)
+  if (challenge === undefined) return { fault: 'the path does not fit the place of the statement' }
+  const touch = await touches.verify(request, given.credential, { nonce: challenge, expiresAt })
+  if (touch === undefined) return { fault: 'no passkey of this account has signed the statement' }
+  return { statement, touch, kept: given }
+}
+
+/** Why the signature does not count for the caller in this right; undefined if it does, as far as is known. */
+export function faultFor(signature: Signature, asking: Asking): string | undefined {
+  if ('fault' in signature) return signature.fault
+  const { for: absent, forId } = signature.statement
+  const isSame = absent === (asking.for?.name ?? null) && forId === (asking.for?.id ?? null)
+  return isSame ? undefined : differs(['for'])
+}
+
+/**
+ * Compares the statement with the order as it was before this change, and uses the touch. Any number of
+ * statements may be under one touch; its first use compares the counter. Throws `decision-signature-invalid`.
+ */
+export async function useSignature(
+  trx: Trx,
+  signature: Signature,
+  { version, customer, total }: Decided,
+  { byId: principalId, nowMilliseconds }: { byId: number; nowMilliseconds: number },
+): Promise<KeptSignature> {
+  if ('fault' in signature) throw signatureInvalid(signature.fault)
+  const { statement, touch, kept } = signature
+  const order = { version: version - 1, customer, total: decimalOf(total) }
+  const names = Object.keys(order) as (keyof typeof order)[]
+  const differing = names.filter((name) => statement.order[name] !== order[name])
+  if (differing.length > 0) throw signatureInvalid(differs(differing))
+  const isFirst = await takeChallenge(trx, touch.challenge)
+  const counter = isFirst ? touch.counter : null
+  if (!(await usePasskey(trx, { id: touch.passkeyId, principalId, counter, nowMilliseconds }))) {
+    throw signatureInvalid('the passkey was removed meanwhile, or was used again')
+  }
+  return kept
+}
+
+const differs = (names: readonly string[]) => `the statement has another ${names.join(', another ')}`
+
+export function signatureInvalid(fault: string): Problem {
+  const detail = `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`
+  const errors = [{ header: 'Decision-Signature', code: 'mismatch', detail }]
+  return new Problem('decision-signature-invalid', { detail, errors })
+}
+
+type Header = KeptSignature & { textSalt: string | null }
+
+const base64url = /^[A-Za-z0-9_-]+$/
+const isBase64url = (value: unknown): value is string => typeof value === 'string' && base64url.test(value)
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+/** Undefined for anything else. Members that are not kept, such as `type` of the credential, are ignored. */
+function parse(text: string): Header | undefined {
+  if (text.length > headerLimit || !isBase64url(text)) return undefined
+  try {
+    const json = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64url'))
+    const { statement, textSalt, index, size, path, credential } = JSON.parse(json)
+    const isWhole =
+      typeof statement === 'string' &&
+      statement.isWellFormed() &&
+      (textSalt === null || (typeof textSalt === 'string' && /^[0-9a-f]{32}$/.test(textSalt))) &&
+      isCount(index) &&
+      isCount(size) &&
+      Array.isArray(path) &&
+      path.every((hash) => typeof hash === 'string' && /^[A-Za-z0-9+/]{43}=$/.test(hash))
+    const kept = isWhole ? readCredential(credential) : undefined
+    return kept && { statement, textSalt, index, size, path, credential: kept }
+  } catch {
+    return undefined
+  }
+}
+
+function readCredential({ id, response }: Assertion): Assertion | undefined {
+  const { clientDataJSON, authenticatorData, signature, userHandle = null } = response
+  const texts = [
+    id,
+    clientDataJSON,
+    authenticatorData,
+    signature,
+    ...(userHandle === null ? [] : [userHandle]),
+  ]
+  if (!texts.every(isBase64url)) return undefined
+  return { id, response: { clientDataJSON, authenticatorData, signature, userHandle } }
+}

@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, it } from 'node:test'
+import { spellStatement, verifyDecision } from '../../../client/src/decision.ts'
+import { Statements } from '../../../server/orders/statements.ts'
+import { bearerOf, machineOf, newClient, newUser, signIn, type TestUser } from '../../support/accounts.ts'
+import { Passkey } from '../../support/authenticator.ts'
+import type { Client } from '../../support/client.ts'
+import { decide, headerOf, type Presented, prepare, sign, touch } from '../../support/decisions.ts'
+import { storedEvents } from '../../support/kept-log.ts'
+import { createdId } from '../../support/orders.ts'
+import { addPasskey, newPasskey, signInOptions } from '../../support/passkeys.ts'
+import { approvalState, approve, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { setUp, testService } from '../../support/service.ts'
+
+interface Signer extends TestUser {
+  caller: Client
+  passkey: Passkey
+}
+
+describe('a decision that is signed with a passkey', () => {
+  const service = testService()
+  putsPolicyBack(service)
+  const operator = setUp(() => service.bearer('operator'))
+
+  async function signer(...roles: string[]): Promise<Signer> {
+    const user = await newUser(service, { roles })
+    const passkey = await newPasskey(service, user)
+    return { ...user, passkey, caller: await bearerOf(service, user) }
+  }
+  const ann = setUp(() => signer('Admin'))
+  const bo = setUp(() => signer('Admin'))
+
+  async function strictOrder(row: Parameters<typeof policyRow>[0] = {}): Promise<string> {
+    await putPolicy(service, [policyRow({ passkey: true, ...row })])
+    return createdId(operator, { customer: 'Acme', total: 1250.5 })
+  }
+  async function strictOrders(count: number): Promise<string[]> {
+    const first = await strictOrder()
+    const others = Array.from({ length: count - 1 }, () => createdId(operator, { customer: 'Acme' }))
+    return [first, ...(await Promise.all(others))]
+  }
+  const statusOf = async (id: string) => (await approvalState(service, id)).status
+  const eventOf = async (id: string) => {
+    const event = (await storedEvents(service.db.read, id)).at(-1) ?? assert.fail()
+    return { ...event, data: JSON.parse(event.data) }
+  }
+  const one = async ({ caller, passkey }: Signer, id: string, more: Parameters<typeof sign>[3] = {}) =>
+    (await sign(caller, passkey, { orders: [id] }, more))[0] ?? assert.fail()
+
+  async function refusedSignature(
+    { caller }: Signer,
+    id: string,
+    presented: unknown,
+    detail: RegExp,
+    options: Parameters<typeof decide>[3] = {},
+  ) {
+    const before = await approvalState(service, id)
+    const answer = await decide(caller, id, presented, options)
+    assertProblem(answer, 400, 'decision-signature-invalid')
+    assert.match(answer.body.detail, detail)
+    assert.deepEqual(await approvalState(service, id), before)
+  }
+
+  describe('counts', () => {
+    for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
+      it(`by ${algorithm}, and the log keeps what anybody can check without the service`, async () => {
+        const user = await newUser(service, { roles: ['Admin'] })
+        const browser = await signIn(service, user)
+        await browser.fetchAntiforgeryToken()
+        const passkey = new Passkey({ algorithm })
+        assert.equal((await addPasskey(browser, passkey)).status, 201)
+        const id = await strictOrder()
+        const [signed] = await sign(browser, passkey, { orders: [id] })
+        assert.equal((await decide(browser, id, signed)).status, 204)
+        const { kind, data } = await eventOf(id)
+        assert.equal(kind, 'approved')
+        const { textSalt: _, credential, ...kept } = signed ?? assert.fail()
+        const { id: credentialId, response } = credential
+        assert.deepEqual(data.signature, { ...kept, credential: { id: credentialId, response } })
+        const statement = await verifyDecision(data.signature, { kty: '', ...passkey.jwk })
+        assert.deepEqual(statement.order, { id, version: 1, customer: 'Acme', total: '1250.5' })
+        assert.deepEqual([statement.by, statement.byId, statement.for], [user.userName, user.id, null])
+      })
+    }
+
+    it('forty times under one touch, each alone', async () => {
+      const ids = await strictOrders(40)
+      const all = await sign(ann.caller, ann.passkey, { orders: ids })
+      const answers = await Promise.all(ids.map((id, index) => decide(ann.caller, id, all[index])))
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [204])
+      for (const id of ids) {
+        const { data } = await eventOf(id)
+        assert.equal((await verifyDecision(data.signature, { kty: '', ...ann.passkey.jwk })).order.id, id)
+      }
+    })
+
+    it('once, however often and at how many instances it comes at the same time', async () => {
+      const id = await strictOrder({ approvals: 2 })
+      const signed = await one(ann, id)
+      const answers = await Promise.all(Array.from({ length: 50 }, () => decide(ann.caller, id, signed)))
+      const statuses = answers.map(({ status }) => status).sort()
+      assert.equal(statuses.filter((status) => status === 204).length, 1)
+      assert.equal((await approvalState(service, id)).approvals_given, 1)
+    })
+
+    it('for a rejection, whose reason can still be erased', async () => {
+      const id = await strictOrder()
+      const reason = 'Too dear.'
+      const [signed] = await sign(ann.caller, ann.passkey, { action: 'reject', orders: [id], reason })
+      assert.equal((await decide(ann.caller, id, signed, { reason })).status, 204)
+      const { text, text_salt, text_hash, data } = await eventOf(id)
+      assert.deepEqual([text, text_salt], [reason, signed?.textSalt])
+      assert.equal(JSON.parse(data.signature.statement).textHash, text_hash)
+      assert.equal('textSalt' in data.signature, false)
+    })
+
+    it('where the policy does not ask for one, too', async () => {
+      const id = await strictOrder({ passkey: false })
+      assert.equal((await decide(ann.caller, id, await one(ann, id))).status, 204)
+      const { given } = (await ann.caller.get(`/v1/orders/${id}/approvals`)).body
+      assert.deepEqual(
+        given.map(({ signed }: { signed: boolean }) => signed),
+        [true],
+      )
+    })
+  })
+
+  describe('is needed where the policy says so', () => {
+    it('by everybody: session, bearer, service, also with a replayed key', async () => {
+      const id = await strictOrder({ services: true })
+      const browser = await signIn(service, ann)
+      await browser.fetchAntiforgeryToken()
+      const machine = await machineOf(service, await newClient(service, ['Admin']))
+      for (const caller of [browser, ann.caller, machine]) {
+        assertProblem(await approve(caller, id), 403, 'passkey-needed')
+        assertProblem(await approve(caller, id, { 'idempotency-key': 'k1' }), 403, 'passkey-needed')
+      }
+      assertProblem(await decide(machine, id, await one(ann, id)), 403, 'passkey-needed')
+      assert.equal(await statusOf(id), 0)
+    })
+
+    it('and a person without a passkey may not approve, nor prepare it', async () => {
+      const id = await strictOrder()
+      const user = await newUser(service, { roles: ['Admin'] })
+      const caller = await bearerOf(service, user)
+      const may = async (who: Client) => {
+        const { passkey, mayApprove, reason } = (await who.get(`/v1/orders/${id}/approvals`)).body
+        const waiting = (await who.get(`/v1/orders?filter=waits:me AND id=${id}`)).body.totalCount
+        return [passkey, mayApprove, reason, waiting]
+      }
+      assert.deepEqual(await may(caller), [true, false, 'passkey-needed', 0])
+      assert.deepEqual(await may(ann.caller), [true, true, null, 1])
+      assertProblem(await prepare(caller, { orders: [id] }), 403, 'passkey-needed')
+    })
+  })
+
+  describe('counts for nothing', () => {
+    it('on its own portal’s word: a statement that this service did not make', async () => {
+      const id = await strictOrder()
+      const answer = await prepare(ann.caller, { orders: [id] })
+      const statement = JSON.parse(answer.body.statements[0])
+      const forged = new Statements(randomBytes(32)).make(statement, service.now())
+      for (const text of [forged, spellStatement({ ...statement, until: '2099-01-01T00:00:00.000Z' })]) {
+        const [signed] = await touch(ann.passkey, { ...answer.body, statements: [text] })
+        await refusedSignature(ann, id, signed, /not one of this service/)
+      }
+    })
+
+    it('if any member of the statement is altered', async () => {
+      const id = await strictOrder()
+      const signed = await one(ann, id)
+      const statement = JSON.parse(signed.statement)
+      const altered = {
+        typ: 'x',
+        iss: 'https://other.example.com',
+        action: 'reject',
+        order: { ...statement.order, total: '1250.6' },
+        textHash: 'a'.repeat(64),
+        by: 'x',
+        byId: 1,
+        for: 'x',
+        forId: 1,
+        nonce: randomBytes(32).toString('base64url'),
+        until: '2099-01-01T00:00:00.000Z',
+      }
+      for (const [name, value] of Object.entries(altered)) {
+        const text = spellStatement({ ...statement, [name]: value })
+        await refusedSignature(ann, id, { ...signed, statement: text }, /not one of this service/)
+      }
+    })
+
+    it('if it is for another action, order, version, person or reason', async () => {
+      const [id, other] = [await strictOrder(), await strictOrder()]
+      const signed = await one(ann, id)
+      await refusedSignature(ann, other, signed, /another order/)
+      await refusedSignature(bo, id, signed, /another by, another byId/)
+      const [rejection] = await sign(ann.caller, ann.passkey, {
+        action: 'reject',
+        orders: [id],
+        reason: 'No.',
+      })
+      await refusedSignature(ann, id, rejection, /another action, another textHash/)
+      await refusedSignature(ann, id, rejection, /another textHash/, { reason: 'Yes.' })
+      const twice = await strictOrder({ approvals: 2 })
+      const early = await one(ann, twice)
+      assert.equal((await decide(bo.caller, twice, await one(bo, twice))).status, 204)
+      await refusedSignature(ann, twice, early, /another version/)
+    })
+
+    it('if it has expired', async () => {
+      const id = await strictOrder()
+      const signed = await one(ann, id)
+      service.advance(5 * 60_000)
+      await refusedSignature(ann, id, signed, /expired/)
+    })
+
+    const manners = {
+      'user verification was not done': { flags: 0x19 },
+      'nobody touched it': { flags: 0x1c },
+      'the origin only begins like ours': { origin: 'https://orders.example.com.evil.example' },
+      'a frame of another origin asked': { crossOrigin: true },
+      'it belongs to another host': { rpId: 'example.com' },
+      'it was an enrolment': { type: 'webauthn.create' },
+      'another challenge was signed': { challenge: randomBytes(32).toString('base64url') },
+      'it names another account': { userHandle: Buffer.from('account 1').toString('base64url') },
+    }
+    for (const [name, manner] of Object.entries(manners)) {
+      it(`if ${name}`, async () => {
+        const id = await strictOrder()
+        await refusedSignature(ann, id, await one(ann, id, manner), /No passkey of this account/)
+      })
+    }
+
+    it('if a touch for a sign-in is shown for it, or the other way round', async () => {
+      const id = await strictOrder()
+      const signed = await one(ann, id)
+      const credential = ann.passkey.get(await signInOptions(service))
+      await refusedSignature(ann, id, { ...signed, credential }, /No passkey of this account/)
+      const answer = await service.client().post('/v1/auth/session/passkey', signed)
+      assertProblem(answer, 401, 'invalid-credentials')
+    })
+
+    it('if the passkey is another person’s, unknown, or was removed', async () => {
+      const id = await strictOrder()
+      const answer = (await prepare(ann.caller, { orders: [id] })).body
+      for (const passkey of [bo.passkey, new Passkey()]) {
+        const [signed] = await touch(passkey, answer)
+        await refusedSignature(ann, id, signed, /No passkey of this account/)
+      }
+      const carl = await signer('Admin')
+      const browser = await signIn(service, carl)
+      await browser.fetchAntiforgeryToken()
+      const signed = (await sign(browser, carl.passkey, { orders: [id] }))[0]
+      assert.equal((await browser.send('DELETE', `/v1/auth/passkeys/${carl.passkey.id}`)).status, 204)
+      await refusedSignature({ ...carl, caller: browser }, id, signed, /No passkey of this account/)
+    })
+
+    it('if its counter went back: the authenticator may have been cloned', async () => {
+      const carl = await signer('Admin')
+      const [first, second, third] = await strictOrders(3)
+      const [early, late] = [
+        await one(carl, first ?? '', { counter: 4 }),
+        await one(carl, second ?? '', { counter: 5 }),
+      ]
+      assert.equal((await decide(carl.caller, second ?? '', late)).status, 204)
+      await refusedSignature(carl, first ?? '', early, /No passkey of this account/)
+      const same = await one(carl, third ?? '', { counter: 5 })
+      await refusedSignature(carl, third ?? '', same, /No passkey of this account/)
+    })
+
+    it('if its place in the tree does not fit', async () => {
+      const [id = '', other = ''] = await strictOrders(2)
+      const [signed, second] = await sign(ann.caller, ann.passkey, { orders: [id, other] })
+      const places: Partial<Presented>[] = [
+        { index: 1 },
+        { size: 1 },
+        { size: 3 },
+        { index: 2 },
+        { path: [] },
+        { path: second?.path ?? [] },
+        { path: [...(signed?.path ?? []), ...(signed?.path ?? [])] },
+        { size: 2 ** 53 - 1 },
+      ]
+      for (const place of places) {
+        await refusedSignature(ann, id, { ...signed, ...place }, / path does not fit|No passkey of this/)
+      }
+      assert.equal((await decide(ann.caller, id, signed)).status, 204)
+    })
+
+    it('if the header is anything else', async () => {
+      const id = await strictOrder()
+      const signed = await one(ann, id)
+      const { credential, ...rest } = signed
+      const broken = [
+        null,
+        [],
+        {},
+        rest,
+        { ...signed, index: -1 },
+        { ...signed, index: 1e400 },
+        { ...signed, path: ['x'] },
+        { ...signed, path: Array.from({ length: 200 }, () => 'A'.repeat(43)) },
+        { ...signed, textSalt: 1 },
+        { ...signed, statement: '\ud800' },
+        { ...signed, credential: { ...credential, id: 'a b' } },
+        { ...signed, credential: { id: credential.id } },
+        JSON.parse('{"__proto__": {"statement": "x"}}'),
+      ]
+      for (const presented of broken) await refusedSignature(ann, id, presented, /base64url of JSON|not one/)
+      for (const text of ['', 'x', '%', 'bnVsbA==', 'a'.repeat(8_193)]) {
+        const answer = await approve(ann.caller, id, { 'decision-signature': text })
+        assert.ok([400, 431].includes(answer.status), answer.text)
+      }
+      assert.equal(await statusOf(id), 0)
+    })
+  })
+
+  it('says first what is wrong without it: 404, 412, 409, 403', async () => {
+    const id = await strictOrder({ selfApproval: false })
+    const signed = { ...(await one(ann, id)), index: 9 }
+    const stale = { headers: { 'if-match': '"v9"' } }
+    assertProblem(await decide(ann.caller, id.replace(/.$/, 'x'), signed), 404, 'order-not-found')
+    assertProblem(await decide(ann.caller, id, signed, stale), 412, 'precondition-failed')
+    const own = await createdId(ann.caller)
+    assertProblem(await decide(ann.caller, own, signed), 403, 'self-approval')
+    assert.equal((await decide(ann.caller, id, await one(ann, id))).status, 204)
+    assertProblem(await decide(ann.caller, id, signed), 409, 'order-not-pending')
+  })
+
+  it('is part of what an Idempotency-Key stands for', async () => {
+    const id = await strictOrder({ approvals: 2 })
+    const [signed, other] = [await one(ann, id), await one(ann, id)]
+    const headers = { 'idempotency-key': 'k2' }
+    const first = await decide(ann.caller, id, signed, { headers })
+    const again = await decide(ann.caller, id, signed, { headers })
+    assert.deepEqual([first.status, again.status], [204, 204])
+    assert.equal(again.headers.get('idempotency-replayed'), 'true')
+    assertProblem(await decide(ann.caller, id, other, { headers }), 422, 'idempotency-key-reused')
+    assertProblem(await approve(ann.caller, id, headers), 422, 'idempotency-key-reused')
+    assert.ok(headerOf(signed)['decision-signature'].length < 8_192)
+  })
+})
