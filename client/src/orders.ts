@@ -14,6 +14,8 @@ export interface ChangeOptions {
   idempotencyKey?: string
   /** IANA name. By default the time zone of the account. */
   timeZone?: string
+  /** Of approve and reject: a value of `signDecisions`. */
+  signature?: string
   signal?: AbortSignal
   /** Continues after its page is closed: see `Calls`. */
   keepalive?: boolean
@@ -42,6 +44,11 @@ export interface Orders {
    * `role-needed`, `passkey-needed`, `decision-signature-invalid`.
    */
   approve(id: string, options?: ChangeOptions): Changed
+  /** What to sign, for `signDecisions`. Throws what the first decision that is refused would throw. */
+  prepareDecisions(
+    wanted: Schemas['PrepareDecisionsCommand'],
+    reading?: Reading,
+  ): Promise<Exchange<Schemas['PreparedDecisions']>>
   reject(id: string, reason: string, options?: ChangeOptions): Changed
   /** Throws `not-the-creator` for anyone else. */
   withdraw(id: string, reason?: string, options?: ChangeOptions): Changed
@@ -56,10 +63,11 @@ export interface Orders {
 export function ordersOf({ GET, POST, PATCH, each, export: exportList }: Calls): Orders {
   const one = (id: string, reading: Reading = {}) => ({ params: { path: { id } }, ...reading })
   const change = (id: string, options: ChangeOptions = {}) => {
-    const { idempotencyKey = crypto.randomUUID(), timeZone, ifUnchanged: read, ...rest } = options
+    const { idempotencyKey = crypto.randomUUID(), timeZone, signature, ifUnchanged: read, ...rest } = options
     const header = {
       'Idempotency-Key': idempotencyKey,
       ...(timeZone !== undefined && { 'Time-Zone': timeZone }),
+      ...(signature !== undefined && { 'Decision-Signature': signature }),
       ...(read && ifUnchanged(read)),
     }
     return { params: { path: { id }, header }, ...rest }
@@ -79,6 +87,7 @@ export function ordersOf({ GET, POST, PATCH, each, export: exportList }: Calls):
         return exportList('/v1/orders/events', 'text/event-stream', { headers, signal })
       }, options),
     approve: (id, options) => PATCH('/v1/orders/{id}/approve', change(id, options)),
+    prepareDecisions: (body, reading) => POST('/v1/orders/decisions', { body, ...reading }),
     reject: (id, reason, options) =>
       PATCH('/v1/orders/{id}/reject', { ...change(id, options), body: { reason } }),
     withdraw: (id, reason, options) =>

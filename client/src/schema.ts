@@ -3113,7 +3113,7 @@ export interface components {
              *       "approvalsMissing"
              *     ]
              */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "mayApprove")[];
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "version" | "passkey" | "mayApprove")[];
             /**
              * @description Whether every account that can read orders sees the view. Sharing needs the permission Views.Share.
              * @example false
@@ -3459,7 +3459,7 @@ export interface components {
              *       "approvalsMissing"
              *     ]
              */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "mayApprove")[];
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "version" | "passkey" | "mayApprove")[];
             /**
              * @description Whether every account that can read orders sees the view.
              * @example false
@@ -9061,7 +9061,7 @@ export interface operations {
                  */
                 paginated?: boolean | string;
                 /**
-                 * @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns.
+                 * @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `version`, `passkey`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `version`: Row version: the number in its entity tag. `passkey`: Whether each approval must be signed with a passkey. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns.
                  * @example createdBy,approvalsMissing
                  */
                 columns?: string;

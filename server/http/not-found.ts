@@ -47,7 +47,9 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
   /** Matches as the router does: an escaped slash separates no segments (`decodeURI` keeps it). */
   function findMethods(url: string): Set<string> | undefined {
     const path = decodeURI(url)
-    return byUrl.values().find(({ pattern }) => pattern.test(path))?.methods
+    const fits = ({ pattern }: { pattern: RegExp }) => pattern.test(path)
+    // `/v1/orders/decisions` also looks like one of `/v1/orders/:id`.
+    return (byUrl.get(path.replace(/\/$/, '')) ?? byUrl.values().find(fits))?.methods
   }
 
   function answerKnownPath(request: FastifyRequest, reply: FastifyReply, methods: Set<string>): FastifyReply {

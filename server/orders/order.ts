@@ -247,6 +247,18 @@ export const furtherColumns = {
     expression: `case status when ${awaitingApproval} then approvals_needed - approvals_given else 0 end`,
     description: 'How many approvals are still needed; 0 unless the order is pending.',
   },
+  version: {
+    kind: 'count',
+    nullable: false,
+    expression: 'version',
+    description: 'Row version: the number in its entity tag.',
+  },
+  passkey: {
+    kind: 'flag',
+    nullable: false,
+    expression: '(passkey_needed = 1)',
+    description: 'Whether each approval must be signed with a passkey.',
+  },
   mayApprove: {
     kind: 'flag',
     nullable: false,

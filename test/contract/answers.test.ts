@@ -82,20 +82,6 @@ describe('the live description knows every answer', () => {
     await viewer.get(`${order}/history?pageSize=1&order=desc`)
   })
 
-  it('about signed decisions', async () => {
-    const id = await createdId(bearer)
-    await bearer.post('/v1/orders/decisions', {})
-    await prepare(bearer, { orders: [id] })
-    await decide(bearer, id, {})
-    const user = await newUser(service, { roles: ['Admin'] })
-    const passkey = await newPasskey(service, user)
-    const signer = judged(await bearerOf(service, user))
-    for (const version of [1, 9]) await prepare(signer, { orders: [{ id, version }] })
-    const [signed] = await sign(signer, passkey, { orders: [id] })
-    await decide(signer, id, signed)
-    await prepare(signer, { orders: [{ id, version: 2 }] })
-  })
-
   it('about orders that are rejected, withdrawn and noted', async () => {
     const reason = { reason: 'Ordered twice.' }
     const rejected = `/v1/orders/${await createdId(bearer)}`
@@ -267,6 +253,20 @@ describe('the live description knows every answer', () => {
     await bearer.send('DELETE', `/v1/users/${user.id}/passkeys/${others[0]?.id}`)
     await browser.send('DELETE', `/v1/auth/passkeys/${others[1]?.id}`)
     await browser.send('DELETE', '/v1/auth/passkeys/x')
+  })
+
+  it('about signed decisions', async () => {
+    const id = await createdId(bearer)
+    await bearer.post('/v1/orders/decisions', {})
+    await prepare(bearer, { orders: [id] })
+    await decide(bearer, id, {})
+    const user = await newUser(service, { roles: ['Admin'] })
+    const passkey = await newPasskey(service, user)
+    const signer = judged(await bearerOf(service, user))
+    for (const version of [1, 9]) await prepare(signer, { orders: [{ id, version }] })
+    const [signed] = await sign(signer, passkey, { orders: [id] })
+    await decide(signer, id, signed)
+    await prepare(signer, { orders: [{ id, version: 2 }] })
   })
 
   it('about links and the caller’s own account', async () => {

@@ -119,6 +119,7 @@ const good: Record<string, fc.Arbitrary<string>> = {
     fc.stringMatching(/^"[a-z ]{1,20}"$/),
     fc.constantFrom('a', 'b', '"a"', '"\\""', 'x'.repeat(255), `"${'x'.repeat(255)}"`),
   ),
+  'Decision-Signature': fc.constantFrom('e30', 'eyJzdGF0ZW1lbnQiOiJ4In0', 'x', 'A'.repeat(8_192)),
   'Last-Event-ID': fc.constantFrom('0', '1', '1043', '999999999999999', '-1', '1e400', 'x', ''),
   Background: fc.constantFrom('?1', '?0', '?1;a=1', 'x', ''),
   Prefer: fc.constantFrom('return=minimal', 'return=representation', 'wait=5, Return = "minimal"', 'x', ''),
@@ -126,6 +127,10 @@ const good: Record<string, fc.Arbitrary<string>> = {
 
 /** Keyed by header: the code of its refusal, and texts that are refused. */
 const bad: Record<string, { code: string; texts: fc.Arbitrary<string> }> = {
+  'Decision-Signature': {
+    code: 'decision-signature-invalid',
+    texts: fc.constantFrom('', 'a b', '%', 'bnVsbA==', 'A'.repeat(8_193)),
+  },
   'Time-Zone': {
     code: 'invalid-time-zone',
     texts: fc.oneof(

@@ -49,7 +49,7 @@ describe('getOrderApprovals', () => {
           body.given,
           times.map((atUtc, index) => {
             const user = approvers[index]?.user
-            return { by: user?.userName, byId: user?.id, atUtc, for: null, forId: null }
+            return { by: user?.userName, byId: user?.id, atUtc, for: null, forId: null, signed: false }
           }),
         )
       }

@@ -52,6 +52,7 @@ function runOf(
   return {
     action,
     phase,
+    touch: undefined,
     steps: [{ subject, progress }],
     start: () => done.push('start'),
     startInstead: (other) => done.push(other),

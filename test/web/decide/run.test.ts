@@ -60,7 +60,7 @@ describe('an approval', () => {
 
   it('is shown at once, and announced to the other tabs', async () => {
     approval = () => answerWith(204)
-    assert.equal(await settle(prepare(), 'approve'), true)
+    assert.equal(await settle(prepare(), 'approve', new Map()), true)
     assert.deepEqual(known(), { status: 1, modifiedBy: 'mara' })
     assert.deepEqual(told, [{ kind: 'changed' }])
     assert.equal(refreshes, 0)
@@ -70,7 +70,7 @@ describe('an approval', () => {
     approval = () => answerWith(204)
     required = 2
     const decisions = prepare()
-    await settle(decisions, 'approve')
+    await settle(decisions, 'approve', new Map())
     assert.deepEqual(known(), { status: 0, modifiedBy: null })
     assert.deepEqual(decisions.snapshot.get().steps[0]?.progress, { kind: 'decided', missing: 1 })
   })
@@ -85,7 +85,7 @@ describe('an approval', () => {
     counted = undefined
     keepDraft(placeOf('approve', '1'), 1, 'a reason')
     const decisions = prepare()
-    const settling = settle(decisions, 'approve')
+    const settling = settle(decisions, 'approve', new Map())
     await settled()
     reading.resolve()
     await settling
@@ -98,7 +98,7 @@ describe('an approval', () => {
     approval = () => answerWith(204)
     counted = Promise.reject(new Error('no answer'))
     const decisions = prepare()
-    const settling = settle(decisions, 'approve')
+    const settling = settle(decisions, 'approve', new Map())
     await settled()
     assert.equal(decisions.snapshot.get().steps[0]?.progress.kind, 'retrying')
     counted = undefined
@@ -110,7 +110,7 @@ describe('an approval', () => {
   it('changes nothing for the next person if its person has left in the meantime', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     approval = () => promise
-    const telling = settle(prepare(), 'approve')
+    const telling = settle(prepare(), 'approve', new Map())
     await isThere(2)
     resolve(answerWith(204))
     assert.equal(await telling, false)
@@ -120,7 +120,7 @@ describe('an approval', () => {
 
   it('that is refused for lack of permission has the permissions read again', async () => {
     approval = () => problemWith(403, 'permission-denied')
-    await settle(prepare(), 'approve')
+    await settle(prepare(), 'approve', new Map())
     assert.deepEqual(known(), { status: 0, modifiedBy: null })
     assert.equal(refreshes, 1)
   })
@@ -173,6 +173,7 @@ describe('the way out of the dialog', () => {
         phase,
         steps: [...steps],
         action: 'approve',
+        touch: undefined,
         start: () => done.push('approved'),
         startInstead: () => done.push('approved'),
         stop: () => done.push('stopped'),

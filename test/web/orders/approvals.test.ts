@@ -15,7 +15,16 @@ function approvals(required: number, count: number, reason: string | null = null
   }
   const given = Array.from({ length: count }, () => one)
   const may = { mayApprove: reason === null, mayApproveFor: null, reason }
-  return { number: 1, required, given, selfApproval: true, services: true, role: null, passkey: false, ...may }
+  return {
+    number: 1,
+    required,
+    given,
+    selfApproval: true,
+    services: true,
+    role: null,
+    passkey: false,
+    ...may,
+  }
 }
 
 describe('the approvals of an order', () => {

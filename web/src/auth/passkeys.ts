@@ -21,9 +21,17 @@ export async function makePasskey(options: Schemas['PasskeyCreationOptions']) {
  */
 export async function touch(
   options: Schemas['PasskeyRequestOptions'],
-  { mediation, signal }: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {},
+  asked: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {},
 ) {
   requirePurpose(options.challenge)
+  return touchOver(options, asked)
+}
+
+/** Signs the challenge, whatever it is for: `signDecisions` has checked it, or `touch`. */
+export async function touchOver(
+  options: Schemas['PasskeyRequestOptions'],
+  { mediation, signal }: Pick<CredentialRequestOptions, 'mediation' | 'signal'> = {},
+) {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as PublicKeyCredentialRequestOptionsJSON,
   )
@@ -59,6 +67,9 @@ export function wasCancelled(failure: unknown): boolean {
 export function touchFailure(failure: unknown): string | undefined {
   if (!(failure instanceof DOMException)) return undefined
   if (failure.name === 'InvalidStateError') return 'This device already has a passkey for your account.'
+  if (failure.name === 'NotSupportedError') {
+    return 'This browser cannot use passkeys. Browsers released since March 2025 can.'
+  }
   if (failure.name === 'SecurityError') return 'Passkeys do not work at this address.'
   return wasCancelled(failure) ? 'No passkey was used.' : 'The passkey could not be used.'
 }

@@ -9,6 +9,8 @@ export type ListedOrder = OrderSummary &
     approvedBy?: string | null
     approvalsMissing?: number
     mayApprove?: boolean
+    version?: number
+    passkey?: boolean
   }
 export type OrderApprovals = components['schemas']['OrderApprovals']
 export type OrderEvent = components['schemas']['OrderEvent']

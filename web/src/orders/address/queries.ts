@@ -5,8 +5,8 @@ import { mineFilter, othersFilter, waitingFilter } from '../states.ts'
 import { type ListSearch, parametersOf } from './address.ts'
 import { alwaysAsked } from './columns.ts'
 
-/** The rows of orders that the person may approve have a checkbox. */
-const withBoxes = (columns: string) => `${columns},mayApprove`
+/** The rows of orders that the person may approve have a checkbox. Some approvals must be signed. */
+const withBoxes = (columns: string) => `${columns},mayApprove,passkey,version`
 /** What a list of the usual columns asks for besides summaries. */
 export const usuallyAsked = withBoxes(alwaysAsked)
 

@@ -18,8 +18,9 @@ export function chosenWith(chosen: Chosen, orders: readonly ListedOrder[], isCho
   const changing = orders.filter((order) => isChoosable(order) && chosen.has(order.id) !== isChosen)
   if (changing.length === 0) return chosen
   const next = new Map(chosen)
-  for (const { id, number, customer, total, createdAtUtc, status } of changing) {
-    if (isChosen) next.set(id, { id, number, customer, total, createdAtUtc, status })
+  for (const { id, number, customer, total, createdAtUtc, status, passkey, version } of changing) {
+    const subject = { id, number, customer, total, createdAtUtc, status }
+    if (isChosen) next.set(id, { ...subject, ...(passkey && { signedVersion: version }) })
     else next.delete(id)
   }
   return next

@@ -14,6 +14,8 @@ export interface Subject extends Identity {
   etag?: string | undefined
   /** The reason, for an action that takes one. */
   reason?: string
+  /** The version that a passkey has to sign; undefined if none has to. */
+  signedVersion?: number | undefined
 }
 
 export type Progress =
@@ -53,11 +55,13 @@ export interface Service {
 
 export interface Decisions {
   snapshot: Pick<Observable<Snapshot>, 'get' | 'use'>
+  /** The decisions that a passkey has to sign before the next start. */
+  toSign(): readonly Subject[]
   /**
    * Resolves once nothing is in progress, and never throws. Another call retries every decision without a
-   * final result.
+   * final result. `signatures` are those of `toSign`, by id.
    */
-  start(): Promise<void>
+  start(signatures?: ReadonlyMap<string, string>): Promise<void>
   /**
    * Begins nothing more and tries nothing again. A request that was sent cannot be undone: its answer is
    * awaited.
@@ -98,12 +102,25 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
     if (problemOf(failureOf(progress), 'permission-denied', 'authentication-required')) stop()
   }
 
-  async function start(): Promise<void> {
+  function toSign(): Subject[] {
+    const { steps } = snapshot.get()
+    const isToSign = ({ subject, progress }: Step, at: number) =>
+      subject.signedVersion !== undefined &&
+      mayTryAgain(progress) &&
+      (requests[at]?.signature === undefined || isSignatureRefused(progress))
+    return steps.filter(isToSign).map(({ subject }) => subject)
+  }
+
+  async function start(signatures?: ReadonlyMap<string, string>): Promise<void> {
     const { phase, steps } = snapshot.get()
     if (phase === 'running' || phase === 'stopping') return
+    for (const request of requests) {
+      const signature = signatures?.get(request.id)
+      if (signature !== undefined) Object.assign(request, { signature, idempotencyKey: service.newKey() })
+    }
     halt = new AbortController()
     become({ phase: 'running' })
-    const queue = [...requests.entries()].filter(([at]) => steps[at] && isWorthTrying(steps[at].progress))
+    const queue = [...requests.entries()].filter(([at]) => steps[at] && mayTryAgain(steps[at].progress))
     const work = async () => {
       for (let next = queue.shift(); next && !halt.signal.aborted; next = queue.shift()) {
         await decide(...next)
@@ -113,7 +130,7 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
     become({ phase: 'done' })
   }
 
-  return { snapshot, start, stop }
+  return { snapshot, toSign, start, stop }
 }
 
 /** Tries until there is a final result or the signal aborts. Calls `report` at each step. Never throws. */
@@ -159,6 +176,13 @@ export function isWorthTrying(progress: Progress): boolean {
   const { failure } = progress
   return isPassing(failure) || !(failure instanceof ProblemError) || failure.problem.status >= 500
 }
+
+/** The order has changed, or five minutes have passed: nothing happened, and another touch may succeed. */
+const isSignatureRefused = (progress: Progress) =>
+  problemOf(failureOf(progress), 'decision-signature-invalid') !== undefined
+
+/** Whether another try of the person may succeed. */
+export const mayTryAgain = (progress: Progress) => isWorthTrying(progress) || isSignatureRefused(progress)
 
 export function failureOf(progress: Progress): unknown {
   return 'failure' in progress ? progress.failure : undefined

@@ -7,9 +7,13 @@ import { needWords } from '../approvals.ts'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
 import { approvalsQuery } from '../queries.ts'
 import { type ActionName, actionNames, allows, shownAs } from '../states.ts'
+import type { Subject } from './decisions.ts'
 import { useIsOnItsWay } from './sending.ts'
+import { subjectOf } from './sign.ts'
 
 export interface Choices {
+  /** The order as a decision is about it; undefined while it is loading. */
+  subject: Subject | undefined
   /** What this person may do. Empty until that is known, so that no button appears only to disappear. */
   possible: readonly ActionName[]
   /** Why the person cannot take an action now, as a sentence. Undefined if they can. */
@@ -41,5 +45,6 @@ export function useChoices(
     const isCreator = events.some(({ kind, byId }) => kind === 'created' && byId === user.id)
     return by === 'creator' && !isCreator ? `Only the creator can ${action} an order.` : undefined
   }
-  return { possible: actionNames.filter((action) => whyNot(action) === undefined), whyNot }
+  const subject = shown && subjectOf(shown, approvals)
+  return { subject, possible: actionNames.filter((action) => whyNot(action) === undefined), whyNot }
 }

@@ -7,10 +7,16 @@ export interface Decision {
   /** The version that the person saw. If absent, any version is meant, as long as the order is pending. */
   etag?: string | undefined
   reason?: string
+  /** Of a passkey, as `signDecisions` makes it. */
+  signature?: string
   idempotencyKey: string
 }
 
 /** How it is sent: the request continues when its page goes away. */
-export function changeOf({ etag, idempotencyKey }: Decision): ChangeOptions {
-  return { idempotencyKey, timeZone: viewerTimeZone, keepalive: true, ...(etag && { ifUnchanged: { etag } }) }
+export function changeOf({ etag, idempotencyKey, signature }: Decision): ChangeOptions {
+  return {
+    ...{ idempotencyKey, timeZone: viewerTimeZone, keepalive: true },
+    ...(etag && { ifUnchanged: { etag } }),
+    ...(signature && { signature }),
+  }
 }

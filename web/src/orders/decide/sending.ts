@@ -71,9 +71,13 @@ export function takeUp(userId: User['id']): void {
 }
 
 /** Shows a decision as made from now on, and sends it when its time to be undone is over. */
-export function hold(user: Entry['user'], action: ActionName, subject: Subject): void {
+export function hold(user: Entry['user'], action: ActionName, subject: Subject, signature?: string): void {
   const { id, etag, reason } = subject
-  const decision = { id, etag, idempotencyKey: crypto.randomUUID(), ...(reason !== undefined && { reason }) }
+  const decision = {
+    ...{ id, etag, idempotencyKey: crypto.randomUUID() },
+    ...(reason !== undefined && { reason }),
+    ...(signature !== undefined && { signature }),
+  }
   outbox.hold({ user, action, decision, order: subject })
   mark(id, action)
 }

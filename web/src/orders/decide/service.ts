@@ -12,15 +12,20 @@ import type { ActionName } from '../states.ts'
 import { actions, stateAfter } from './actions.ts'
 import { type Decisions, failureOf, type Service } from './decisions.ts'
 import { deselect } from './selection.ts'
+import type { Signatures } from './sign.ts'
 import { isSettled } from './words.ts'
 
 /**
  * Decides, and updates the rest of the app. Returns false if the person who asked is gone: then the next
  * person is shown nothing of it.
  */
-export async function settle(decisions: Decisions, action: ActionName): Promise<boolean> {
+export async function settle(
+  decisions: Decisions,
+  action: ActionName,
+  signatures: Signatures,
+): Promise<boolean> {
   const person = currentPerson()
-  await decisions.start()
+  await decisions.start(signatures)
   if (person !== currentPerson()) return false
   const { steps } = decisions.snapshot.get()
   const settled = steps.filter(({ progress }) => isSettled(progress, action))

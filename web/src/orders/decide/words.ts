@@ -16,6 +16,7 @@ const endings = [
   'twice',
   'role',
   'unsigned',
+  'outdated',
   'changed',
   'gone',
   'denied',
@@ -46,7 +47,7 @@ const refusals: Partial<Record<ProblemCode, Ending>> = {
   'already-approved-by-you': 'twice',
   'role-needed': 'role',
   'passkey-needed': 'unsigned',
-  'decision-signature-invalid': 'changed',
+  'decision-signature-invalid': 'outdated',
   'precondition-failed': 'changed',
   'concurrency-conflict': 'changed',
 }
@@ -54,6 +55,7 @@ const refusals: Partial<Record<ProblemCode, Ending>> = {
 /** Endings after which this person still has to do something about the order. */
 const unsettled: readonly (Ending | undefined)[] = [
   'changed',
+  'outdated',
   'denied',
   'failed',
   'unclear',
@@ -94,6 +96,10 @@ function outcomeOf(ending: Ending, action: ActionName): Outcome {
     unsigned: {
       why: 'Your approval must be signed with a passkey.',
       sum: (count) => `${count} must be signed with a passkey.`,
+    },
+    outdated: {
+      why: `The signature no longer fits, because the order changed or five minutes have passed. It was not ${done}.`,
+      sum: (count) => `${count} not ${done}: the signature no longer fits.`,
     },
     changed: {
       why: `It has changed and was not ${done}.`,

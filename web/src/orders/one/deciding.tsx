@@ -28,7 +28,7 @@ export function useDeciding(
   shown: VersionedOrder | undefined,
   events: readonly OrderEvent[] | undefined,
 ): Deciding {
-  const { possible, whyNot } = useChoices(shown, events)
+  const { subject, possible, whyNot } = useChoices(shown, events)
   const mayDecide = useMayDecide()
   const { ask, ...questions } = useDecisionDialog(view, () =>
     later(() => view.current?.querySelector('h1')?.focus()),
@@ -36,7 +36,7 @@ export function useDeciding(
   const open = (action: ActionName) => {
     const obstacle = whyNot(action)
     if (obstacle !== undefined) announce(obstacle)
-    else if (shown) ask(action, { ...shown.order, etag: shown.etag })
+    else if (subject) ask(action, subject)
   }
   useShortcut('a', mayDecide ? () => open('approve') : undefined)
   useShortcut('r', mayDecide ? () => open('reject') : undefined)

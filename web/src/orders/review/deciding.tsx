@@ -7,6 +7,7 @@ import { actions } from '../decide/actions.ts'
 import { mark } from '../decide/course.ts'
 import { useChoices } from '../decide/possible.ts'
 import { hold } from '../decide/sending.ts'
+import { TouchNote, useTouch } from '../decide/touch.tsx'
 import { type Deciding, useDecisionDialog } from '../one/deciding.tsx'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
 import type { ActionName } from '../states.ts'
@@ -47,25 +48,30 @@ export function useReviewing(
   const user = useUser()
   const [asked, setAsked] = useState<Asked>()
   const [asks, setAsks] = useAsks()
-  const { possible, whyNot } = useChoices(shown, events)
-  const subject = shown && { ...shown.order, etag: shown.etag }
+  const { subject, possible, whyNot } = useChoices(shown, events)
+  const touching = useTouch()
   const { ask, question, dialog } = useDecisionDialog(view, (action, id) => {
     mark(id, action)
     onDecided()
   })
 
-  function decide(action: ActionName, reason?: string) {
+  const shownNow = useRef(subject?.id)
+  shownNow.current = subject?.id
+  async function decide(action: ActionName, reason?: string) {
     if (!subject) return
     setAsked(undefined)
-    hold(user, action, { ...subject, ...(reason !== undefined && { reason }) })
-    onDecided()
+    const made = { ...subject, ...(reason !== undefined && { reason }) }
+    const signatures = await touching.ask(action, made.signedVersion === undefined ? [] : [made])
+    if (signatures === undefined) return
+    hold(user, action, made, signatures.get(made.id))
+    if (shownNow.current === made.id) onDecided()
   }
   function begin(action: ActionName, isAsked: boolean) {
     setAsked(undefined)
     if (!subject) return
     if (isAsked || !isQuick(action)) ask(action, subject)
     else if (actions[action].reason) setAsked({ kind: 'reason', action })
-    else decide(action)
+    else void decide(action)
   }
   function open(action: ActionName) {
     if (asks === undefined && isQuick(action)) setAsked({ kind: 'asking', action })
@@ -96,11 +102,19 @@ export function useReviewing(
         <Reason
           action={asked.action}
           order={subject}
-          onGiven={(reason) => decide(asked.action, reason)}
+          onGiven={(reason) => void decide(asked.action, reason)}
           onCancel={close}
         />
       ) : (
-        question
+        <>
+          {touching.touch && (
+            <section className="sheet stack no-print" role="status">
+              {touching.touch.kind === 'awaited' && <p>{touching.touch.words}</p>}
+              <TouchNote touch={touching.touch} />
+            </section>
+          )}
+          {question}
+        </>
       ),
     dialog: (
       <>

@@ -13,6 +13,8 @@ import { approvalsQuery, orderQuery } from '../../queries.ts'
 import { actions } from '../actions.ts'
 import type { Step, Subject } from '../decisions.ts'
 import { placeOf } from '../service.ts'
+import { signedInWords } from '../sign.ts'
+import { TouchNote } from '../touch.tsx'
 import { useInWhoseName } from '../whose-name.ts'
 import { WhyNot } from '../why-not.tsx'
 import { WhatChanged } from './changed.tsx'
@@ -54,6 +56,7 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
       <div role="status">
         {isRunning(run) && <span className="visually-hidden">{action.doing}</span>}
         {!now && <HowItGoes run={run} step={step} />}
+        {!now && <TouchNote touch={run.touch} />}
       </div>
       <div className="row dialog-actions">
         <Button ref={backButton} className="button" autoFocus={!action.reason} onPress={back.go}>
@@ -119,10 +122,12 @@ function Question({ run, step, step: { subject, progress } }: { run: Run; step: 
   const { data: approvals } = useQuery({ ...approvalsQuery(subject.id), enabled: false })
   const others = othersAfter(run, step, approvals)
   const name = useInWhoseName(run.action, approvals)
+  const signed = signedInWords(run.action, [subject])
   return (
     <>
       {!actions[run.action].reason && <Summary of={subject} />}
       {progress.kind !== 'refused' && <p>{actions[run.action].meaning(name)}</p>}
+      {progress.kind !== 'refused' && signed !== undefined && <p>{signed}</p>}
       {others > 0 && (
         <p>
           It then needs {others === 1 ? 'one more approval' : `${others} more approvals`} from someone else.

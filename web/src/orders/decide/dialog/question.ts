@@ -4,7 +4,8 @@ import type { Order, OrderApprovals, VersionedOrder } from '../../order.ts'
 import { allows, nameOf, words } from '../../states.ts'
 import { actions, doneWord, stateAfter } from '../actions.ts'
 import { changesOf } from '../changes.ts'
-import { failureOf, isWorthTrying, type Step, type Subject } from '../decisions.ts'
+import { failureOf, isWorthTrying, mayTryAgain, type Step, type Subject } from '../decisions.ts'
+import { versionOf } from '../sign.ts'
 import { stoppingWords } from '../words.ts'
 import type { Run } from './run.ts'
 
@@ -115,7 +116,8 @@ export function primaryOf(
     const isSame = changesOf(subject, order).length === 0
     const isOwn = isSame && action === 'approve' && order.modifiedBy === userName
     if (!allows(order.status, action) || isOwn) return undefined
-    const act = () => give(run.startInstead, { ...order, etag })
+    const signedVersion = subject.signedVersion === undefined ? undefined : versionOf(etag)
+    const act = () => give(run.startInstead, { ...order, etag, signedVersion })
     return { name: isSame ? name : `${name} this version`, act }
   }
   const first = reason ? () => give(run.startInstead, subject) : run.start
@@ -123,6 +125,6 @@ export function primaryOf(
   if (phase !== 'done') return { name: doing, act: () => undefined }
   // A decision that may have taken effect is sent again unchanged. Otherwise the reason may have been edited
   // since.
-  if (isWorthTrying(progress)) return { name: 'Try again', act: isUnclear(step) ? run.start : first }
+  if (mayTryAgain(progress)) return { name: 'Try again', act: isUnclear(step) ? run.start : first }
   return problemOf(failureOf(progress), 'validation-failed') ? { name, act: first } : undefined
 }

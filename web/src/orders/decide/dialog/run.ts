@@ -6,10 +6,12 @@ import type { ActionName } from '../../states.ts'
 import { doneWord } from '../actions.ts'
 import { type Decisions, prepareDecisions, type Snapshot, type Subject } from '../decisions.ts'
 import { serviceFor, settle } from '../service.ts'
+import { type Touch, useTouch } from '../touch.tsx'
 import { isDone, neededWords } from '../words.ts'
 
 export interface Run extends Snapshot {
   action: ActionName
+  touch: Touch
   /** Sends the decisions. Another call uses the same keys. */
   start(): void
   /**
@@ -32,6 +34,7 @@ export function useRun(
   const { userName } = useUser()
   const [decisions, setDecisions] = useState(() => prepareDecisions(subjects, serviceFor(action, userName)))
   const snapshot = decisions.snapshot.use()
+  const { touch, ask } = useTouch()
   const isOpen = useRef(true)
   useEffect(() => {
     isOpen.current = true
@@ -45,7 +48,8 @@ export function useRun(
     onClose({ decided: decidedOf(of) })
   }
   async function run(next: Decisions) {
-    if (!(await settle(next, action))) return
+    const signatures = await ask(action, next.toSign())
+    if (signatures === undefined || !(await settle(next, action, signatures))) return
     // Once a single order is decided, the dialog has nothing more to say. Several orders end with a summary.
     const isSaid = next.snapshot.get().steps.length === 1 && decidedOf(next).length === 1
     if (isOpen.current && !isSaid) return
@@ -55,6 +59,7 @@ export function useRun(
   return {
     ...snapshot,
     action,
+    touch,
     start: () => void run(decisions),
     startInstead(subject) {
       const next = prepareDecisions([subject], serviceFor(action, userName))

@@ -2,8 +2,10 @@ import { useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { formatCount, formatTotal } from '../../../ui/format.ts'
 import { actions } from '../actions.ts'
-import { isWorthTrying } from '../decisions.ts'
+import { mayTryAgain } from '../decisions.ts'
+import { signedInWords } from '../sign.ts'
 import { sumOfTotals } from '../totals.ts'
+import { TouchNote } from '../touch.tsx'
 import { useInWhoseName } from '../whose-name.ts'
 import { isDone, settledOf, spokenOf, summaryOf, titleOfSeveral, troubleOf } from '../words.ts'
 import { QuestionFrame } from './frame.tsx'
@@ -16,9 +18,11 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
   const backButton = useRef<HTMLButtonElement>(null)
   const name = useInWhoseName(action)
   const isOver = phase === 'done'
+  const subjects = steps.map(({ subject }) => subject)
+  const signed = signedInWords(action, subjects)
   const counted = isOver ? steps.filter(isDone) : steps
   const sum = formatTotal(sumOfTotals(counted.map(({ subject }) => subject.total)))
-  const canTryAgain = isOver && steps.some(({ progress }) => isWorthTrying(progress))
+  const canTryAgain = isOver && steps.some(({ progress }) => mayTryAgain(progress))
   useEffect(() => {
     if (phase !== 'asking') backButton.current?.focus()
   }, [phase])
@@ -34,11 +38,15 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
             <dd className="large-total">{sum}</dd>
           </dl>
           {phase === 'asking' && <p>You approve them {name}. This cannot be undone.</p>}
+          {phase === 'asking' && signed !== undefined && <p>{signed}</p>}
         </>
       }
     >
       {phase !== 'asking' && <HowFar run={run} />}
       <DecisionRows {...run} />
+      <div role="status">
+        <TouchNote touch={run.touch} />
+      </div>
       <div className="row dialog-actions">
         <Button ref={backButton} className="button" autoFocus onPress={back.go}>
           {back.name}

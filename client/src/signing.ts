@@ -1,0 +1,65 @@
+import { type Assertion, challengeOf, type DecisionStatement, placesOf, readStatement } from './decision.ts'
+import type { components } from './schema.ts'
+
+type Schemas = components['schemas']
+export type Prepared = Schemas['PreparedDecisions']
+
+/** A decision as the person was shown it. What is left out was not shown. */
+export interface ShownDecision {
+  id: string
+  version: number
+  customer?: string
+  total?: number
+}
+
+/** What the touch has to be for. */
+export interface Meant {
+  /** The address of the service. */
+  issuer: string
+  action: DecisionStatement['action']
+  byId: number
+  orders: readonly ShownDecision[]
+}
+
+/**
+ * Asks for one touch that signs these decisions. Returns the header `Decision-Signature` of each, by the id of
+ * its order, as `signature` of `ChangeOptions`. Throws an Error without asking if a statement says anything
+ * else than what was meant, or the challenge is not that of the statements.
+ */
+export async function signDecisions(
+  { statements, textSalt, options }: Prepared,
+  { issuer, action, byId, orders }: Meant,
+  touch: (options: Prepared['options']) => Promise<Schemas['PasskeySignInCommand']['credential']>,
+): Promise<Map<string, string>> {
+  const isMeant = (text: string, index: number) => {
+    const { order, ...said } = readStatement(text)
+    const { id, version, customer = order.customer, total = Number(order.total) } = orders[index] ?? {}
+    return (
+      said.iss === issuer &&
+      said.action === action &&
+      said.byId === byId &&
+      order.id === id &&
+      order.version === version &&
+      order.customer === customer &&
+      Number(order.total) === total
+    )
+  }
+  const isAsMeant = statements.length === orders.length && statements.every(isMeant)
+  if (!isAsMeant || options.challenge !== (await challengeOf(statements))) {
+    throw new Error('The service asks for a signature of something else.')
+  }
+  const { id, response } = await touch(options)
+  const { clientDataJSON, authenticatorData, signature, userHandle = null } = response
+  const credential: Assertion = { id, response: { clientDataJSON, authenticatorData, signature, userHandle } }
+  const places = await placesOf(statements)
+  const entries = places.map((place, at): [string, string] => {
+    const presented = { statement: statements[at], textSalt, ...place, credential }
+    return [orders[at]?.id ?? '', toBase64url(JSON.stringify(presented))]
+  })
+  return new Map(entries)
+}
+
+function toBase64url(text: string): string {
+  const bytes = String.fromCharCode(...new TextEncoder().encode(text))
+  return btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}

@@ -1,0 +1,51 @@
+import { useEffect, useRef, useState } from 'react'
+import { touchFailure } from '../../auth/passkeys.ts'
+import { EndNote } from '../../ui/failure.tsx'
+import { Note } from '../../ui/note.tsx'
+import { ordersChanged } from '../queries.ts'
+import type { ActionName } from '../states.ts'
+import type { Subject } from './decisions.ts'
+import { type Signatures, sign, signedInWords } from './sign.ts'
+
+/** `words`: what is signed. `failure`: why nothing was. */
+export type Touch =
+  | { kind: 'awaited'; words: string | undefined }
+  | { kind: 'failed'; failure: unknown }
+  | undefined
+
+/** A touch that signs decisions. It is called off when the view goes away. */
+export function useTouch() {
+  const [touch, setTouch] = useState<Touch>()
+  const here = useRef(new AbortController())
+  useEffect(() => {
+    here.current = new AbortController()
+    return () => here.current.abort()
+  }, [])
+
+  /** Undefined if nothing was signed: then nothing is decided. */
+  async function ask(action: ActionName, subjects: readonly Subject[]): Promise<Signatures | undefined> {
+    if (subjects.length === 0) return new Map()
+    if (touch?.kind === 'awaited') return undefined
+    setTouch({ kind: 'awaited', words: signedInWords(action, subjects) })
+    const { signal } = here.current
+    try {
+      const signatures = await sign(action, subjects, signal)
+      setTouch(undefined)
+      return signal.aborted ? undefined : signatures
+    } catch (failure) {
+      setTouch({ kind: 'failed', failure })
+      // The order may have changed: the view then says so.
+      if (!(failure instanceof DOMException)) void ordersChanged()
+      return undefined
+    }
+  }
+  return { touch, ask }
+}
+
+export function TouchNote({ touch }: { touch: Touch }) {
+  if (touch === undefined) return null
+  if (touch.kind === 'awaited') return <Note kind="waiting">Waiting for your passkey …</Note>
+  const why = touchFailure(touch.failure)
+  if (why === undefined) return <EndNote failure={touch.failure} />
+  return <Note kind="warning">{why} Nothing was sent.</Note>
+}
