@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { Page } from 'playwright-core'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { findPasskeys } from '../../server/auth/credentials/passkeys/store.ts'
 import { newUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { newAuthenticator } from '../support/browser/authenticator.ts'
 import { nameCard, signInHeading } from '../support/browser/journeys.ts'
 import { openBrowser, signIn } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
@@ -12,25 +12,6 @@ import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const service = await startService({ inside: true, clockRuns: true, until: { after } })
-
-/**
- * An authenticator inside Chromium; without `isUserVerified`, it cannot tell who touches it. Add it to a page
- * that is loaded: a change of origin ends this Chromium.
- */
-async function newAuthenticator(page: Page, isUserVerified = true): Promise<void> {
-  const cdp = await page.context().newCDPSession(page)
-  await cdp.send('WebAuthn.enable')
-  await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified,
-      automaticPresenceSimulation: true,
-    },
-  })
-}
 
 describe('a passkey', () => {
   it('is added, named, signs in with one touch, confirms, takes the place of the password, and is removed', async (t) => {

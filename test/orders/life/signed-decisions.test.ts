@@ -299,7 +299,7 @@ describe('a decision that is signed with a passkey', () => {
         {},
         rest,
         { ...signed, index: -1 },
-        { ...signed, index: 1e400 },
+        { ...signed, index: 2 ** 60 },
         { ...signed, path: ['x'] },
         { ...signed, path: Array.from({ length: 200 }, () => 'A'.repeat(43)) },
         { ...signed, textSalt: 1 },

@@ -121,7 +121,7 @@ describe('a change in a list', () => {
     assert.deepEqual(others, [])
     assert.deepEqual(Object.fromEntries(query?.searchParams ?? []), {
       filter: 'id=b',
-      columns: 'number,createdBy,approvedBy,mayApprove',
+      columns: 'number,createdBy,approvedBy,mayApprove,passkey,version',
       pageSize: '25',
     })
     assert.deepEqual(queries.getQueryData(list.queryKey), page(row('a'), changed))

@@ -20,7 +20,7 @@ export function subjectOf(
   { order, etag }: VersionedOrder,
   approvals: Pick<OrderApprovals, 'passkey'> | undefined,
 ): Subject {
-  return { ...order, etag, signedVersion: approvals?.passkey ? versionOf(etag) : undefined }
+  return { ...order, etag, ...(approvals?.passkey && { signedVersion: versionOf(etag) }) }
 }
 
 /** The version that an entity tag names. */

@@ -38,9 +38,10 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
         </p>
         {given.length > 0 && (
           <ul>
-            {given.map(({ by, for: absent, atUtc }) => (
+            {given.map(({ by, for: absent, atUtc, signed }) => (
               <li key={`${by} ${atUtc}`}>
                 <Who is={by} for={absent} />
+                {signed && <span className="soft"> · signed with a passkey</span>}
                 <div>
                   <Moment instant={atUtc} timeZone={null} />
                 </div>

@@ -116,8 +116,8 @@ export function primaryOf(
     const isSame = changesOf(subject, order).length === 0
     const isOwn = isSame && action === 'approve' && order.modifiedBy === userName
     if (!allows(order.status, action) || isOwn) return undefined
-    const signedVersion = subject.signedVersion === undefined ? undefined : versionOf(etag)
-    const act = () => give(run.startInstead, { ...order, etag, signedVersion })
+    const signed = subject.signedVersion === undefined ? {} : { signedVersion: versionOf(etag) }
+    const act = () => give(run.startInstead, { ...order, etag, ...signed })
     return { name: isSame ? name : `${name} this version`, act }
   }
   const first = reason ? () => give(run.startInstead, subject) : run.start

@@ -6,7 +6,7 @@ import type { ActionName } from '../../states.ts'
 import { doneWord } from '../actions.ts'
 import { type Decisions, prepareDecisions, type Snapshot, type Subject } from '../decisions.ts'
 import { serviceFor, settle } from '../service.ts'
-import { type Touch, useTouch } from '../touch.tsx'
+import { type Touch, useTouch } from '../touch.ts'
 import { isDone, neededWords } from '../words.ts'
 
 export interface Run extends Snapshot {

@@ -1,7 +1,4 @@
 import { useEffect, useRef, useState } from 'react'
-import { touchFailure } from '../../auth/passkeys.ts'
-import { EndNote } from '../../ui/failure.tsx'
-import { Note } from '../../ui/note.tsx'
 import { ordersChanged } from '../queries.ts'
 import type { ActionName } from '../states.ts'
 import type { Subject } from './decisions.ts'
@@ -40,12 +37,4 @@ export function useTouch() {
     }
   }
   return { touch, ask }
-}
-
-export function TouchNote({ touch }: { touch: Touch }) {
-  if (touch === undefined) return null
-  if (touch.kind === 'awaited') return <Note kind="waiting">Waiting for your passkey …</Note>
-  const why = touchFailure(touch.failure)
-  if (why === undefined) return <EndNote failure={touch.failure} />
-  return <Note kind="warning">{why} Nothing was sent.</Note>
 }

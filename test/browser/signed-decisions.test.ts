@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { after, describe, it, type TestContext } from 'node:test'
+import { verifyReceipt } from '../../client/src/receipt.ts'
+import { bearerOf, newUser } from '../support/accounts.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { newAuthenticator } from '../support/browser/authenticator.ts'
+import { nameCard } from '../support/browser/journeys.ts'
+import { eventually, selectAll, storedOrder } from '../support/browser/orders.ts'
+import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
+import { button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
+import { storedEvents } from '../support/kept-log.ts'
+import { seal } from '../support/log.ts'
+import { createdId } from '../support/orders.ts'
+import { firstPolicy, policyRow, putPolicy } from '../support/policy.ts'
+import { startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const service = await startService({ inside: true, clockRuns: true, until: { after } })
+
+/** An administrator with a passkey, at their account. */
+async function signer(t: TestContext, viewport?: { width: number; height: number }) {
+  const person = await browser.person(t, { service, ...(viewport && { viewport }) })
+  const user = await newUser(service, { roles: ['Admin'] })
+  const { page } = person
+  Object.assign(service.config, { publicUrl: person.origin })
+  await signIn(person, user)
+  await page.goto('/account')
+  const authenticator = await newAuthenticator(page)
+  await button(page, 'Add a passkey').click()
+  await page.getByText('Not used yet').waitFor()
+  return { person, page, user, authenticator }
+}
+
+const strict = [policyRow({ passkey: true })]
+async function strictOrder(customer: string, total = 1250.5): Promise<string> {
+  return createdId(await service.bearer('operator'), { customer, total })
+}
+const statusOf = async (id: string) => (await storedOrder(service, id)).status
+const signatureOf = async (id: string) =>
+  JSON.parse((await storedEvents(service.db.read, id)).at(-1)?.data ?? '').signature
+
+describe('an approval that must be signed', () => {
+  it('from the passkey to the receipt: forty orders by one touch', async (t) => {
+    const { person, page, user } = await signer(t)
+    await page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false')
+    await button(page, 'Sign out').click()
+    await button(page, 'Use a passkey').click()
+    await nameCard(page, user.userName).waitFor()
+
+    await page.goto('/approval-policy')
+    await page.getByRole('checkbox', { name: 'Signed with a passkey' }).check()
+    await page.getByText('signed with a passkey', { exact: false }).first().waitFor()
+    await checkAccessibility(page)
+    await button(page, 'Save policy').click()
+    await page.getByText('Approval policy saved').first().waitFor()
+
+    const ids: string[] = []
+    for (let number = 1; number <= 40; number += 1) ids.push(await strictOrder(`Plover ${number}`, number))
+    await page.goto('/orders?filter=Plover&pageSize=50')
+    await eventually(async () => assert.equal(await page.locator('tr[data-id]').count(), 40))
+    await selectAll(page).check()
+    await page.keyboard.press('a')
+    await titled(page, 'Approve 40 orders?')
+    await dialog(page).getByText('Your passkey signs with one touch: approve 40 orders.').waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'signed-forty')
+    await inDialog(page, 'Approve 40 orders').click()
+    await titled(page, '40 orders approved')
+    const signatures = await Promise.all(ids.map(signatureOf))
+    const assertions = new Set(signatures.map(({ credential }) => credential.response.signature))
+    assert.deepEqual([signatures.length, assertions.size], [40, 1])
+
+    await seal(service.db)
+    const caller = await bearerOf(service, user)
+    const { receipt } = (await caller.get(`/v1/orders/${ids[7]}/receipt`)).body
+    const keys = (await caller.get('/.well-known/jwks.json')).body
+    const { approvals } = await verifyReceipt(receipt, keys, person.origin)
+    assert.deepEqual([approvals.length, approvals[0]?.by], [1, user.userName])
+  })
+
+  it('says beside the button what is signed, and a cancelled touch changes nothing', async (t) => {
+    const { page, authenticator } = await signer(t, { width: 390, height: 844 })
+    await putPolicy(service, strict)
+    const id = await strictOrder('Curlew')
+    await page.goto(`/orders/${id}`)
+    await button(page, /^Approve/).click()
+    await dialog(page)
+      .getByText(/^Your passkey signs: approve #\d+, .?Curlew.?, 1,250\.50\.$/)
+      .waitFor()
+    await screenshot(page, 'signed-one')
+    await authenticator.verifiesUser(false)
+    await inDialog(page, 'Approve').click()
+    await dialog(page).getByText('No passkey was used. Nothing was sent.').waitFor()
+    await checkAccessibility(page)
+    assert.equal(await statusOf(id), 0)
+    await authenticator.verifiesUser(true)
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    assert.equal(await statusOf(id), 1)
+    await page.getByText('· signed with a passkey').waitFor()
+  })
+
+  it('in a review takes its key and a touch, before the time to undo begins', async (t) => {
+    const { page, user } = await signer(t)
+    await putPolicy(service, strict)
+    const ids = [await strictOrder('Dunlin One'), await strictOrder('Dunlin Two')]
+    const asks = JSON.stringify(`countersign.review-asks.${user.id}`)
+    await page.evaluate(`localStorage.setItem(${asks}, 'no')`)
+    await page.goto('/orders/review?filter=Dunlin&orderBy=createdAtUtc&order=Asc')
+    await page.getByText('1 of 2', { exact: true }).waitFor()
+    await button(page, /^Approve/).waitFor()
+    await page.waitForTimeout(250)
+    await page.keyboard.press('a')
+    await page.getByText('2 of 2', { exact: true }).waitFor()
+    await button(page, /^Undo/).first().waitFor()
+    assert.equal(await statusOf(ids[0] ?? ''), 0)
+    await page.keyboard.press('u')
+    await page.getByText('1 of 2', { exact: true }).waitFor()
+    await page.waitForTimeout(250)
+    await page.keyboard.press('a')
+    await page.getByText('2 of 2', { exact: true }).waitFor()
+    await page.waitForTimeout(250)
+    await page.keyboard.press('r')
+    await page.getByLabel('Reason').fill('Too dear.')
+    await page.keyboard.press('Enter')
+    await eventually(async () => assert.deepEqual(await Promise.all(ids.map(statusOf)), [1, 2]))
+    for (const id of ids) assert.ok(await signatureOf(id))
+  })
+
+  it('counts nothing if someone else decides meanwhile, and says so', async (t) => {
+    const { person, page } = await signer(t)
+    await putPolicy(service, [policyRow({ passkey: true, approvals: 2 })])
+    const id = await strictOrder('Knot')
+    await page.goto(`/orders/${id}`)
+    await button(page, /^Approve/).click()
+    await titled(page, 'Approve this order?')
+    await (await service.bearer('admin')).patch(`/v1/orders/${id}/reject`, { reason: 'No.' })
+    person.allowFault(/ 4(?:09|12) /)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'This order is already rejected')
+    assert.equal(await statusOf(id), 2)
+    await putPolicy(service, firstPolicy)
+  })
+
+  it('cannot be given by a person without a passkey, who is told how to get one', async (t) => {
+    const person = await browser.person(t, { service })
+    const user = await newUser(service, { roles: ['Admin'] })
+    await putPolicy(service, strict)
+    const id = await strictOrder('Stint')
+    await signIn(person, user)
+    await person.page.goto(`/orders/${id}`)
+    await person.page.getByText('You need a passkey to sign it.', { exact: false }).waitFor()
+    assert.equal(await button(person.page, /^Approve/).count(), 0)
+    await putPolicy(service, firstPolicy)
+  })
+})
