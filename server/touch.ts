@@ -28,7 +28,7 @@ export async function takeChallenge(trx: Trx, { nonce, expiresAt }: Challenge): 
  * Returns false if the passkey is no longer one of the account, or has meanwhile counted further (WebAuthn
  * Level 3 §6.1.1). Null for a counter that was compared before.
  */
-export async function usePasskey(
+export async function countTouch(
   trx: Trx,
   use: { id: string; principalId: number; counter: number | null; nowMilliseconds: number },
 ): Promise<boolean> {

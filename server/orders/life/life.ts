@@ -8,7 +8,7 @@ import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } fr
 import { inEach, otherState } from '../conditions.ts'
 import { orderEvent } from '../event.ts'
 import { isDecision, nameOfStatus, type TransitionName, transitions } from '../order.ts'
-import { faultFor, type Signature, signatureInvalid, useSignature } from './signature.ts'
+import { faultFor, type Signature, signatureInvalid, takeSignature } from './signature.ts'
 import { changeStatus, findDecision, lockOrder } from './store.ts'
 
 /** The caller who changes an order. The policy may keep services from approving it. */
@@ -53,7 +53,7 @@ function operationOf(name: TransitionName) {
       const own = input.actor.asDeputy ? undefined : await change(trx, name, input, input.actor)
       const { order, actor } = own ?? (await changeForAnother(trx, name, input))
       const kind = order.status === to ? event : 'approval-given'
-      const signed = input.signature && (await useSignature(trx, input.signature, order, actor))
+      const signed = input.signature && (await takeSignature(trx, input.signature, order, actor))
       await recordEvent(trx, actor, orderEvent(kind, order, input.words, signed))
       return { version: order.version }
     })

@@ -9,7 +9,7 @@ import { textHashOf, type Words } from '../../audit/audit.ts'
 import type { Trx } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { callerOf, header } from '../../http/route.ts'
-import { type Touch, takeChallenge, usePasskey } from '../../touch.ts'
+import { countTouch, type Touch, takeChallenge } from '../../touch.ts'
 import type { Asking } from '../conditions.ts'
 import type { Decided } from '../event.ts'
 import { type DecisionName, decimalOf } from '../order.ts'
@@ -102,7 +102,7 @@ export function faultFor(signature: Signature, asking: Asking): string | undefin
  * Compares the statement with the order as it was before this change, and uses the touch. Any number of
  * statements may be under one touch; its first use compares the counter. Throws `decision-signature-invalid`.
  */
-export async function useSignature(
+export async function takeSignature(
   trx: Trx,
   signature: Signature,
   { version, customer, total }: Decided,
@@ -116,7 +116,7 @@ export async function useSignature(
   if (differing.length > 0) throw signatureInvalid(differs(differing))
   const isFirst = await takeChallenge(trx, touch.challenge)
   const counter = isFirst ? touch.counter : null
-  if (!(await usePasskey(trx, { id: touch.passkeyId, principalId, counter, nowMilliseconds }))) {
+  if (!(await countTouch(trx, { id: touch.passkeyId, principalId, counter, nowMilliseconds }))) {
     throw signatureInvalid('the passkey was removed meanwhile, or was used again')
   }
   return kept

@@ -1,7 +1,7 @@
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
-import { type Challenge, type Touch, takeChallenge, usePasskey } from '../../../touch.ts'
+import { type Challenge, countTouch, type Touch, takeChallenge } from '../../../touch.ts'
 import { removal } from '../../../upkeep.ts'
 import { selectCredentials, toCredentials, type UserCredentials } from '../../accounts/users/store.ts'
 
@@ -174,7 +174,7 @@ export async function takeTouch(
   if (touch === null) return null
   const { passkeyId: id, counter, challenge } = touch
   const isFresh = await takeChallenge(trx, challenge)
-  const isUsed = await usePasskey(trx, { id, principalId, counter, nowMilliseconds })
+  const isUsed = await countTouch(trx, { id, principalId, counter, nowMilliseconds })
   if (!isFresh || !isUsed) throw new Problem('invalid-credentials')
   return id
 }
