@@ -27,7 +27,6 @@ export interface Assertion {
     clientDataJSON: string
     authenticatorData: string
     signature: string
-    userHandle: string | null
   }
 }
 
@@ -106,8 +105,9 @@ export async function verifyDecision(
   return statement
 }
 
-/** Of EdDSA, ES256 or RS256, by the kind of the key. */
+/** Of EdDSA, ES256 or RS256, by the kind of the key. A key has one spelling. */
 async function isSignedBy(key: PublicKey, signature: Bytes, signed: Bytes): Promise<boolean> {
+  for (const part of [key.x, key.y, key.n, key.e]) if (part !== undefined) fromBase64url(part)
   const { subtle } = crypto
   if (key.kty === 'EC') {
     const scheme = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }

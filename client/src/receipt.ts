@@ -1,3 +1,4 @@
+import { type KeptSignature, type PublicKey, verifyDecision } from './decision.ts'
 import type { components } from './schema.ts'
 
 /** What a receipt says. The total is a decimal string, as in the log. */
@@ -24,9 +25,24 @@ export interface Statement {
     /** The absent person in whose place it was given. */
     for: string | null
     forId: number | null
+    /** That of the approver, if they signed. */
+    signature: ReceiptSignature | null
   }[]
   event: { sequence: number; hash: string }
   checkpoint: { size: number; hash: string }
+}
+
+/** A signed approval, and the passkey as the log has it. */
+export interface ReceiptSignature extends KeptSignature {
+  passkey: {
+    name: string
+    publicKey: PublicKey
+    /** When it was added, and the line of the log that says so. */
+    addedAtUtc: string
+    sequence: number | null
+    /** What its owner had last given: another passkey, or a password and who set it; null means the owner. */
+    restedOn: { passkey: string } | { passwordSetBy: string | null }
+  }
 }
 
 /** A receipt as it is read. `verifyReceipt` checks its signature. */
@@ -75,7 +91,24 @@ export async function verifyReceipt(
   if (!isSigned) throw new Error('the receipt was altered: its signature does not match')
   const statement = claimsOf(jws) as Statement
   if (statement.iss !== issuer) throw new Error(`the receipt is from ${statement.iss}`)
+  for (const approval of statement.approvals) await verifyApproval(statement, approval)
   return statement
+}
+
+/** An approver's own signature, if there is one, must be over exactly this approval. */
+async function verifyApproval(
+  { iss, order: { id, customer, total } }: Statement,
+  { by, byId, for: absent, forId, signature }: Statement['approvals'][number],
+): Promise<void> {
+  if (!signature) return
+  const fault = new Error(`the signature of ${by} does not match`)
+  const signed = await verifyDecision(signature, signature.passkey.publicKey).catch((cause) => {
+    throw Object.assign(fault, { cause })
+  })
+  const said = [signed.iss, signed.action, signed.by, signed.byId, signed.for, signed.forId]
+  const about = [signed.order.id, signed.order.customer, signed.order.total]
+  const shown = [iss, 'approve', by, byId, absent, forId, id, customer, total]
+  if (JSON.stringify([...said, ...about]) !== JSON.stringify(shown)) throw fault
 }
 
 function partsOf(jws: string): { header: Record<string, string>; signature: Uint8Array<ArrayBuffer> } {

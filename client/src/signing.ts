@@ -1,4 +1,4 @@
-import { type Assertion, challengeOf, type DecisionStatement, placesOf, readStatement } from './decision.ts'
+import { challengeOf, type DecisionStatement, placesOf, readStatement } from './decision.ts'
 import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
@@ -50,7 +50,7 @@ export async function signDecisions(
   }
   const { id, response } = await touch(options)
   const { clientDataJSON, authenticatorData, signature, userHandle = null } = response
-  const credential: Assertion = { id, response: { clientDataJSON, authenticatorData, signature, userHandle } }
+  const credential = { id, response: { clientDataJSON, authenticatorData, signature, userHandle } }
   const places = await placesOf(statements)
   const entries = places.map((place, at): [string, string] => {
     const presented = { statement: statements[at], textSalt, ...place, credential }

@@ -7,6 +7,7 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose'
+import type { ReceiptSignature } from '../../client/src/receipt.ts'
 import type { Head } from './chain.ts'
 
 /** The signing key, and its name in the JWKS. */
@@ -40,6 +41,7 @@ export interface Receipt {
     /** The absent person in whose place it was given. */
     for: string | null
     forId: number | null
+    signature: ReceiptSignature | null
   }[]
   event: { sequence: number; hash: string }
   checkpoint: Head

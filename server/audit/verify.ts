@@ -1,5 +1,6 @@
 import { clockDifferenceMilliseconds, formatInstant } from '../clock.ts'
 import { type Head, hashOf, type LogLine, spellLine, textHashOf, zeroHash } from './chain.ts'
+import { SignatureCheck, type SignatureReport } from './signatures.ts'
 
 /** The first line that does not fit. */
 export interface LogFault {
@@ -20,13 +21,14 @@ export interface LogReport {
   lostText: number | null
   /** Events more than a minute older than the event before them: a clock was wrong, or was set. */
   backInTime: { events: number; first: number[] }
+  signatures: SignatureReport
 }
 
 const namedBackInTime = 10
 
 /**
  * Verifies the bytes of an export line by line, up to the first line that does not fit. It keeps in memory
- * one line, and the numbers of erased texts whose erasure it has not read yet. `see` gets each line that
+ * one line, the passkeys, and the numbers of erased texts whose erasure it has not read yet. `see` gets each line that
  * fits.
  */
 export async function verifyLog(
@@ -38,12 +40,14 @@ export async function verifyLog(
     if (size > 0) return 'beyond'
     return hash === zeroHash ? 'agrees' : 'disagrees'
   })
+  const signatures = new SignatureCheck()
   const report: LogReport = {
     head: { size: 0, hash: zeroHash },
     fault: null,
     checkpoints: agreements,
     lostText: null,
     backInTime: { events: 0, first: [] },
+    signatures: signatures.report,
   }
   const erased = new Set<string>()
   let previousTime = Number.NEGATIVE_INFINITY
@@ -51,6 +55,8 @@ export async function verifyLog(
     const sequence = report.head.size + 1
     const line = readLine(bytesOfLine, report.head)
     if (typeof line === 'string') return { ...report, fault: { sequence, reason: line } }
+    const reason = await signatures.see(line)
+    if (reason !== undefined) return { ...report, fault: { sequence, reason } }
     report.head = { size: sequence, hash: line.hash }
     for (const [index, checkpoint] of checkpoints.entries()) {
       if (checkpoint.size === sequence)

@@ -35,7 +35,7 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   const { compared, report } = await (file === undefined
     ? withDatabaseToRead(invocation, (db) => verifyDatabase(db, { kept, orders }))
     : verify(createReadStream(file), { kept, orders }))
-  const { head, backInTime } = report
+  const { head, backInTime, signatures: signed } = report
   const signatures = kept.length > 0 && jwks === null ? 'not checked' : 'checked'
   return {
     value: {
@@ -44,6 +44,8 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
       ...(kept.length === 0 ? {} : { signatures }),
       orders: compared.orders?.size ?? null,
       backInTime,
+      signedDecisions: signed.signed,
+      unsigned: signed.unsigned,
     },
     text: describe(report, kept, compared.orders),
     ...hintOf(kept, jwks, orders),
@@ -51,23 +53,30 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
 }
 
 function describe(
-  { head: { size, hash }, backInTime }: LogReport,
+  { head: { size, hash }, backInTime, signatures: { signed, unsigned } }: LogReport,
   kept: readonly Witness[],
   orders: OrderComparison | undefined,
 ): string {
-  const { events, first } = backInTime
   const agreed = kept.length === 1 ? 'the checkpoint' : `all ${kept.length} checkpoints`
-  const more = events > first.length ? ` and ${events - first.length} more` : ''
   return [
     `The log is whole: ${size} events${size === 0 ? '' : `, the last with the hash ${hash}`}.`,
     ...(kept.length === 0 ? [] : [`It agrees with ${agreed}.`]),
     ...(orders === undefined
       ? []
       : [`It agrees with ${grouped(orders.size)} order${orders.size === 1 ? '' : 's'}.`]),
-    ...(events === 0
+    ...(signed === 0 ? [] : [`Every signature holds: ${grouped(signed)}.`]),
+    ...(unsigned.events === 0
       ? []
-      : [`The time runs back by more than a minute at event ${first.join(', ')}${more}.`]),
+      : [`The policy asked for a signature, but there is none: event ${listed(unsigned)}.`]),
+    ...(backInTime.events === 0
+      ? []
+      : [`The time runs back by more than a minute at event ${listed(backInTime)}.`]),
   ].join('\n')
+}
+
+/** As in "3, 8 and 12 more". */
+function listed({ events, first }: LogReport['backInTime']): string {
+  return `${first.join(', ')}${events > first.length ? ` and ${events - first.length} more` : ''}`
 }
 
 function hintOf(

@@ -30,6 +30,10 @@ export interface OrderParts {
   touches: Touches
 }
 
+export interface PresentedAssertion extends Assertion {
+  response: Assertion['response'] & { userHandle: string | null }
+}
+
 /** What the passkeys of people are asked for. */
 export interface Touches {
   /** The address that a statement names. */
@@ -37,7 +41,11 @@ export interface Touches {
   /** Undefined if the account has no passkey. */
   options(principalId: number, challenge: string): Promise<RequestOptions | undefined>
   /** Undefined unless a passkey of the caller has signed the challenge. */
-  verify(request: FastifyRequest, answer: Assertion, challenge: Challenge): Promise<Touch | undefined>
+  verify(
+    request: FastifyRequest,
+    answer: PresentedAssertion,
+    challenge: Challenge,
+  ): Promise<Touch | undefined>
 }
 
 /** `PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3. */

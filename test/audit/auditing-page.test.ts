@@ -8,8 +8,11 @@ import { headOfLog } from '../../server/audit/audit.ts'
 import type { LogLine } from '../../server/audit/chain.ts'
 import { signCheckpoint } from '../../server/audit/statements.ts'
 import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
+import { bearerOf, newUser } from '../support/accounts.ts'
+import { decide, sign } from '../support/decisions.ts'
 import { addEvents, makeSigningKeys, seal } from '../support/log.ts'
 import { createdId, stamp } from '../support/orders.ts'
+import { newPasskey } from '../support/passkeys.ts'
 import { publicUrl, testService } from '../support/service.ts'
 
 /** The scripts in the order of the page: the program that runs each, and its arguments. */
@@ -17,15 +20,32 @@ const scripts = {
   'check.mjs': [process.execPath, 'log.jsonl', 'checkpoint.txt', 'jwks.json'],
   'chain.py': ['python3'],
   'checkpoint.py': ['python3', 'checkpoint.txt', 'jwks.json'],
+  'signatures.py': ['python3', 'log.jsonl', 'receipt.txt'],
 } as const
+/** Runs signatures.py over each altered log, and prints the numbers of those that it accepts. */
+const runOverAll = `
+import json, runpy, sys
+missed = []
+for number, log in enumerate(json.load(open("altered.json"))):
+    open("altered.jsonl", "w").write(log)
+    sys.argv = ["signatures.py", "altered.jsonl", "receipt.txt"]
+    try:
+        runpy.run_path("signatures.py")
+        missed.append(number)
+    except (SystemExit, ValueError):
+        pass
+    finally:
+        sys.stdout.flush()
+print(missed)
+`
+
 const lacks = (modules: string) => spawnSync('python3', ['-c', `import ${modules}`]).status !== 0
 
 describe('docs/auditing.md', () => {
   const service = testService({ orders: true })
   let folder: string
-  const files = { 'log.jsonl': '', 'checkpoint.txt': '', 'jwks.json': '' }
-  /** The same key signs it. */
-  let receipt: string
+  /** The same key signs checkpoint and receipt. */
+  const files = { 'log.jsonl': '', 'checkpoint.txt': '', 'jwks.json': '', 'receipt.txt': '' }
   let lines: string[]
   before(async () => {
     await addEvents(service, 200)
@@ -40,9 +60,13 @@ describe('docs/auditing.md', () => {
     }
     const admin = await service.bearer('admin')
     const id = await createdId(admin)
-    await admin.send('PATCH', `/v1/orders/${id}/approve`)
+    const signer = await newUser(service, { roles: ['Admin'] })
+    const passkey = await newPasskey(service, signer)
+    const caller = await bearerOf(service, signer)
+    const [signed] = await sign(caller, passkey, { orders: [id] })
+    assert.equal((await decide(caller, id, signed)).status, 204)
     await seal(service.db)
-    receipt = (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt
+    files['receipt.txt'] = (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt
     files['log.jsonl'] = (await admin.get('/v1/log', { accept: 'application/jsonl' })).text
     files['checkpoint.txt'] = (await admin.get('/v1/log/checkpoint')).body.checkpoint
     files['jwks.json'] = (await admin.get('/.well-known/jwks.json')).text
@@ -102,7 +126,7 @@ describe('docs/auditing.md', () => {
       [{ 'log.jsonl': gone.log }, `the text of event ${gone.sequence} is gone, and no event says so`],
       [{ 'log.jsonl': lines.slice(0, -1).join('\n') }, `the checkpoint of ${lines.length} events disagrees`],
       [{ 'checkpoint.txt': [header, claims, signature].join('.') }, 'no checkpoint of this service'],
-      [{ 'checkpoint.txt': receipt }, 'no checkpoint of this service'],
+      [{ 'checkpoint.txt': files['receipt.txt'] }, 'no checkpoint of this service'],
     ]
     for (const [given, said] of cases) assert.deepEqual(await check(given), { ok: false, said })
   })
@@ -120,6 +144,33 @@ describe('docs/auditing.md', () => {
     assert.deepEqual(await run(gone.log), { ok: false, said })
   })
 
+  it('has a script for the signatures of a log and a receipt, which notices every altered byte', {
+    skip: lacks('cryptography') && 'needs cryptography',
+  }, async () => {
+    assert.deepEqual(await check({}, 'signatures.py'), { ok: true, said: '2 signatures hold' })
+    const at = lines.findIndex((line) => line.includes('"signature":{'))
+    const enrolment = lines.findIndex((line) => line.includes('"passkey-added"'))
+    const few = [lines[enrolment] ?? '', lines[at] ?? '']
+    const { data } = JSON.parse(few[1] ?? '')
+    const { id, response } = data.signature.credential
+    const { x, y } = JSON.parse(few[0] ?? '').data.passkey.publicKey
+    const statement = JSON.stringify(data.signature.statement).slice(1, -1)
+    const keys = [x, y].map((part) => [0, part])
+    const signed = [statement, id, ...Object.values<string>(response)].map((part) => [1, part])
+    const logs = [...keys, ...signed].flatMap(([index, part]) =>
+      Array.from({ length: part.length }, (_, place) => {
+        const other = part[place] === 'A' ? 'B' : 'A'
+        const altered = part.slice(0, place) + other + part.slice(place + 1)
+        return few.map((line, at) => (at === index ? line.replace(part, altered) : line))
+      }),
+    )
+    assert.ok(logs.length > 800, String(logs.length))
+    await writeFile(join(folder, 'altered.json'), JSON.stringify(logs.map((log) => `${log.join('\n')}\n`)))
+    await writeFile(join(folder, 'all.py'), runOverAll)
+    const { stdout, stderr } = spawnSync('python3', ['all.py'], { cwd: folder, encoding: 'utf8' })
+    assert.deepEqual([stdout.trim(), stderr], ['[]', ''])
+  })
+
   it('has a script for PyJWT that takes a checkpoint of either algorithm, and no receipt', {
     skip: lacks('jwt, cryptography') && 'needs PyJWT',
   }, async () => {
@@ -127,7 +178,10 @@ describe('docs/auditing.md', () => {
     const whole = { ok: true, said: `${lines.length} ${JSON.parse(lines.at(-1) ?? '').hash}` }
     assert.deepEqual(await run({}), whole)
     assert.deepEqual(await run(await signedBy(await makeSigningKeys('PS256'))), whole)
-    assert.deepEqual(await run({ 'checkpoint.txt': receipt }), { ok: false, said: 'no checkpoint' })
+    assert.deepEqual(await run({ 'checkpoint.txt': files['receipt.txt'] }), {
+      ok: false,
+      said: 'no checkpoint',
+    })
     const { 'checkpoint.txt': foreign = '' } = await signedBy(await makeSigningKeys())
     const { ok } = await run({ 'checkpoint.txt': foreign })
     assert.equal(ok, false)

@@ -24,7 +24,9 @@ const receipt: Receipt = {
     createdById: 3,
     createdAtUtc: '2026-11-22T12:00:00.000Z',
   },
-  approvals: [{ by: 'kim', byId: 4, atUtc: '2026-11-22T12:01:00.000Z', for: null, forId: null }],
+  approvals: [
+    { by: 'kim', byId: 4, atUtc: '2026-11-22T12:01:00.000Z', for: null, forId: null, signature: null },
+  ],
   event: { sequence: 2, hash: 'cd'.repeat(32) },
   checkpoint: head,
 }

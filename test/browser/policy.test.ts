@@ -330,9 +330,9 @@ describe('the approval policy', () => {
     assert.deepEqual(
       rows.map((row) => row.split(/\s*\t\s*/)),
       [
-        ['Total', 'Approvals', 'By its creator', 'By services', 'Role'],
-        ['From 1,000.00', '2', 'Yes', 'Yes', 'Any'],
-        ['All other orders', '1', 'Yes', 'Yes', 'Any'],
+        ['Total', 'Approvals', 'By its creator', 'By services', 'Role', 'Passkey'],
+        ['From 1,000.00', '2', 'Yes', 'Yes', 'Any', 'No'],
+        ['All other orders', '1', 'Yes', 'Yes', 'Any', 'No'],
       ],
     )
     assert.equal(await page.getByRole('link', { name: 'Policy' }).count(), 0)

@@ -84,6 +84,8 @@ describe('log verify of the database', () => {
       checkpoints: 0,
       orders: 1,
       backInTime: { events: 0, first: [] },
+      signedDecisions: 0,
+      unsigned: { events: 0, first: [] },
     })
     const elsewhere = { DATABASE_URL: 'file:elsewhere.db' }
     for (const command of ['log verify', 'log export', 'log erase-text 1']) {
@@ -198,6 +200,8 @@ describe('log verify of an export, offline', () => {
       signatures: 'not checked',
       orders: null,
       backInTime: { events: 0, first: [] },
+      signedDecisions: 0,
+      unsigned: { events: 0, first: [] },
     })
   })
 

@@ -19,7 +19,9 @@ const receipt = {
     createdById: 2,
     createdAtUtc: '2026-11-20T09:30:00.000Z',
   },
-  approvals: [{ by: 'admin', byId: 1, atUtc: '2026-11-20T10:00:00.000Z', for: 'ann', forId: 4 }],
+  approvals: [
+    { by: 'admin', byId: 1, atUtc: '2026-11-20T10:00:00.000Z', for: 'ann', forId: 4, signature: null },
+  ],
   event: { sequence: 7, hash: 'ab'.repeat(32) },
   checkpoint: { size: 9, hash: 'cd'.repeat(32) },
 }

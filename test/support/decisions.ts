@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Assertion, type KeptSignature, placesOf } from '../../client/src/decision.ts'
+import { type KeptSignature, placesOf } from '../../client/src/decision.ts'
 import type { Manner, Passkey } from './authenticator.ts'
 import type { Answer, Client } from './client.ts'
 
@@ -38,7 +38,7 @@ export async function touch(
   manner: Manner = {},
 ): Promise<Presented[]> {
   const { id, response } = passkey.get(options, manner)
-  const credential: Assertion = { id, response: { userHandle: null, ...response } }
+  const credential = { id, response }
   const places = await placesOf(statements)
   return places.map((place, index) => ({ statement: statements[index], textSalt, ...place, credential }))
 }

@@ -1,3 +1,4 @@
+import type { KeptSignature } from '../../../client/src/decision.ts'
 import { eventsOfKinds, headOfLog, type Receipt } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
@@ -50,6 +51,7 @@ async function readReceipt(db: Db, id: string): Promise<Facts | undefined> {
   const events = await eventsOfKinds(db, { kind: 'order', id }, ['created', ...approvalKinds])
   const event = events.find(({ kind }) => kind === transitions.approve.event)
   const creation = events.find(({ kind }) => kind === 'created')
+  const approvals = events.filter(({ kind }) => kind !== 'created')
   if (event === undefined) {
     throw new Problem('order-not-approved', { detail: 'The log has no approval of this order.' })
   }
@@ -65,8 +67,26 @@ async function readReceipt(db: Db, id: string): Promise<Facts | undefined> {
       createdById: creation?.by_id ?? null,
       createdAtUtc: formatInstant(order.createdAtUtc),
     },
-    approvals: events.filter(({ kind }) => kind !== 'created').map(approvalOf),
+    approvals: await Promise.all(approvals.map((approval) => signedApproval(db, approval))),
     event: { sequence: event.sequence, hash: event.hash },
     checkpoint: await headOfLog(db),
   }
+}
+
+/** The approval, with the approver's signature and the passkey that made it, as far as the log has both. */
+async function signedApproval(db: Db, event: Parameters<typeof approvalOf>[0]) {
+  const { signed: _, ...approval } = approvalOf(event)
+  const { signature }: { signature?: KeptSignature } = JSON.parse(event.data)
+  if (signature === undefined) return { ...approval, signature: null }
+  const owner = { kind: 'account', id: String(event.by_id) } as const
+  const added = (await eventsOfKinds(db, owner, ['passkey-added'])).map((each) => ({
+    ...each,
+    passkey: JSON.parse(each.data).passkey,
+  }))
+  const enrolment = added.findLast(({ passkey }) => passkey.id === signature.credential.id)
+  if (enrolment === undefined) return { ...approval, signature: null }
+  const { name, publicKey, restedOn } = enrolment.passkey
+  const { sequence } = enrolment
+  const passkey = { name, publicKey, addedAtUtc: formatInstant(enrolment.at), sequence, restedOn }
+  return { ...approval, signature: { ...signature, passkey } }
 }

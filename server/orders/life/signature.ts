@@ -13,7 +13,7 @@ import { countTouch, type Touch, takeChallenge } from '../../touch.ts'
 import type { Asking } from '../conditions.ts'
 import type { Decided } from '../event.ts'
 import { type DecisionName, decimalOf } from '../order.ts'
-import type { OrderParts } from '../requests.ts'
+import type { OrderParts, PresentedAssertion } from '../requests.ts'
 
 /** A signature that holds, as far as the request alone can show it. */
 export interface Signed {
@@ -87,7 +87,7 @@ async function check(
   if (challenge === undefined) return { fault: 'the path does not fit the place of the statement' }
   const touch = await touches.verify(request, given.credential, { nonce: challenge, expiresAt })
   if (touch === undefined) return { fault: 'no passkey of this account has signed the statement' }
-  return { statement, touch, kept: given }
+  return { statement, touch, kept: { ...given, credential: withoutHandle(given.credential) } }
 }
 
 /** Why the signature does not count for the caller in this right; undefined if it does, as far as is known. */
@@ -130,7 +130,17 @@ export function signatureInvalid(fault: string): Problem {
   return new Problem('decision-signature-invalid', { detail, errors })
 }
 
-type Header = KeptSignature & { textSalt: string | null }
+/** As it is sent. */
+interface Header extends KeptSignature {
+  textSalt: string | null
+  credential: PresentedAssertion
+}
+
+/** The handle names the account, which the statement also does, and is not signed. */
+function withoutHandle({ id, response }: PresentedAssertion): Assertion {
+  const { userHandle: _, ...signed } = response
+  return { id, response: signed }
+}
 
 const base64url = /^[A-Za-z0-9_-]+$/
 const isBase64url = (value: unknown): value is string => typeof value === 'string' && base64url.test(value)
@@ -157,7 +167,7 @@ function parse(text: string): Header | undefined {
   }
 }
 
-function readCredential({ id, response }: Assertion): Assertion | undefined {
+function readCredential({ id, response }: PresentedAssertion): PresentedAssertion | undefined {
   const { clientDataJSON, authenticatorData, signature, userHandle = null } = response
   const texts = [
     id,

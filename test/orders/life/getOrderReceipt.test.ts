@@ -79,7 +79,7 @@ describe('getOrderReceipt', () => {
         createdAtUtc: order.createdAtUtc,
       })
       const given = { by: 'admin', byId: approver.id, atUtc: order.updatedAtUtc }
-      assert.deepEqual(claims.approvals, [{ ...given, for: null, forId: null }])
+      assert.deepEqual(claims.approvals, [{ ...given, for: null, forId: null, signature: null }])
       assert.deepEqual(claims.event, { sequence: event.sequence, hash: event.hash })
       await assertChained(service.db.read)
     })

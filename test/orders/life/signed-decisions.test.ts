@@ -2,17 +2,21 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { spellStatement, verifyDecision } from '../../../client/src/decision.ts'
+import { claimsOf, verifyReceipt } from '../../../client/src/receipt.ts'
+import { machineStamp } from '../../../server/audit/audit.ts'
+import { type Receipt, signReceipt } from '../../../server/audit/statements.ts'
 import { Statements } from '../../../server/orders/statements.ts'
 import { bearerOf, machineOf, newClient, newUser, signIn, type TestUser } from '../../support/accounts.ts'
 import { Passkey } from '../../support/authenticator.ts'
 import type { Client } from '../../support/client.ts'
 import { decide, headerOf, type Presented, prepare, sign, touch } from '../../support/decisions.ts'
 import { storedEvents } from '../../support/kept-log.ts'
+import { seal } from '../../support/log.ts'
 import { createdId } from '../../support/orders.ts'
 import { addPasskey, newPasskey, signInOptions } from '../../support/passkeys.ts'
 import { approvalState, approve, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { setUp, testService } from '../../support/service.ts'
+import { publicUrl, setUp, testService } from '../../support/service.ts'
 
 interface Signer extends TestUser {
   caller: Client
@@ -77,8 +81,9 @@ describe('a decision that is signed with a passkey', () => {
         const { kind, data } = await eventOf(id)
         assert.equal(kind, 'approved')
         const { textSalt: _, credential, ...kept } = signed ?? assert.fail()
-        const { id: credentialId, response } = credential
-        assert.deepEqual(data.signature, { ...kept, credential: { id: credentialId, response } })
+        const { authenticatorData, clientDataJSON, signature } = credential.response
+        const response = { authenticatorData, clientDataJSON, signature }
+        assert.deepEqual(data.signature, { ...kept, credential: { id: credential.id, response } })
         const statement = await verifyDecision(data.signature, { kty: '', ...passkey.jwk })
         assert.deepEqual(statement.order, { id, version: 1, customer: 'Acme', total: '1250.5' })
         assert.deepEqual([statement.by, statement.byId, statement.for], [user.userName, user.id, null])
@@ -114,6 +119,28 @@ describe('a decision that is signed with a passkey', () => {
       assert.deepEqual([text, text_salt], [reason, signed?.textSalt])
       assert.equal(JSON.parse(data.signature.statement).textHash, text_hash)
       assert.equal('textSalt' in data.signature, false)
+    })
+
+    it('and the receipt has it, with the key and its line in the log', async () => {
+      const id = await strictOrder()
+      const signed = await one(ann, id)
+      assert.equal((await decide(ann.caller, id, signed)).status, 204)
+      await seal(service.db)
+      const { receipt } = (await ann.caller.get(`/v1/orders/${id}/receipt`)).body
+      const keys = (await ann.caller.get('/.well-known/jwks.json')).body
+      const { approvals } = await verifyReceipt(receipt, keys, publicUrl)
+      const { passkey, ...kept } = approvals[0]?.signature ?? assert.fail()
+      assert.equal(kept.statement, signed.statement)
+      const lines = await storedEvents(service.db.read)
+      const line = lines.find(({ sequence }) => sequence === passkey.sequence)
+      assert.deepEqual([line?.kind, line?.subject_id], ['passkey-added', String(ann.id)])
+      assert.deepEqual([passkey.name, passkey.restedOn], ['Phone', { passwordSetBy: machineStamp(0).by }])
+
+      // Whoever has the signing key of the service cannot change what a passkey signed.
+      const claims = claimsOf(receipt) as Receipt
+      const forged = { ...claims, order: { ...claims.order, total: '9.5' } }
+      const resigned = await signReceipt(service.keys, publicUrl, forged, service.now())
+      await assert.rejects(verifyReceipt(resigned, keys, publicUrl), /signature of .* does not match/)
     })
 
     it('where the policy does not ask for one, too', async () => {

@@ -70,13 +70,18 @@ function factsOf({ order, approvals, event }: Statement): Record<string, ReactNo
     ),
     [approvals.length === 1 ? 'Approved' : `${formatCount(approvals.length)} approvals`]: (
       <ul>
-        {approvals.map(({ by, for: absent, atUtc }) => (
+        {approvals.map(({ by, for: absent, atUtc, signature }) => (
           <li key={`${by} ${atUtc}`}>
             by{' '}
             <strong>
               <Who is={by} for={absent} />
             </strong>
             , <Instant at={atUtc} />
+            {signature && (
+              <div>
+                Signed by <Name of={by} /> with the passkey of {formatDate(signature.passkey.addedAtUtc)}
+              </div>
+            )}
           </li>
         ))}
       </ul>
@@ -104,7 +109,7 @@ function Code({ link }: { link: string }) {
 
 /** Folded on screen, open on paper. */
 function Proof({
-  statement: { iss, iat, order, event, checkpoint },
+  statement: { iss, iat, order, approvals, event, checkpoint },
   keyId,
   algorithm,
   jws,
@@ -133,6 +138,12 @@ function Proof({
             ),
           }}
         />
+        {approvals.some(({ signature }) => signature) && (
+          <p>
+            The signature of a passkey covers exactly what is written here about the order. Only its owner’s
+            device can make it: not this service, and nobody who has its database and keys.
+          </p>
+        )}
         <p>
           The signature below covers everything above, and never expires. Any JWT library verifies it with the
           public keys at <a href="/.well-known/jwks.json">{iss}/.well-known/jwks.json</a>.{' '}
