@@ -37,7 +37,7 @@ export interface KeptSignature {
   /** Its place among the statements of the touch. */
   index: number
   size: number
-  /** Hashes beside its way to the root (RFC 9162 §2.1.3), base64. */
+  /** The neighbours of its way to the root (RFC 9162 §2.1.3), base64. */
   path: string[]
   credential: Assertion
 }

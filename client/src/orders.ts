@@ -14,7 +14,7 @@ export interface ChangeOptions {
   idempotencyKey?: string
   /** IANA name. By default the time zone of the account. */
   timeZone?: string
-  /** Of approve and reject: a value of `signDecisions`. */
+  /** Approve and reject take a value of `signDecisions`. */
   signature?: string
   signal?: AbortSignal
   /** Continues after its page is closed: see `Calls`. */

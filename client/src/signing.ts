@@ -22,9 +22,9 @@ export interface Meant {
 }
 
 /**
- * Asks for one touch that signs these decisions. Returns the header `Decision-Signature` of each, by the id of
- * its order, as `signature` of `ChangeOptions`. Throws an Error without asking if a statement says anything
- * else than what was meant, or the challenge is not that of the statements.
+ * Asks for one touch that signs these decisions. Returns the header `Decision-Signature` of each, by the id
+ * of its order, for `signature` of `ChangeOptions`. Throws an Error without asking if a statement says
+ * anything else than what was meant, or the challenge is not that of the statements.
  */
 export async function signDecisions(
   { statements, textSalt, options }: Prepared,

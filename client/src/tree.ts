@@ -1,6 +1,6 @@
 /**
  * The Merkle tree of RFC 9162 §2.1: one hash, the root, stands for a list of entries in their order. To show
- * that an entry is in the list takes only the hashes beside the way from its leaf to the root.
+ * that an entry is in the list takes only the neighbours of the way from its leaf to the root.
  *
  * A node is whatever `join` makes of two: bytes where hashing is synchronous (node:crypto), promises of bytes
  * where it is not (Web Crypto). A leaf is SHA-256 of the byte 0x00 and the entry, a node above is that of the

@@ -28,8 +28,8 @@ const namedBackInTime = 10
 
 /**
  * Verifies the bytes of an export line by line, up to the first line that does not fit. It keeps in memory
- * one line, the passkeys, and the numbers of erased texts whose erasure it has not read yet. `see` gets each line that
- * fits.
+ * one line, the passkeys, and the numbers of erased texts whose erasure it has not read yet. `see` gets each
+ * line that fits.
  */
 export async function verifyLog(
   bytes: AsyncIterable<Uint8Array>,

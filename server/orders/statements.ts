@@ -7,9 +7,9 @@ type Facts = Omit<DecisionStatement, 'typ' | 'nonce' | 'until'>
 export const statementLifetimeMilliseconds = 5 * 60_000
 
 /**
- * Makes the statements that people sign, and knows them again without storing any: the nonce is a tag over the
- * rest, so nobody can prepare statements for later. The key of the tag is derived (RFC 5869) from a secret
- * that every instance has.
+ * Makes the statements that people sign, and knows them again without storing any: the nonce is a tag over
+ * the rest, so nobody can prepare statements for later. The key of the tag is derived (RFC 5869) from a
+ * secret that every instance has.
  */
 export class Statements {
   readonly #key: Buffer

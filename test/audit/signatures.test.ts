@@ -40,7 +40,7 @@ describe('the signatures in a log', () => {
       .map((line) => JSON.parse(line))
   })
 
-  /** Verifies the log after a change whose hashes were made anew, as who has the database could. */
+  /** Verifies the log after a change, with new hashes, as anyone with the database could make them. */
   async function verified(change: (line: LogLine) => LogLine = (line) => line, given = lines) {
     const rewritten = makeLog(
       given.map((line) => {

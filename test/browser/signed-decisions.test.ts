@@ -78,7 +78,7 @@ describe('an approval that must be signed', () => {
     assert.deepEqual([approvals.length, approvals[0]?.by], [1, user.userName])
   })
 
-  it('says beside the button what is signed, and a cancelled touch changes nothing', async (t) => {
+  it('says next to the button what is signed, and a cancelled touch changes nothing', async (t) => {
     const { page, authenticator } = await signer(t, { width: 390, height: 844 })
     await putPolicy(service, strict)
     const id = await strictOrder('Curlew')
@@ -142,7 +142,7 @@ describe('an approval that must be signed', () => {
     await putPolicy(service, firstPolicy)
   })
 
-  it('cannot be given by a person without a passkey, who is told how to get one', async (t) => {
+  it('cannot be given by a person without a passkey, and says how to get one', async (t) => {
     const person = await browser.person(t, { service })
     const user = await newUser(service, { roles: ['Admin'] })
     await putPolicy(service, strict)

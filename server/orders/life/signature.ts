@@ -90,7 +90,7 @@ async function check(
   return { statement, touch, kept: { ...given, credential: withoutHandle(given.credential) } }
 }
 
-/** Why the signature does not count for the caller in this right; undefined if it does, as far as is known. */
+/** Why the signature does not count for the caller in this right; undefined if it does, as far as we know. */
 export function faultFor(signature: Signature, asking: Asking): string | undefined {
   if ('fault' in signature) return signature.fault
   const { for: absent, forId } = signature.statement

@@ -136,7 +136,7 @@ describe('a decision that is signed with a passkey', () => {
       assert.deepEqual([line?.kind, line?.subject_id], ['passkey-added', String(ann.id)])
       assert.deepEqual([passkey.name, passkey.restedOn], ['Phone', { passwordSetBy: machineStamp(0).by }])
 
-      // Whoever has the signing key of the service cannot change what a passkey signed.
+      // The signing key of the service cannot change what a passkey signed.
       const claims = claimsOf(receipt) as Receipt
       const forged = { ...claims, order: { ...claims.order, total: '9.5' } }
       const resigned = await signReceipt(service.keys, publicUrl, forged, service.now())

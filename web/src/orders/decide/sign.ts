@@ -15,6 +15,9 @@ import type { Subject } from './decisions.ts'
 /** By the id of the order. */
 export type Signatures = ReadonlyMap<string, string>
 
+type Signable = 'approve' | 'reject'
+const isSignable = (action: ActionName): action is Signable => action === 'approve' || action === 'reject'
+
 /** The order as it is on the screen, for a decision about exactly this version. */
 export function subjectOf(
   { order, etag }: VersionedOrder,
@@ -40,7 +43,7 @@ export async function sign(
   signal: AbortSignal,
 ): Promise<Signatures> {
   const session = currentSession()
-  if (action === 'withdraw' || session.kind !== 'signed-in') return new Map()
+  if (!isSignable(action) || session.kind !== 'signed-in') return new Map()
   if (!knowsPasskeys && action === 'approve') throw new DOMException('', 'NotSupportedError')
   let signable = subjects
   while (signable.length > 0) {
@@ -62,7 +65,7 @@ export async function sign(
   return new Map()
 }
 
-async function prepare(action: 'approve' | 'reject', subjects: readonly Subject[], signal: AbortSignal) {
+async function prepare(action: Signable, subjects: readonly Subject[], signal: AbortSignal) {
   const orders = subjects.map(({ id, signedVersion: version = 1 }) => ({ id, version }))
   const reason = subjects[0]?.reason
   const wanted = { action, orders, ...(reason !== undefined && { reason }) }
@@ -87,7 +90,7 @@ async function asItIsNow(subject: Subject, signal: AbortSignal): Promise<Subject
 /** What one touch signs, as in "Your passkey signs: approve #1042, Acme, 1,250.50." */
 export function signedInWords(action: ActionName, subjects: readonly Subject[]): string | undefined {
   const [first, ...others] = subjects.filter(({ signedVersion }) => signedVersion !== undefined)
-  if (first === undefined || action === 'withdraw') return undefined
+  if (first === undefined || !isSignable(action)) return undefined
   if (others.length > 0) {
     return `Your passkey signs with one touch: ${action} ${formatOrders(others.length + 1)}.`
   }
