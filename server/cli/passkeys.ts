@@ -37,7 +37,10 @@ export async function runRemovePasskey(invocation: Invocation): Promise<Outcome>
   if (id === undefined || more.length > 0) throw new UsageError('name one passkey by its id (user passkeys)')
   const name = await withDatabase(invocation, async (db) => {
     const user = await requireAccount(db.read, account)
-    await db.write('removePasskey', { principalId: user.id, id, stamp: commandStamp() })
+    await db.write('removePasskey', {
+      ...{ principalId: user.id, id, rpId: null },
+      stamp: commandStamp(),
+    })
     return user.name
   })
   return {

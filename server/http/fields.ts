@@ -312,6 +312,15 @@ export function int32Field(
   }
 }
 
+/** As a text, every int32 from 1. */
+const positiveInt32Pattern =
+  '^(?:[1-9][0-9]{0,8}|1[0-9]{9}|20[0-9]{8}|21[0-3][0-9]{7}|214[0-6][0-9]{6}|2147[0-3][0-9]{5}|' +
+  '21474[0-7][0-9]{4}|214748[0-2][0-9]{3}|2147483[0-5][0-9]{2}|21474836[0-3][0-9]|214748364[0-7])$'
+
+/** An id or a version. */
+export const positiveInt32Field = (description: string, example: number) =>
+  int32Field(1, 2_147_483_647, { pattern: positiveInt32Pattern, description, examples: [example] })
+
 export function booleanField(description: string, example: boolean): Field<boolean> {
   return {
     schema: Type.Boolean({ description, examples: [example] }),

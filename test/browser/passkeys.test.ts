@@ -84,7 +84,10 @@ describe('a passkey', () => {
     await dialog.waitFor()
     const [passkey] = await findPasskeys(service.db.read, user.id)
     const stamp = machineStamp(service.now())
-    await service.db.write('removePasskey', { principalId: user.id, id: passkey?.id ?? '', stamp })
+    await service.db.write('removePasskey', {
+      ...{ principalId: user.id, id: passkey?.id ?? '', rpId: null },
+      stamp,
+    })
     await dialog.getByRole('button', { name: 'Use a passkey' }).click()
     await dialog.getByText('This passkey no longer belongs to your account.').waitFor()
     await dialog.getByLabel('Password').fill(user.password)

@@ -71,7 +71,7 @@ function textListsOf(judge: Judge, parts: string[], { schema, validate }: Rule):
   return { schema, validate, allowed, forbidden: fc.oneof(withWrong, isTooLong, others) }
 }
 
-/** Lists of objects. The schema does not say that their totals ascend from 0. */
+/** Lists of objects. The schema does not say that their totals ascend from 0, or that ids do not repeat. */
 function listsOf(judge: Judge, parts: string[], { schema, validate }: Rule): Values {
   const at = [...parts, 'items', 'properties']
   const names = Object.keys(resolve(judge, at))
@@ -80,7 +80,11 @@ function listsOf(judge: Judge, parts: string[], { schema, validate }: Rule): Val
     Object.fromEntries([...members].map(([name, { allowed }]) => [name, allowed])),
   ) as fc.Arbitrary<Schema>
   const limit = Number(schema.maxItems)
-  const allowed = fc.array(entry, { minLength: 1, maxLength: limit }).map(ascending)
+  const isByTotal = names.includes('from')
+  const lengths = { minLength: 1, maxLength: limit }
+  const allowed = isByTotal
+    ? fc.array(entry, lengths).map(ascending)
+    : fc.uniqueArray(entry, { ...lengths, selector: ({ id }) => id })
   const isWrongInside = fc
     .constantFrom(...names)
     .chain((name) =>
@@ -93,13 +97,17 @@ function listsOf(judge: Judge, parts: string[], { schema, validate }: Rule): Val
         ),
     )
   const isTooLong = fc.array(entry, { minLength: limit + 1, maxLength: limit + 2 })
-  const descends = entry.map((each) => [
-    { ...each, from: 0 },
-    { ...each, from: 5 },
-    { ...each, from: '5.0' },
-  ])
+  const disagree = entry.map((each) =>
+    isByTotal
+      ? [
+          { ...each, from: 0 },
+          { ...each, from: 5 },
+          { ...each, from: '5.0' },
+        ]
+      : [each, each],
+  )
   const others = fc.oneof(...breaking(schema)).filter((value) => !validate(value))
-  return { schema, validate, allowed, forbidden: fc.oneof(isWrongInside, isTooLong, descends, others) }
+  return { schema, validate, allowed, forbidden: fc.oneof(isWrongInside, isTooLong, disagree, others) }
 }
 
 function ascending(entries: readonly Schema[]): Schema[] {
@@ -143,6 +151,7 @@ function allowedCandidates(judge: Judge, schema: Schema): fc.Arbitrary<unknown>[
 function textsOf(schema: Schema, pattern: unknown): fc.Arbitrary<unknown>[] {
   // No pattern says which time zones exist.
   if (String(pattern).includes('_+')) return [fc.constantFrom('Europe/Berlin', 'utc', 'Etc/GMT+5')]
+  if (schema.format === 'uuid') return [fc.uuid()]
   const texts =
     typeof pattern === 'string'
       ? [matching(pattern)]

@@ -111,7 +111,7 @@ export async function removePassword(
     return keep(trx, { principalId, from: account.epoch, to: account.epoch }, kept)
   }
   await givePassword(trx, principalId, { passwordHash: null, setBy: null }, stamp)
-  await requireCredential(trx, principalId)
+  await requireCredential(trx, principalId, null)
   if (basis === undefined || !('passkey' in basis)) throw new Problem('recent-sign-in-needed')
   await keep(trx, { principalId, from: account.epoch, to: account.epoch + 1 }, kept)
   await recordAccount(trx, stamp, 'password-removed', account)

@@ -7,6 +7,7 @@ import {
   instantField,
   jsonOrForm,
   type Parsed,
+  positiveInt32Field,
   queryOf,
   refined,
   textField,
@@ -15,7 +16,7 @@ import { pageSchema } from '../../http/paging.ts'
 import { permissionSchema } from '../../http/problem-schema.ts'
 import { Problem } from '../../http/problems.ts'
 import { Type } from '../../http/schema.ts'
-import { beginningField, optional, userIdField } from './administration/fields.ts'
+import { beginningField, optional } from './administration/fields.ts'
 import { passkeyAnswer } from './passkeys/schemas.ts'
 
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u
@@ -261,7 +262,7 @@ export const SetAbsenceCommand = exactBodyOf('SetAbsenceCommand', 'The time of a
     'When it ends (RFC 3339, UTC with Z): in the future, and at most 366 days after it begins.',
     '2027-01-04T08:00:00Z',
   ),
-  deputyId: userIdField('Id of the deputy: another enabled user who may read orders.', 5),
+  deputyId: positiveInt32Field('Id of the deputy: another enabled user who may read orders.', 5),
 })
 
 export const DeputiesQuery = queryOf({ filter: beginningField })

@@ -5,9 +5,9 @@ import {
   bodyOf,
   Fault,
   type Field,
-  int32Field,
   listOf,
   orNull,
+  positiveInt32Field,
   queryOf,
   refined,
 } from '../../http/fields.ts'
@@ -58,11 +58,7 @@ export const PrepareDecisionsCommand = bodyOf('PrepareDecisionsCommand', 'Decisi
   orders: listOf(
     {
       id: orderId,
-      version: int32Field(1, 2_147_483_647, {
-        pattern: '^[1-9]\\d*$',
-        description: 'Row version that was read: the number in its entity tag.',
-        examples: [1],
-      }),
+      version: positiveInt32Field('Row version that was read: the number in its entity tag.', 1),
     },
     {
       limit: ordersLimit,

@@ -3,7 +3,8 @@ import { beforeEach, describe, it } from 'node:test'
 import { newLink, newUser, setPassword, signIn } from '../../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../../support/administration.ts'
 import { Passkey } from '../../support/authenticator.ts'
-import type { Client } from '../../support/client.ts'
+import { type Client, sessionCookie } from '../../support/client.ts'
+import { withRawDatabase } from '../../support/database.ts'
 import { interruptedInstance } from '../../support/interrupted.ts'
 import { addPasskey, newPasskey, signInByPasskey, signInOptions } from '../../support/passkeys.ts'
 import { assertProblem } from '../../support/problem.ts'
@@ -52,6 +53,13 @@ describe('an account with a passkey', () => {
       'invalid-credentials',
     )
     assert.equal((await addPasskey(await signInByPasskey(service, second), new Passkey())).status, 201)
+  })
+
+  it('takes the cookie of a session that ends with its own passkey', async () => {
+    const passkey = await newPasskey(service, user)
+    const browser = await signInByPasskey(service, passkey)
+    assert.equal((await remove(browser, `/v1/auth/passkeys/${passkey.id}`)).status, 204)
+    assert.equal(browser.cookies.has(sessionCookie), false)
   })
 
   it('renames it', async () => {
@@ -220,6 +228,18 @@ describe('an account with a passkey', () => {
       const { caller } = await newAdministrator(service)
       const answer = await remove(caller, `/v1/users/${user.id}/passkeys/${passkey.id}`)
       assertProblem(answer, 409, 'last-credential')
+      assert.equal(await signsIn(passkey), true)
+    })
+
+    it('keeps the last one that can be used after a move to another host name', async () => {
+      await removePassword()
+      const former = new Passkey()
+      await addPasskey(browser, former)
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db.updateTable('passkeys').set({ rp_id: 'old.example.com' }).where('id', '=', former.id).execute(),
+      )
+      assertProblem(await remove(browser, `/v1/auth/passkeys/${passkey.id}`), 409, 'last-credential')
+      assert.equal((await remove(browser, `/v1/auth/passkeys/${former.id}`)).status, 204)
       assert.equal(await signsIn(passkey), true)
     })
 

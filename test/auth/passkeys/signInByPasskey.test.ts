@@ -49,6 +49,7 @@ describe('a sign-in by passkey', () => {
     'a frame of another origin': { crossOrigin: true },
     'nobody present': { flags: 0x04 },
     'nobody verified': { flags: 0x01 },
+    'a key of several devices that is now of one': { flags: 0x05 },
     'a challenge of nobody': { challenge: Buffer.alloc(32, 1).toString('base64url') },
   }
   for (const [what, manner] of Object.entries(manners)) {

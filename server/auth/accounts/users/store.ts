@@ -34,7 +34,7 @@ export function selectCredentials(db: Db) {
     ])
 }
 
-export function toCredentials<T extends { enabled: number }>(row: T | undefined) {
+function toCredentials<T extends { enabled: number }>(row: T | undefined) {
   return row && { ...row, enabled: row.enabled === 1 }
 }
 

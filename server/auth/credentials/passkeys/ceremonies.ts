@@ -125,7 +125,7 @@ export async function verifyRegistration(
 export async function verifyAssertion(
   { id: expectedRPID, origin: expectedOrigin }: RelyingParty,
   answer: PasskeyAnswer,
-  { id, publicKey }: { id: string; publicKey: string },
+  { id, publicKey, isSynced }: { id: string; publicKey: string; isSynced: boolean },
   readChallenge: ReadChallenge,
 ): Promise<{ counter: number; challenge: Challenge } | undefined> {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
@@ -140,7 +140,9 @@ export async function verifyAssertion(
       expectedRPID,
       credential: { id, publicKey: Buffer.from(publicKey, 'base64url'), counter: 0 },
     })
-    return verified ? { counter: authenticationInfo.newCounter, challenge } : undefined
+    // A key that is kept on one device does not become one that is copied, or the other way round.
+    const isSame = (authenticationInfo.credentialDeviceType === 'multiDevice') === isSynced
+    return verified && isSame ? { counter: authenticationInfo.newCounter, challenge } : undefined
   })
 }
 

@@ -16,6 +16,7 @@ import {
   basisOf,
   endSignInsBy,
   findPasskeys,
+  hasPasskey,
   hasPassword,
   insertPasskey,
   type PresentedSignIn,
@@ -76,6 +77,14 @@ export async function renamePasskey(
   await record(trx, stamp, 'passkey-renamed', account, { id, name })
 }
 
+export interface RemovePasskeyInput {
+  principalId: number
+  id: string
+  /** Where the service is reached; null at a command line, which may not know it. */
+  rpId: string | null
+  stamp: Stamp
+}
+
 /**
  * Removes a passkey and ends the sign-ins that it began. Access tokens of the user end with it. Removing that
  * of another user takes the permission to manage accounts. Throws `passkey-not-found`, `last-credential`,
@@ -83,23 +92,27 @@ export async function renamePasskey(
  */
 export async function removePasskey(
   trx: Trx,
-  { principalId, id, stamp }: { principalId: number; id: string; stamp: Stamp },
-): Promise<void> {
+  { principalId, id, rpId, stamp }: RemovePasskeyInput,
+): Promise<{ ended: string[] }> {
   const isOwn = stamp.byId === principalId
   if (!isOwn) await lockAdministration(trx, stamp)
   await lockVersion(trx, 'user', principalId, null)
   if (isOwn) await requireStanding(trx, stamp)
   const account = await requireAccount(trx, { kind: 'user', id: principalId })
   if ((await deletePasskeys(trx, principalId, id)).length === 0) throw new Problem('passkey-not-found')
-  await requireCredential(trx, principalId)
-  await endSignInsBy(trx, principalId, id)
+  await requireCredential(trx, principalId, rpId)
+  const ended = await endSignInsBy(trx, principalId, id)
   await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
   await record(trx, stamp, 'passkey-removed', account, { id })
+  return { ended }
 }
 
-/** Throws `last-credential` if the user could not sign in any more. */
-export async function requireCredential(trx: Trx, principalId: number): Promise<void> {
-  const canSignIn = (await hasPassword(trx, principalId)) || (await findPasskeys(trx, principalId)).length > 0
+/**
+ * Throws `last-credential` if the user could not sign in any more: a passkey of another host name, from before
+ * a move, is of no use.
+ */
+export async function requireCredential(trx: Trx, principalId: number, rpId: string | null): Promise<void> {
+  const canSignIn = (await hasPassword(trx, principalId)) || (await hasPasskey(trx, principalId, rpId))
   if (!canSignIn) throw new Problem('last-credential')
 }
 

@@ -3,7 +3,7 @@ import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type Challenge, countTouch, type Touch, takeChallenge } from '../../../touch.ts'
 import { removal } from '../../../upkeep.ts'
-import { selectCredentials, toCredentials, type UserCredentials } from '../../accounts/users/store.ts'
+import { selectCredentials, type UserCredentials } from '../../accounts/users/store.ts'
 
 /** A passkey as its owner sees it. Instants in milliseconds. */
 export interface StoredPasskey {
@@ -35,15 +35,23 @@ export interface HeldPasskey extends UserCredentials {
   id: string
   publicKey: string
   counter: number
+  isSynced: boolean
 }
 
 export async function findPasskey(db: Db, id: string): Promise<HeldPasskey | undefined> {
   const row = await selectCredentials(db)
     .innerJoin('passkeys', 'passkeys.principal_id', 'principals.id')
-    .select(['passkeys.id', 'public_key as publicKey', 'counter'])
+    .select(['passkeys.id', 'public_key as publicKey', 'counter', 'synced'])
     .where('passkeys.id', '=', id)
     .executeTakeFirst()
-  return toCredentials(row)
+  return row && { ...row, enabled: row.enabled === 1, isSynced: row.synced === 1 }
+}
+
+/** Whether the user has a passkey of this host name, or of any if it is null. */
+export async function hasPasskey(db: Db, principalId: number, rpId: string | null): Promise<boolean> {
+  let found = db.selectFrom('passkeys').select('id').where('principal_id', '=', principalId)
+  if (rpId !== null) found = found.where('rp_id', '=', rpId)
+  return (await found.limit(1).executeTakeFirst()) !== undefined
 }
 
 /** Returns false if any account has a passkey with this id. */
@@ -132,14 +140,20 @@ export async function basisOf(
   return user
 }
 
-/** Ends the sign-ins that the passkey began; those that it only confirmed are no longer recent. */
-export async function endSignInsBy(trx: Trx, principalId: number, passkeyId: string): Promise<void> {
+/**
+ * Ends the sign-ins that the passkey began; those that it only confirmed are no longer recent. Returns the ids
+ * of the ended ones.
+ */
+export async function endSignInsBy(trx: Trx, principalId: number, passkeyId: string): Promise<string[]> {
+  const ended: string[] = []
   for (const table of ['sessions', 'refresh_families'] as const) {
-    await trx
+    const deleted = await trx
       .deleteFrom(table)
       .where('principal_id', '=', principalId)
       .where('passkey_id', '=', passkeyId)
+      .returning('id')
       .execute()
+    ended.push(...deleted.map(({ id }) => id))
   }
   await trx
     .updateTable('session_ids')
@@ -149,6 +163,7 @@ export async function endSignInsBy(trx: Trx, principalId: number, passkeyId: str
       eb.selectFrom('sessions').select('id').where('principal_id', '=', principalId),
     )
     .execute()
+  return ended
 }
 
 /** Whether the challenge was used: a repeated touch counts as a failed try. `takeTouch` decides. */

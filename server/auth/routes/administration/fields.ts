@@ -5,8 +5,8 @@ import {
   Fault,
   type Field,
   instantField,
-  int32Field,
   orNull,
+  positiveInt32Field,
   refined,
   textField,
 } from '../../../http/fields.ts'
@@ -97,15 +97,7 @@ export const endField = instantField(
   '2027-06-30T22:00:00Z',
 )
 
-/** Up to 2,147,483,647, like the number. */
-const idPattern =
-  '^(?:[1-9][0-9]{0,8}|1[0-9]{9}|20[0-9]{8}|21[0-3][0-9]{7}|214[0-6][0-9]{6}|2147[0-3][0-9]{5}|' +
-  '21474[0-7][0-9]{4}|214748[0-2][0-9]{3}|2147483[0-5][0-9]{2}|21474836[0-3][0-9]|214748364[0-7])$'
-
-export const userIdField = (description: string, example: number) =>
-  int32Field(1, 2_147_483_647, { pattern: idPattern, description, examples: [example] })
-
-export const ownerField = userIdField(
+export const ownerField = positiveInt32Field(
   'Id of an enabled user, who counts as creator of every order that the client creates from now on.',
   3,
 )

@@ -8,6 +8,7 @@ import { PasskeyRequestOptions } from '../../../http/webauthn.ts'
 import {
   algorithms,
   handleOf,
+  relyingPartyOf,
   requireRelyingParty,
   verifyRegistration,
 } from '../../credentials/passkeys/ceremonies.ts'
@@ -17,6 +18,7 @@ import {
   type Purpose,
 } from '../../credentials/passkeys/challenges.ts'
 import { findPasskeys } from '../../credentials/passkeys/store.ts'
+import { clearSession } from '../../credentials/sessions/cookies.ts'
 import type { AuthParts } from '../../login.ts'
 import {
   idParameter,
@@ -126,9 +128,12 @@ export const passkeyRoutes: Routes<AuthParts> = {
     parameters: { id: passkeyId },
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
-      const { id: principalId } = callerOf(request)
+      const { id: principalId, session } = callerOf(request)
       const id = requirePasskeyId(request, 'id')
-      await parts.change('removePasskey', { principalId, id, stamp: readStamp(request, parts) })
+      const rpId = rpIdOf(parts)
+      const stamp = readStamp(request, parts)
+      const { ended } = await parts.change('removePasskey', { principalId, id, rpId, stamp })
+      if (session && ended.includes(session.id)) clearSession(reply)
       return reply.code(204).send(undefined)
     },
   }),
@@ -169,9 +174,10 @@ export const userPasskeyRoutes: Routes<AuthParts> = {
     description: 'Like `removePasskey`.',
     problems: ['user-not-found', 'passkey-not-found', 'last-credential'],
     parameters: { ...idParameter, passkey: passkeyId },
-    end: ({ change }, request, stamp) => {
+    end: async (parts, request, stamp) => {
       const principalId = requireId(request, 'user-not-found')
-      return change('removePasskey', { principalId, id: requirePasskeyId(request, 'passkey'), stamp })
+      const id = requirePasskeyId(request, 'passkey')
+      await parts.change('removePasskey', { principalId, id, rpId: rpIdOf(parts), stamp })
     },
   }),
 }
@@ -184,6 +190,9 @@ function requirePasskeyId(request: FastifyRequest, name: string): string {
   if (!passkeyIdPattern.test(id)) throw new Problem('passkey-not-found')
   return id
 }
+
+/** The host name of the service; at an IP address none, which no passkey has. */
+const rpIdOf = ({ publicUrl }: AuthParts) => relyingPartyOf(publicUrl())?.id ?? ''
 
 function answererOf(request: FastifyRequest): Answerer {
   return { principalId: callerOf(request).id, signInId: presentedSignIn(request).id }
