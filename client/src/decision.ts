@@ -96,8 +96,13 @@ export async function verifyDecision(
   if (data.length < 37 || !party.every((byte, at) => byte === data[at])) {
     throw new Error('the passkey belongs to another host')
   }
+  const flags = data[32] ?? 0
   // Bit 0: somebody touched it. Bit 2: it knows who.
-  if (((data[32] ?? 0) & 0b101) !== 0b101) throw new Error('the authenticator did not check who touched it')
+  if ((flags & 0b101) !== 0b101) throw new Error('the authenticator did not check who touched it')
+  // Bit 4, "is synced", needs bit 3, "may be synced". Bits 6 and 7 say that more than 37 bytes follow.
+  if ((flags & 0b11000) === 0b10000 || flags >= 0b1000000 !== data.length > 37) {
+    throw new Error('the authenticator contradicts itself')
+  }
   const content = concat(data, await sha256(clientData))
   if (!(await isSignedBy(publicKey, fromBase64url(signed), content))) {
     throw new Error('the signature is not that of this key')
