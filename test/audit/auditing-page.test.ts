@@ -171,6 +171,27 @@ describe('docs/auditing.md', () => {
     assert.deepEqual([stdout.trim(), stderr], ['[]', ''])
   })
 
+  it('has a script that notices a signature which a receipt shows for something else', {
+    skip: lacks('cryptography') && 'needs cryptography',
+  }, async () => {
+    const [header, claims = '', signature] = files['receipt.txt'].split('.')
+    const receipt = JSON.parse(Buffer.from(claims, 'base64url').toString())
+    const { order, approvals } = receipt
+    const changes = [
+      { iss: 'https://other.example' },
+      ...[{ total: '9.5' }, { customer: 'Other' }, { id: 'x' }].map((other) => ({
+        order: { ...order, ...other },
+      })),
+      { approvals: [{ ...approvals[0], byId: 1 }] },
+    ]
+    for (const change of changes) {
+      const forged = Buffer.from(JSON.stringify({ ...receipt, ...change })).toString('base64url')
+      const given = { 'receipt.txt': [header, forged, signature].join('.') }
+      const refused = { ok: false, said: 'another approval was signed' }
+      assert.deepEqual(await check(given, 'signatures.py'), refused, JSON.stringify(change))
+    }
+  })
+
   it('has a script for PyJWT that takes a checkpoint of either algorithm, and no receipt', {
     skip: lacks('jwt, cryptography') && 'needs PyJWT',
   }, async () => {
