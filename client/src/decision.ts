@@ -151,7 +151,9 @@ function rawSignature(der: Bytes): Bytes {
  */
 export async function challengeFrom(signature: Omit<KeptSignature, 'credential'>): Promise<string> {
   const { statement, path, ...place } = signature
-  const root = rootFrom(leafOf(statement), { ...place, path: path.map(fromBase64Async) }, join)
+  // Decoded before any promise: one that rejects and is never awaited would end the process.
+  const beside = path.map(fromBase64).map((hash) => Promise.resolve(hash))
+  const root = rootFrom(leafOf(statement), { ...place, path: beside }, join)
   if (root === undefined) throw new Error('the path does not fit the place of the statement')
   return toBase64url(await root)
 }
@@ -203,8 +205,6 @@ function fromBase64(text: string): Bytes {
   if (toBase64(bytes) !== text) throw new Error('this is not base64')
   return bytes
 }
-
-const fromBase64Async = async (text: string) => fromBase64(text)
 
 function fromBase64url(text: string): Bytes {
   const base64 = text.replaceAll('-', '+').replaceAll('_', '/')

@@ -45,10 +45,11 @@ async function verdicts(passkey: Passkey, signature: KeptSignature) {
   const challenge = await challengeFrom(signature).catch(() => undefined)
   const { id, response } = signature.credential
   const publicKey = cbor(passkey.cose()).toString('base64url')
+  const authenticatorData = Buffer.from(response.authenticatorData, 'base64url')
   const accepted = await verifyAssertion(
     party,
     { id, response: { ...response, userHandle: null } },
-    { id: passkey.id, publicKey },
+    { id: passkey.id, publicKey, isSynced: ((authenticatorData[32] ?? 0) & 0b1000) !== 0 },
     (seen) => (seen === challenge ? ({} as never) : undefined),
   )
   const verified = await verifyDecision(signature, { kty: '', ...passkey.jwk }).catch((error) => {

@@ -309,6 +309,8 @@ describe('a decision that is signed with a passkey', () => {
         { path: second?.path ?? [] },
         { path: [...(signed?.path ?? []), ...(signed?.path ?? [])] },
         { size: 2 ** 53 - 1 },
+        // Not the one spelling of 32 bytes, and more than fit: nothing may be left to reject later.
+        { size: 9, path: Array.from({ length: 7 }, () => `${'A'.repeat(42)}B=`) },
       ]
       for (const place of places) {
         await refusedSignature(ann, id, { ...signed, ...place }, / path does not fit|No passkey of this/)

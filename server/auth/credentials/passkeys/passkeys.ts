@@ -108,8 +108,8 @@ export async function removePasskey(
 }
 
 /**
- * Throws `last-credential` if the user could not sign in any more: a passkey of another host name, from before
- * a move, is of no use.
+ * Throws `last-credential` if the user could not sign in any more: a passkey of another host name, from
+ * before a move, is of no use.
  */
 export async function requireCredential(trx: Trx, principalId: number, rpId: string | null): Promise<void> {
   const canSignIn = (await hasPassword(trx, principalId)) || (await hasPasskey(trx, principalId, rpId))

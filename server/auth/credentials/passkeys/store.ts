@@ -141,8 +141,8 @@ export async function basisOf(
 }
 
 /**
- * Ends the sign-ins that the passkey began; those that it only confirmed are no longer recent. Returns the ids
- * of the ended ones.
+ * Ends the sign-ins that the passkey began; those that it only confirmed are no longer recent. Returns the
+ * ids of the ended ones.
  */
 export async function endSignInsBy(trx: Trx, principalId: number, passkeyId: string): Promise<string[]> {
   const ended: string[] = []
