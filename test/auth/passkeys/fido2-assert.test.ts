@@ -11,7 +11,8 @@ import { Passkey } from '../../support/authenticator.ts'
 import { addPasskey, signInOptions } from '../../support/passkeys.ts'
 import { testService } from '../../support/service.ts'
 
-const isInstalled = spawnSync('fido2-assert', ['-V']).error === undefined
+const tool = 'fido2-assert'
+const isInstalled = spawnSync(tool, ['-V']).error === undefined
 
 /** Debian's fido2-tools: another implementation of the standard than that of the service. */
 describe('a touch that the service accepts', { skip: !isInstalled && 'needs fido2-assert' }, () => {
@@ -36,7 +37,7 @@ describe('a touch that the service accepts', { skip: !isInstalled && 'needs fido
       Buffer.from(signature, 'base64url').toString('base64'),
     ]
     const type = { ES256: 'es256', RS256: 'rs256', EdDSA: 'eddsa' }[passkey.algorithm]
-    return spawnSync('fido2-assert', ['-V', '-p', '-v', key, type], { input: `${lines.join('\n')}\n` }).status
+    return spawnSync(tool, ['-V', '-p', '-v', key, type], { input: `${lines.join('\n')}\n` }).status
   }
 
   for (const algorithm of ['ES256', 'RS256', 'EdDSA'] as const) {
