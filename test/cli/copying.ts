@@ -155,7 +155,7 @@ export function insertSource(database: Sqlite.Database): void {
   const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
   insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])
-  const audit = ['', oddText, -1, '', '', 2_147_483_647, 40, 7, 5, 0, 0, oddText, 1, 1, oddText]
+  const audit = ['', oddText, -1, '', '', 2_147_483_647, 40, 7, 5, 0, 0, oddText, 1, 1, 1, oddText]
   const odd = [oddText, '', 999_999_999_999_999, 0, lastInstantOfOrders, ...audit]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
   insert('orders', [firstNumber, lastOrderId, ...odd], ...plain)
@@ -203,7 +203,7 @@ function insertLog(database: Sqlite.Database): void {
 export function plainOrder(index: number): unknown[] {
   const instant = 9_999 - index
   const id = orderIdAt(instant, 0)
-  const rest = [null, null, null, null, null, 1, null, null, 1, 1, 1, null, 0, 0, null]
+  const rest = [null, null, null, null, null, 1, null, null, 1, 1, 1, null, 0, 0, 0, null]
   return [null, id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
 }
 
