@@ -6,17 +6,25 @@ import { claimsOf, verifyReceipt } from '../../../client/src/receipt.ts'
 import { machineStamp } from '../../../server/audit/audit.ts'
 import { type Receipt, signReceipt } from '../../../server/audit/statements.ts'
 import { Statements } from '../../../server/orders/statements.ts'
-import { bearerOf, machineOf, newClient, newUser, signIn, type TestUser } from '../../support/accounts.ts'
+import {
+  bearerOf,
+  grantRoles,
+  machineOf,
+  newClient,
+  newUser,
+  signIn,
+  type TestUser,
+} from '../../support/accounts.ts'
 import { Passkey } from '../../support/authenticator.ts'
 import type { Client } from '../../support/client.ts'
 import { decide, headerOf, type Presented, prepare, sign, touch } from '../../support/decisions.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { seal } from '../../support/log.ts'
-import { createdId } from '../../support/orders.ts'
+import { createdId, stamp } from '../../support/orders.ts'
 import { addPasskey, newPasskey, signInOptions } from '../../support/passkeys.ts'
 import { approvalState, approve, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { publicUrl, setUp, testService } from '../../support/service.ts'
+import { publicUrl, setUp, startService, testService } from '../../support/service.ts'
 
 interface Signer extends TestUser {
   caller: Client
@@ -101,13 +109,55 @@ describe('a decision that is signed with a passkey', () => {
       }
     })
 
-    it('once, however often and at how many instances it comes at the same time', async () => {
+    it('once, however often and at how many instances it comes at the same time', async (t) => {
+      const other = await startService({ instanceOf: service, until: t })
+      const callers = [ann.caller, await bearerOf(other, ann)]
       const id = await strictOrder({ approvals: 2 })
       const signed = await one(ann, id)
-      const answers = await Promise.all(Array.from({ length: 50 }, () => decide(ann.caller, id, signed)))
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, at) => decide(callers[at % 2] ?? assert.fail(), id, signed)),
+      )
       const statuses = answers.map(({ status }) => status).sort()
       assert.equal(statuses.filter((status) => status === 204).length, 1)
       assert.equal((await approvalState(service, id)).approvals_given, 1)
+    })
+
+    it('with the options of one instance at another', async (t) => {
+      const other = await startService({ instanceOf: service, until: t })
+      const id = await strictOrder()
+      const signed = await one({ ...ann, caller: await bearerOf(other, ann) }, id)
+      assert.equal((await decide(ann.caller, id, signed)).status, 204)
+    })
+
+    it('of a deputy, who signs in their own name and says for whom', async () => {
+      const deputy = await signer('Viewer')
+      const now = service.now()
+      await service.db.write('setAbsence', {
+        person: { id: ann.id, name: ann.userName },
+        absence: { from: now, until: now + 3_600_000, deputyId: deputy.id },
+        stamp: stamp(),
+      })
+      const id = await strictOrder()
+      const signed = await one(deputy, id)
+      const { by, for: absent } = JSON.parse(signed.statement)
+      assert.deepEqual([by, absent], [deputy.userName, ann.userName])
+      await refusedSignature(bo, id, signed, /another by/)
+      assertProblem(await approve(deputy.caller, id), 403, 'passkey-needed')
+      assert.equal((await decide(deputy.caller, id, signed)).status, 204)
+      const { data, for_name } = await eventOf(id)
+      assert.equal(for_name, ann.userName)
+      await verifyDecision(data.signature, { kty: '', ...deputy.passkey.jwk })
+
+      // The deputy's own right comes first as soon as there is one.
+      const next = await strictOrder()
+      const early = await one(deputy, next)
+      await grantRoles(service, deputy, ['Admin'])
+      const caller = await bearerOf(service, deputy)
+      await refusedSignature({ ...deputy, caller }, next, early, /another for/)
+      await service.db.write('endAbsence', {
+        person: { id: ann.id, name: ann.userName },
+        stamp: stamp(),
+      })
     })
 
     it('for a rejection, whose reason can still be erased', async () => {
