@@ -1,10 +1,12 @@
 import type { FastifyRequest } from 'fastify'
+import type { PublicKey } from '../../client/src/decision.ts'
 import { callerOf } from '../http/route.ts'
 import type { Challenge, Touch } from '../touch.ts'
 import {
   hasCountedBack,
   isHandleOf,
   type PasskeyAnswer,
+  publicKeyOf,
   relyingPartyOf,
   requireRelyingParty,
   verifyAssertion,
@@ -47,7 +49,7 @@ export class Touches {
     request: FastifyRequest,
     answer: PasskeyAnswer,
     challenge: Challenge,
-  ): Promise<Touch | undefined> {
+  ): Promise<{ touch: Touch; publicKey: PublicKey } | undefined> {
     const { db, publicUrl } = this.#parts
     const { id: principalId } = callerOf(request)
     const party = relyingPartyOf(publicUrl())
@@ -63,6 +65,6 @@ export class Touches {
       logEvent(request, 'passkey-counter-went-back', { principalId })
       return undefined
     }
-    return { passkeyId: found.id, ...assertion }
+    return { touch: { passkeyId: found.id, ...assertion }, publicKey: await publicKeyOf(found) }
   }
 }

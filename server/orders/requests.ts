@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Assertion } from '../../client/src/decision.ts'
+import type { Assertion, PublicKey } from '../../client/src/decision.ts'
 import { type Receipt, stampOf } from '../audit/audit.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -45,7 +45,7 @@ export interface Touches {
     request: FastifyRequest,
     answer: PresentedAssertion,
     challenge: Challenge,
-  ): Promise<Touch | undefined>
+  ): Promise<{ touch: Touch; publicKey: PublicKey } | undefined>
 }
 
 /** `PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3. */

@@ -4,6 +4,7 @@ import {
   challengeFrom,
   type DecisionStatement,
   type KeptSignature,
+  verifyDecision,
 } from '../../../client/src/decision.ts'
 import { textHashOf, type Words } from '../../audit/audit.ts'
 import type { Trx } from '../../db/tables.ts'
@@ -85,9 +86,13 @@ async function check(
   if (expiresAt <= clock()) return { fault: 'the statement has expired' }
   const challenge = await challengeFrom(given).catch(() => undefined)
   if (challenge === undefined) return { fault: 'the path does not fit the place of the statement' }
-  const touch = await touches.verify(request, given.credential, { nonce: challenge, expiresAt })
-  if (touch === undefined) return { fault: 'no passkey of this account has signed the statement' }
-  return { statement, touch, kept: { ...given, credential: withoutHandle(given.credential) } }
+  const verified = await touches.verify(request, given.credential, { nonce: challenge, expiresAt })
+  if (verified === undefined) return { fault: 'no passkey of this account has signed the statement' }
+  const { touch, publicKey } = verified
+  const kept = { ...given, credential: withoutHandle(given.credential) }
+  // The library also takes signatures in other spellings, which nobody could check in the log.
+  const holds = await verifyDecision(kept, publicKey).catch(() => undefined)
+  return holds ? { statement, touch, kept } : { fault: 'the signature has another spelling' }
 }
 
 /** Why the signature does not count for the caller in this right; undefined if it does, as far as we know. */

@@ -368,6 +368,17 @@ describe('a decision that is signed with a passkey', () => {
       assert.equal((await decide(ann.caller, id, signed)).status, 204)
     })
 
+    it('in a spelling of the signature that nobody could check in the log', async () => {
+      const id = await strictOrder()
+      const signed = await one(ann, id)
+      const { response } = signed.credential
+      const der = Buffer.from(response.signature, 'base64url')
+      const long = Buffer.concat([Buffer.of(0x30, 0x81), der.subarray(1)]).toString('base64url')
+      const credential = { ...signed.credential, response: { ...response, signature: long } }
+      await refusedSignature(ann, id, { ...signed, credential }, /another spelling/)
+      assert.equal((await decide(ann.caller, id, signed)).status, 204)
+    })
+
     it('if the header is anything else', async () => {
       const id = await strictOrder()
       const signed = await one(ann, id)

@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import { isIP } from 'node:net'
+import type { PublicKey } from '../../../../client/src/decision.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { Challenge } from '../../../touch.ts'
 
@@ -152,6 +153,13 @@ export async function verifyAssertion(
  */
 export function hasCountedBack(counter: number, before: number): boolean {
   return counter < before || (counter === before && before > 0)
+}
+
+/** A stored key in the form of the log. */
+export async function publicKeyOf({ publicKey }: { publicKey: string }): Promise<PublicKey> {
+  const { decodeCredentialPublicKey } = await import('@simplewebauthn/server/helpers')
+  const cose = decodeCredentialPublicKey(Buffer.from(publicKey, 'base64url'))
+  return jwkOf(cose as Map<number, unknown>) as Record<string, string> & PublicKey
 }
 
 /**
