@@ -1,4 +1,16 @@
-import { type Join, pathOf, rootFrom, rootOf } from './tree.ts'
+import {
+  type Bytes,
+  bytesOf,
+  concat,
+  fromBase64,
+  fromBase64url,
+  join,
+  leafOf,
+  sha256,
+  toBase64,
+  toBase64url,
+} from './bytes.ts'
+import { pathOf, rootFrom, rootOf } from './tree.ts'
 
 /** What a person signs with a passkey: exactly what the decision does to the order. */
 export interface DecisionStatement {
@@ -72,8 +84,6 @@ export function readStatement(text: string): DecisionStatement {
   throw new Error('this is not a statement of a decision')
 }
 
-type Bytes = Uint8Array<ArrayBuffer>
-
 /**
  * What was signed, if the key signed it at the service that the statement names. This check is made from the
  * texts of the standards (WebAuthn Level 3 §7.2, RFC 9162 §2.1.3.2), apart from the library by which the
@@ -92,7 +102,7 @@ export async function verifyDecision(
   if (client.type !== 'webauthn.get') throw new Error('the touch was for something else')
   if (client.challenge !== challenge) throw new Error('another statement was signed')
   if (client.origin !== origin || client.crossOrigin === true) throw new Error('another page asked for it')
-  const party = await sha256(new TextEncoder().encode(hostname))
+  const party = await sha256(bytesOf(hostname))
   if (data.length < 37 || !party.every((byte, at) => byte === data[at])) {
     throw new Error('the passkey belongs to another host')
   }
@@ -174,41 +184,4 @@ export async function placesOf(
       return { index, size: leaves.length, path: path.map(toBase64) }
     }),
   )
-}
-
-const leafOf = (text: string) => sha256(concat(Uint8Array.of(0), new TextEncoder().encode(text)))
-
-const join: Join<Promise<Bytes>> = async (left, right) =>
-  sha256(concat(Uint8Array.of(1), await left, await right))
-
-async function sha256(bytes: Bytes): Promise<Bytes> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
-}
-
-function concat(...parts: Bytes[]): Bytes {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
-
-const toBase64 = (bytes: Bytes) => btoa(String.fromCharCode(...bytes))
-const toBase64url = (bytes: Bytes) =>
-  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-
-/** Throws an Error unless the text is the one spelling of some bytes. */
-function fromBase64(text: string): Bytes {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
-  if (toBase64(bytes) !== text) throw new Error('this is not base64')
-  return bytes
-}
-
-function fromBase64url(text: string): Bytes {
-  const base64 = text.replaceAll('-', '+').replaceAll('_', '/')
-  const bytes = fromBase64(base64.padEnd(Math.ceil(base64.length / 4) * 4, '='))
-  if (toBase64url(bytes) !== text) throw new Error('this is not base64url')
-  return bytes
 }

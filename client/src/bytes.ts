@@ -1,0 +1,55 @@
+import type { Join } from './tree.ts'
+
+/** Bytes, their hashes and their one spelling, where there is only Web Crypto: a page, Node, Deno. */
+export type Bytes = Uint8Array<ArrayBuffer>
+
+export async function sha256(bytes: Bytes): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+}
+
+export const bytesOf = (text: string): Bytes => new TextEncoder().encode(text)
+
+/** The leaf of a tree (RFC 9162 §2.1.1) for an entry that is a text. */
+export const leafOf = (text: string) => sha256(concat(Uint8Array.of(0), bytesOf(text)))
+
+/** The node above two (RFC 9162 §2.1.1). */
+export const join: Join<Promise<Bytes>> = async (left, right) =>
+  sha256(concat(Uint8Array.of(1), await left, await right))
+
+export function concat(...parts: Bytes[]): Bytes {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+export const toBase64 = (bytes: Bytes) =>
+  btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+
+export const toBase64url = (bytes: Bytes) =>
+  toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+
+function latin1Of(base64: string): string {
+  try {
+    return atob(base64)
+  } catch {
+    return ''
+  }
+}
+
+/** Throws an Error unless the text is the one spelling of some bytes. */
+export function fromBase64(text: string): Bytes {
+  const bytes = Uint8Array.from(latin1Of(text), (character) => character.charCodeAt(0))
+  if (toBase64(bytes) !== text) throw new Error('this is not base64')
+  return bytes
+}
+
+export function fromBase64url(text: string): Bytes {
+  const base64 = text.replaceAll('-', '+').replaceAll('_', '/')
+  const bytes = fromBase64(base64.padEnd(Math.ceil(base64.length / 4) * 4, '='))
+  if (toBase64url(bytes) !== text) throw new Error('this is not base64url')
+  return bytes
+}
