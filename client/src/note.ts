@@ -1,0 +1,227 @@
+import { type Bytes, bytesOf, concat, fromBase64, sha256, toBase64 } from './bytes.ts'
+
+/**
+ * Signed notes, and the checkpoints of a log as such notes: texts that other people's software reads too.
+ * signed-note, tlog-checkpoint, tlog-cosignature and tlog-proof of c2sp.org say what they look like. Each has
+ * one spelling: what can be read here is spelled with the same characters again. Whatever reads a text throws
+ * an Error that names the part and its rule.
+ */
+
+/** The signature types of signed-note that are used here, each with the byte that names it. */
+const types = { ed25519: 0x01, 'cosignature/v1': 0x04 } as const
+
+/** A public key by which others check signatures: a log's (`ed25519`) or a witness's (`cosignature/v1`). */
+export interface VerifierKey {
+  name: string
+  /** Four bytes in hex. */
+  id: string
+  type: keyof typeof types
+  publicKey: Bytes
+}
+
+export interface Note {
+  /** What is signed, with its last line feed. */
+  text: string
+  signatures: Signature[]
+}
+
+interface Signature {
+  /** Those of the key. */
+  name: string
+  id: string
+  signature: Bytes
+}
+
+export interface Checkpoint {
+  /** The name of the log. */
+  origin: string
+  size: number
+  root: Bytes
+}
+
+/** What a `.tlog-proof` holds: the path from an entry to the root of a checkpoint. */
+export interface Proof {
+  /** Nothing vouches for it. */
+  extra: Bytes | undefined
+  index: number
+  path: Bytes[]
+  /** The text of a note. */
+  checkpoint: string
+}
+
+/** Readers take 16 signatures at least (signed-note, "Format"). Those of other types can have 5 kB each. */
+const mostSignatures = 64
+const mostCharacters = 2 ** 18
+/** No tree of less than 2^53 leaves has a longer path. */
+const mostHashes = 53
+
+/** A key and its id: SHA-256 of name, line feed, type and key (signed-note, "Signatures"). */
+export async function verifierKey(
+  name: string,
+  type: VerifierKey['type'],
+  publicKey: Bytes,
+): Promise<VerifierKey> {
+  checkName(name)
+  if (publicKey.length !== 32) throw new Error('the public key must have 32 bytes')
+  const hash = await sha256(concat(bytesOf(`${name}\n`), Uint8Array.of(types[type]), publicKey))
+  return { name, id: toHex(hash.subarray(0, 4)), type, publicKey }
+}
+
+export const spellVerifierKey = ({ name, id, type, publicKey }: VerifierKey) =>
+  `${name}+${id}+${toBase64(concat(Uint8Array.of(types[type]), publicKey))}`
+
+export async function readVerifierKey(text: string): Promise<VerifierKey> {
+  const [, name, id, base64] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? []
+  if (name === undefined || id === undefined || base64 === undefined) {
+    throw new Error('a verifier key must be spelled NAME+ID+KEY')
+  }
+  const content = read('the key', base64)
+  const type = (['ed25519', 'cosignature/v1'] as const).find((known) => types[known] === content[0])
+  if (type === undefined) throw new Error('the key must be of type 1 (Ed25519) or 4 (cosignature/v1)')
+  const key = await verifierKey(name, type, content.subarray(1))
+  if (key.id !== id) throw new Error(`the id of the key must be ${key.id}, as its name and content say`)
+  return key
+}
+
+export const spellNote = ({ text, signatures }: Note) => `${text}\n${signatures.map(spellSignature).join('')}`
+
+/** The line that a signature is in a note. */
+export const spellSignature = ({ name, id, signature }: Signature) =>
+  `— ${name} ${toBase64(concat(fromHex(id), signature))}\n`
+
+/** Checks no signature: see `verifyNote` and `verifyCosignature`. */
+export function readNote(note: string): Note {
+  if (note.length > mostCharacters) throw new Error(`a note must have at most ${mostCharacters} characters`)
+  // UTF-8 cannot express the surrogates (Cs).
+  if (/[^\n -\u{10ffff}]|\p{Cs}/u.test(note)) {
+    throw new Error('a note must be well-formed Unicode without control characters')
+  }
+  const end = note.lastIndexOf('\n\n') + 1
+  if (end === 0) throw new Error('a note must have an empty line before its signatures')
+  const lines = linesOf('the signatures of a note', note.slice(end + 1))
+  if (lines.length > mostSignatures) throw new Error(`a note must have at most ${mostSignatures} signatures`)
+  return { text: note.slice(0, end), signatures: lines.map(readSignature) }
+}
+
+function readSignature(line: string): Signature {
+  const [dash, name = '', base64, more] = line.split(' ')
+  if (dash !== '—' || base64 === undefined || more !== undefined) {
+    throw new Error('a signature must be spelled — NAME SIGNATURE')
+  }
+  checkName(name)
+  const content = read('a signature', base64)
+  if (content.length < 5) throw new Error('a signature must have more than the 4 bytes of its key’s id')
+  return { name, id: toHex(content.subarray(0, 4)), signature: content.subarray(4) }
+}
+
+/** The text of a note. It is written without extension lines, which no monitor of a log can check. */
+export const spellCheckpoint = ({ origin, size, root }: Checkpoint) =>
+  `${origin}\n${size}\n${toBase64(root)}\n`
+
+/** Reads the text of a note. Extension lines are allowed, and mean nothing (tlog-checkpoint, "Note text"). */
+export function readCheckpoint(text: string): Checkpoint {
+  const [origin = '', size, root, ...extension] = linesOf('a checkpoint', text)
+  if (size === undefined || root === undefined) throw new Error('a checkpoint must have three lines')
+  if ([origin, ...extension].includes('')) throw new Error('a line of a checkpoint must not be empty')
+  return { origin, size: readNumber('the size', size), root: readHash('the root', root) }
+}
+
+/** Whether the key signed it. A signature that names the key and does not hold makes the note a forgery. */
+export async function verifyNote(note: Note, key: VerifierKey): Promise<boolean> {
+  const signatures = key.type === 'ed25519' ? signaturesBy(note, key) : []
+  const checked = signatures.map(({ signature }) => isSigned(key, signature, bytesOf(note.text)))
+  return checked.length > 0 && (await Promise.all(checked)).every(Boolean)
+}
+
+/** When a witness cosigned it, in seconds since 1970; undefined if it did not. As strict as `verifyNote`. */
+export async function verifyCosignature(note: Note, key: VerifierKey): Promise<number | undefined> {
+  const signatures = key.type === 'cosignature/v1' ? signaturesBy(note, key) : []
+  const times = await Promise.all(signatures.map((signature) => timeOf(signature, note, key)))
+  return times.reduce((earliest, time) => earliest && time && Math.min(earliest, time), times[0])
+}
+
+/** Undefined for a signature that does not hold or has no time. */
+async function timeOf({ signature }: Signature, { text }: Note, key: VerifierKey) {
+  if (signature.length !== 8 + 64) return undefined
+  const seconds = Number(new DataView(signature.buffer, signature.byteOffset).getBigUint64(0))
+  if (seconds === 0 || !Number.isSafeInteger(seconds)) return undefined
+  return (await isSigned(key, signature.subarray(8), cosignedMessage(text, seconds))) ? seconds : undefined
+}
+
+const signaturesBy = ({ signatures }: Note, { name, id }: VerifierKey) =>
+  signatures.filter((signature) => signature.name === name && signature.id === id)
+
+async function isSigned({ publicKey }: VerifierKey, signature: Bytes, message: Bytes): Promise<boolean> {
+  const key = await crypto.subtle.importKey('raw', publicKey, { name: 'Ed25519' }, false, ['verify'])
+  return crypto.subtle.verify({ name: 'Ed25519' }, key, signature, message)
+}
+
+/** What a witness signs of the text of a checkpoint (tlog-cosignature, "Ed25519 signed message"). */
+export const cosignedMessage = (text: string, seconds: number) =>
+  bytesOf(`cosignature/v1\ntime ${seconds}\n${text}`)
+
+/** Time and signature, as a note has them (tlog-cosignature, "Format"). */
+export function cosignature(seconds: number, signature: Bytes): Bytes {
+  const time = new Uint8Array(8)
+  new DataView(time.buffer).setBigUint64(0, BigInt(seconds))
+  return concat(time, signature)
+}
+
+export function spellProof({ extra, index, path, checkpoint }: Proof): string {
+  const head = ['c2sp.org/tlog-proof@v1', ...(extra ? [`extra ${toBase64(extra)}`] : []), `index ${index}`]
+  return `${[...head, ...path.map(toBase64), ''].join('\n')}\n${checkpoint}`
+}
+
+/** Follows no path and checks no signature. */
+export function readProof(proof: string): Proof {
+  if (proof.length > 2 * mostCharacters)
+    throw new Error(`a proof must have at most ${2 * mostCharacters} characters`)
+  const end = proof.indexOf('\n\n') + 1
+  const [version, ...lines] = linesOf('a proof', proof.slice(0, end))
+  if (version !== 'c2sp.org/tlog-proof@v1') throw new Error('a proof must begin with c2sp.org/tlog-proof@v1')
+  const extra = lines[0]?.startsWith('extra ') ? read('extra', lines.shift()?.slice(6) ?? '') : undefined
+  const [index, ...path] = lines
+  if (!index?.startsWith('index ')) throw new Error('a proof must have an index')
+  if (path.length > mostHashes) throw new Error(`a proof must have at most ${mostHashes} hashes`)
+  return {
+    extra,
+    index: readNumber('the index', index.slice(6)),
+    path: path.map((hash) => readHash('a hash', hash)),
+    checkpoint: proof.slice(end + 1),
+  }
+}
+
+/** A name has no white space, and no plus, which parts a verifier key (signed-note, "Format"). */
+function checkName(name: string): void {
+  if (/^(?:(?![\p{White_Space}\p{Cs}+])[!-\u{10ffff}])+$/u.test(name)) return
+  throw new Error('the name of a key must not be empty, nor have white space, control characters or +')
+}
+
+function linesOf(what: string, text: string): string[] {
+  if (!text.endsWith('\n')) throw new Error(`${what} must end with a line feed`)
+  return text.slice(0, -1).split('\n')
+}
+
+function readNumber(what: string, digits: string): number {
+  const number = /^(?:0|[1-9]\d*)$/.test(digits) ? Number(digits) : Number.NaN
+  if (Number.isSafeInteger(number)) return number
+  throw new Error(`${what} must be a whole number below 2^53 without leading zeros`)
+}
+
+function readHash(what: string, base64: string): Bytes {
+  const hash = read(what, base64)
+  if (hash.length !== 32) throw new Error(`${what} must have 32 bytes`)
+  return hash
+}
+
+function read(what: string, base64: string): Bytes {
+  try {
+    if (base64 !== '') return fromBase64(base64)
+  } catch {
+    // It has another spelling, or none.
+  }
+  throw new Error(`${what} must be base64`)
+}
+
+const toHex = (bytes: Bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+const fromHex = (hex: string) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
