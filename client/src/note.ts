@@ -126,14 +126,19 @@ export function readCheckpoint(text: string): Checkpoint {
   return { origin, size: readNumber('the size', size), root: readHash('the root', root) }
 }
 
-/** Whether the key signed it. A signature that names the key and does not hold makes the note a forgery. */
-export async function verifyNote(note: Note, key: VerifierKey): Promise<boolean> {
-  const signatures = key.type === 'ed25519' ? signaturesBy(note, key) : []
-  const checked = signatures.map(({ signature }) => isSigned(key, signature, bytesOf(note.text)))
+/**
+ * Whether one of the keys signed it, and no signature that names one of them is false (signed-note,
+ * "Signatures").
+ */
+export async function verifyNote(note: Note, keys: readonly VerifierKey[]): Promise<boolean> {
+  const logs = keys.filter(({ type }) => type === 'ed25519')
+  const checked = logs.flatMap((key) =>
+    signaturesBy(note, key).map(({ signature }) => isSigned(key, signature, bytesOf(note.text))),
+  )
   return checked.length > 0 && (await Promise.all(checked)).every(Boolean)
 }
 
-/** When a witness cosigned it, in seconds since 1970; undefined if it did not. As strict as `verifyNote`. */
+/** When a witness cosigned it, in seconds since 1970; undefined if it did not, or a signature is false. */
 export async function verifyCosignature(note: Note, key: VerifierKey): Promise<number | undefined> {
   const signatures = key.type === 'cosignature/v1' ? signaturesBy(note, key) : []
   const times = await Promise.all(signatures.map((signature) => timeOf(signature, note, key)))

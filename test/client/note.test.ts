@@ -135,9 +135,9 @@ describe('a signed note', () => {
       [answer, enoch],
       [arche, archeKey],
     ] as const) {
-      assert.equal(await verifyNote(readNote(note), await readVerifierKey(key)), true)
+      assert.equal(await verifyNote(readNote(note), [await readVerifierKey(key)]), true)
     }
-    assert.equal(await verifyNote(readNote(example.note), await readVerifierKey(peter)), false)
+    assert.equal(await verifyNote(readNote(example.note), [await readVerifierKey(peter)]), false)
   })
 
   it('has the text up to the last empty line', () => {
@@ -159,7 +159,7 @@ describe('a signed note', () => {
       const changed = `${signed.slice(0, at)}${signed[at] === 'x' ? 'y' : 'x'}${signed.slice(at + 1)}`
       let holds: boolean
       try {
-        holds = await verifyNote(readNote(changed), key)
+        holds = await verifyNote(readNote(changed), [key])
       } catch {
         holds = false
       }
@@ -171,13 +171,20 @@ describe('a signed note', () => {
     const { key, signs } = await newSigner('log.example', 'ed25519')
     const text = 'A text\n'
     const [good, bad] = [signs(text), signs('Another text\n')]
-    assert.equal(await verifyNote({ text, signatures: [good] }, key), true)
-    assert.equal(await verifyNote({ text, signatures: [good, good] }, key), true)
-    assert.equal(await verifyNote({ text, signatures: [good, bad] }, key), false)
-    assert.equal(await verifyNote({ text, signatures: [bad, good] }, key), false)
-    assert.equal(await verifyNote({ text, signatures: [] }, key), false)
-    assert.equal(await verifyNote({ text, signatures: [{ ...bad, id: '00000000' }, good] }, key), true)
-    assert.equal(await verifyNote({ text, signatures: [{ ...good, name: 'other.example' }] }, key), false)
+    assert.equal(await verifyNote({ text, signatures: [good] }, [key]), true)
+    assert.equal(await verifyNote({ text, signatures: [good, good] }, [key]), true)
+    assert.equal(await verifyNote({ text, signatures: [good, bad] }, [key]), false)
+    assert.equal(await verifyNote({ text, signatures: [bad, good] }, [key]), false)
+    assert.equal(await verifyNote({ text, signatures: [] }, [key]), false)
+    const other = await newSigner('log.example', 'ed25519')
+    const both = { text, signatures: [good, other.signs(text)] }
+    assert.equal(await verifyNote(both, [key, other.key]), true)
+    assert.equal(await verifyNote({ text, signatures: [other.signs(text)] }, [key, other.key]), true)
+    assert.equal(await verifyNote({ text, signatures: [good, other.signs('x\n')] }, [key, other.key]), false)
+    assert.equal(await verifyNote({ text, signatures: [good, other.signs('x\n')] }, [key]), true)
+    assert.equal(await verifyNote(both, []), false)
+    assert.equal(await verifyNote({ text, signatures: [{ ...bad, id: '00000000' }, good] }, [key]), true)
+    assert.equal(await verifyNote({ text, signatures: [{ ...good, name: 'other.example' }] }, [key]), false)
   })
 
   it('is spelled as it was read', () => {
@@ -276,7 +283,7 @@ describe('a cosignature', () => {
       assert.equal(await verifyCosignature(note, await readVerifierKey(key)), cosignedSeconds)
     }
     assert.equal(await verifyCosignature(note, await readVerifierKey(archeKey)), undefined)
-    assert.equal(await verifyNote(note, await readVerifierKey(remoraKey)), false)
+    assert.equal(await verifyNote(note, [await readVerifierKey(remoraKey)]), false)
     const longer = { ...note, text: note.text.replace('1432088532', '1432088533') }
     assert.equal(await verifyCosignature(longer, await readVerifierKey(remoraKey)), undefined)
   })
