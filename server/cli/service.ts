@@ -29,31 +29,47 @@ const defaultBits = 3072
 const minimumBits = 2048
 const maximumBits = 8192
 
+const pem = {
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+} as const
+
 /** The key goes only to a new file of mode 0600 or to standard output. */
 export async function runGenerateKey(invocation: Invocation): Promise<Outcome> {
-  if (invocation.switches.has('antiforgery')) return generateAntiforgeryKey(invocation)
-  const bits = readBits(invocation.texts.bits)
+  const { switches, texts } = invocation
+  const other = ['antiforgery', 'log'].filter((name) => switches.has(name))
+  if (other.length > 1) throw new UsageError('--antiforgery and --log are different keys: give one')
+  if (other.length > 0 && texts.bits !== undefined) {
+    throw new UsageError(`--bits is for RSA keys, not for --${other[0]}`)
+  }
+  if (switches.has('antiforgery')) return generateAntiforgeryKey(texts.out)
+  if (switches.has('log')) return generateLogKey(texts.out)
+  const bits = readBits(texts.bits)
   const { privateKey } = await promisify(generateKeyPair)('rsa', {
     modulusLength: bits,
     publicExponent: 0x10001,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    ...pem,
   })
   const kid = thumbprint(privateKey)
-  const file = invocation.texts.out
+  const file = texts.out
   if (file === undefined) return { value: { kid, bits, privateKey }, text: privateKey }
   await writeNewSecret(file, privateKey)
   return { value: { kid, bits, file }, text: `Wrote an RSA key of ${bits} bits to ${file} (kid ${kid}).` }
 }
 
-async function generateAntiforgeryKey(invocation: Invocation): Promise<Outcome> {
-  if (invocation.texts.bits !== undefined)
-    throw new UsageError('--bits is for RSA keys, not for --antiforgery')
+async function generateAntiforgeryKey(file: string | undefined): Promise<Outcome> {
   const key = randomBytes(32).toString('base64')
-  const file = invocation.texts.out
   if (file === undefined) return { value: { key }, text: key }
   await writeNewSecret(file, `${key}\n`)
   return { value: { file }, text: `Wrote an antiforgery key to ${file}.` }
+}
+
+/** Its owner's name is not part of it: the log's name comes from PUBLIC_URL, a witness's from --name. */
+async function generateLogKey(file: string | undefined): Promise<Outcome> {
+  const { privateKey } = await promisify(generateKeyPair)('ed25519', pem)
+  if (file === undefined) return { value: { privateKey }, text: privateKey }
+  await writeNewSecret(file, privateKey)
+  return { value: { file }, text: `Wrote an Ed25519 key to ${file}.` }
 }
 
 function readBits(given: string | undefined): number {

@@ -45,6 +45,17 @@ describe('key generate', () => {
     assert.equal(statSync(file).mode & 0o777, 0o600)
   })
 
+  it('writes a key of a log that only its owner may read', async (t) => {
+    const cli = commandLine(t)
+    const file = join(cli.folder, 'log.pem')
+    assert.deepEqual(await cli.json(`key generate --log --out ${file}`), { file })
+    assert.equal(createPrivateKey(readFileSync(file, 'utf8')).asymmetricKeyType, 'ed25519')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    const printed = await cli.run('key generate --log')
+    assert.equal(createPrivateKey(printed.stdout).asymmetricKeyType, 'ed25519')
+    assert.notEqual(printed.stdout, readFileSync(file, 'utf8'))
+  })
+
   it('refuses a short key and a missing folder', async (t) => {
     const cli = commandLine(t)
     const short = refusal('--bits takes a multiple of 8 from 2048 to 8192')

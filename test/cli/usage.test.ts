@@ -82,6 +82,16 @@ it('a wrong command line is explained in one line, with exit status 2, without r
     ['role allow Viewer', 'role allow: a permission is missing', 'role allow '],
     ['backup', 'backup: the file is missing', 'backup '],
     ['key generate --bits many', 'key generate: --bits takes a number, such as 3072', 'key generate '],
+    [
+      'key generate --log --bits 2048',
+      'key generate: --bits is for RSA keys, not for --log',
+      'key generate ',
+    ],
+    [
+      'key generate --log --antiforgery',
+      'key generate: --antiforgery and --log are different keys: give one',
+      'key generate ',
+    ],
     ['serve --no-demo-orders', 'serve: --no-demo-orders needs --dev', 'serve '],
   ]
   for (const [args, message, help] of cases) {

@@ -19,7 +19,7 @@ export const serviceCommands: Record<string, CommandSpec> = {
   },
   'key generate': {
     changesNothing: true,
-    summary: 'make a signing key (RSA) or an antiforgery key',
+    summary: 'make a signing key (RSA), an antiforgery key, or a key of a log',
     options: {
       bits: { value: 'BITS', description: 'length of the RSA key, 2048 to 8192; default 3072' },
       out: {
@@ -27,9 +27,14 @@ export const serviceCommands: Record<string, CommandSpec> = {
         description: 'write to a new file that only its owner may read; default: standard output',
       },
       antiforgery: { description: 'make a key for ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE instead' },
+      log: { description: 'make a key (Ed25519) that signs checkpoints instead, for a log or a witness' },
     },
     notes: ['Longer keys sign more slowly: 2048 bits are about three times as fast as 3072.'],
-    examples: ['key generate --out signing.pem', 'key generate --antiforgery --out antiforgery.key'],
+    examples: [
+      'key generate --out signing.pem',
+      'key generate --antiforgery --out antiforgery.key',
+      'key generate --log --out log.pem',
+    ],
     load: async () => (await import('../service.ts')).runGenerateKey,
   },
   version: {

@@ -1,8 +1,7 @@
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { calculateJwkThumbprint, exportJWK } from 'jose'
-import { ConfigurationError } from '../../../config.ts'
+import { minimumModulusBits, readPrivateKeys } from '../../../private-keys.ts'
 
 /** The keys of one run. The first configured key signs; all of them verify and are published. */
 export interface SigningKeys {
@@ -22,14 +21,13 @@ interface PublicKey {
   e: string
 }
 
-const minimumModulusBits = 2048
-
 /**
  * Loads the keys from PEM files, in order, or makes one for this run if no file is given. Throws
  * `ConfigurationError` that names every file that is missing, not PEM, not private, not RSA, or too short.
  */
 export async function loadSigningKeys(files: string[], algorithm: 'RS256' | 'PS256'): Promise<SigningKeys> {
-  return signingKeysOf(files.length > 0 ? readPrivateKeys(files) : [await generatePrivateKey()], algorithm)
+  const keys = readPrivateKeys('SIGNING_KEY_FILES', files, 'rsa')
+  return signingKeysOf(keys.length > 0 ? keys : [await generatePrivateKey()], algorithm)
 }
 
 /** The first key signs, all verify. */
@@ -48,40 +46,6 @@ export async function signingKeysOf(
 async function generatePrivateKey(): Promise<KeyObject> {
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: minimumModulusBits })
   return pair.privateKey
-}
-
-function readPrivateKeys(files: string[]): KeyObject[] {
-  const faults: string[] = []
-  const keys = files.flatMap((file, index) => {
-    try {
-      const key = parsePrivateKey(readFileSync(file, 'utf8'))
-      if (typeof key !== 'string') return [key]
-      faults.push(`SIGNING_KEY_FILES: ${file} ${key}`)
-    } catch (error) {
-      // A value that names no file may be a key itself, so the message does not repeat it.
-      const which = files.length === 1 ? 'the file' : `file ${index + 1} of ${files.length}`
-      faults.push(`SIGNING_KEY_FILES: ${which} cannot be read (${(error as NodeJS.ErrnoException).code})`)
-    }
-    return []
-  })
-  if (faults.length > 0) throw new ConfigurationError(faults)
-  return keys
-}
-
-/** Returns the key, or what is wrong with it. */
-function parsePrivateKey(pem: string): KeyObject | string {
-  let key: KeyObject
-  try {
-    key = createPrivateKey(pem)
-  } catch {
-    if (pem.includes('PUBLIC KEY')) return 'is a public key; the private key is needed'
-    if (pem.includes('ENCRYPTED')) return 'is encrypted; an unencrypted PEM file is needed'
-    return 'is not a private key in PEM form'
-  }
-  if (key.asymmetricKeyType !== 'rsa') return `is not an RSA key but ${key.asymmetricKeyType}`
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
-  if (bits < minimumModulusBits) return `has ${bits} bits; at least ${minimumModulusBits} are needed`
-  return key
 }
 
 /** `kid` is the RFC 7638 thumbprint, so every instance publishes the same one. */
