@@ -1,3 +1,4 @@
+import { prepared, preparedFor } from './db/prepared.ts'
 import type { Trx } from './db/tables.ts'
 
 /** A valid signature by a passkey, as a write knows it. */
@@ -15,30 +16,45 @@ export interface Challenge {
 }
 
 /** Returns false if the challenge was used before. */
-export async function takeChallenge(trx: Trx, { nonce, expiresAt }: Challenge): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await trx
+export async function takeChallenge(trx: Trx, challenge: Challenge): Promise<boolean> {
+  return (await insertUsed(trx, challenge)).numAffectedRows === 1n
+}
+
+const insertUsed = prepared((trx, { nonce, expiresAt }: Challenge) =>
+  trx
     .insertInto('used_challenges')
     .values({ nonce, expires_at: expiresAt })
-    .onConflict((conflict) => conflict.column('nonce').doNothing())
-    .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows === 1n
-}
+    .onConflict((conflict) => conflict.column('nonce').doNothing()),
+)
 
 /**
  * Returns false if the passkey is no longer one of the account, or has meanwhile counted further (WebAuthn
  * Level 3 §6.1.1). Null for a counter that was compared before.
  */
-export async function countTouch(
-  trx: Trx,
-  use: { id: string; principalId: number; counter: number | null; nowMilliseconds: number },
-): Promise<boolean> {
-  const { id, principalId, counter, nowMilliseconds } = use
-  let update = trx
-    .updateTable('passkeys')
-    .set({ last_used_at: nowMilliseconds, ...(counter !== null && { counter }) })
-    .where('id', '=', id)
-    .where('principal_id', '=', principalId)
+export async function countTouch(trx: Trx, use: TouchUse): Promise<boolean> {
   // An authenticator that does not count always sends 0.
-  if (counter !== null) update = update.where('counter', counter === 0 ? '=' : '<', counter)
-  return (await update.executeTakeFirst()).numUpdatedRows === 1n
+  const counts = use.counter === null ? null : use.counter === 0 ? '=' : '<'
+  return (await updateCounter(trx, { counts }, use)).numAffectedRows === 1n
 }
+
+interface TouchUse {
+  id: string
+  principalId: number
+  counter: number | null
+  nowMilliseconds: number
+}
+
+const updateCounter = preparedFor(
+  (
+    trx,
+    { counts }: { counts: '=' | '<' | null },
+    { id, principalId, counter, nowMilliseconds }: TouchUse,
+  ) => {
+    const update = trx
+      .updateTable('passkeys')
+      .set('last_used_at', nowMilliseconds)
+      .where('id', '=', id)
+      .where('principal_id', '=', principalId)
+    return counts === null ? update : update.set('counter', counter ?? 0).where('counter', counts, counter)
+  },
+)

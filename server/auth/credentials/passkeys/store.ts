@@ -1,4 +1,5 @@
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
+import { prepared, unseen } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type Challenge, countTouch, type Touch, takeChallenge } from '../../../touch.ts'
@@ -39,13 +40,16 @@ export interface HeldPasskey extends UserCredentials {
 }
 
 export async function findPasskey(db: Db, id: string): Promise<HeldPasskey | undefined> {
-  const row = await selectCredentials(db)
-    .innerJoin('passkeys', 'passkeys.principal_id', 'principals.id')
-    .select(['passkeys.id', 'public_key as publicKey', 'counter', 'synced'])
-    .where('passkeys.id', '=', id)
-    .executeTakeFirst()
+  const row = (await selectPasskey(db, { id })).rows[0]
   return row && { ...row, enabled: row.enabled === 1, isSynced: row.synced === 1 }
 }
+
+const selectPasskey = prepared((db, passkey: { id: string }) =>
+  selectCredentials(db)
+    .innerJoin('passkeys', 'passkeys.principal_id', 'principals.id')
+    .select(['passkeys.id', 'public_key as publicKey', 'counter', 'synced'])
+    .where('passkeys.id', '=', unseen(passkey.id)),
+)
 
 /** Whether the user has a passkey of this host name, or of any if it is null. */
 export async function hasPasskey(db: Db, principalId: number, rpId: string | null): Promise<boolean> {
@@ -167,14 +171,13 @@ export async function endSignInsBy(trx: Trx, principalId: number, passkeyId: str
 }
 
 /** Whether the challenge was used: a repeated touch counts as a failed try. `takeTouch` decides. */
-export async function hasServed(db: Db, { nonce }: Challenge): Promise<boolean> {
-  const used = await db
-    .selectFrom('used_challenges')
-    .select('nonce')
-    .where('nonce', '=', nonce)
-    .executeTakeFirst()
-  return used !== undefined
+export async function hasServed(db: Db, challenge: Challenge): Promise<boolean> {
+  return (await selectUsed(db, challenge)).rows.length === 1
 }
+
+const selectUsed = prepared((db, { nonce }: Challenge) =>
+  db.selectFrom('used_challenges').select('nonce').where('nonce', '=', nonce),
+)
 
 /**
  * Uses the touch of a sign-in, once: of any number of simultaneous uses, exactly one succeeds. Returns the

@@ -99,52 +99,62 @@ export async function createSession(trx: Trx, input: CreateSessionInput): Promis
   const passkeyId = await takeTouch(trx, input)
   if (input.replacedIdHash !== null) await endSessionOf(trx, input.replacedIdHash)
   const roles = await rolesOf(trx, input.principalId)
-  const session = {
-    id: input.sessionId,
-    principal_id: input.principalId,
-    passkey_id: passkeyId,
-    credentials_epoch: credentialsEpoch,
-    roles: JSON.stringify(roles),
-    created_at: input.nowMilliseconds,
-    last_seen_at: input.nowMilliseconds,
-    absolute_expires_at: input.absoluteExpiresAt,
-    user_agent: input.userAgent,
-    issued_ids: 1,
-  }
-  const insert = (binding: string) =>
-    trx
-      .insertInto('sessions')
-      .values({ ...session, antiforgery_binding: binding })
-      .onConflict((conflict) => conflict.column('antiforgery_binding').doNothing())
-      .executeTakeFirstOrThrow()
-  const taken =
-    input.offeredBinding !== null && (await insert(input.offeredBinding)).numInsertedOrUpdatedRows === 1n
-  if (!taken) await insert(input.freshBinding)
+  const session = { ...input, credentialsEpoch, passkeyId, rolesJson: JSON.stringify(roles) }
+  const insert = async (binding: string) =>
+    (await insertSession(trx, { ...session, binding })).numAffectedRows === 1n
+  const isInserted = input.offeredBinding !== null && (await insert(input.offeredBinding))
+  if (!isInserted) await insert(input.freshBinding)
   const { sessionId, idHash, nowMilliseconds: authenticatedAt } = input
   await insertSessionId(trx, { sessionId, idHash, number: 1, authenticatedAt, passkeyId })
-  await endSurplusSessions(trx, input.principalId)
+  await endSurplusSessions(trx, input)
   return { roles }
 }
+
+interface NewSession extends CreateSessionInput {
+  credentialsEpoch: number
+  passkeyId: string | null
+  rolesJson: string
+  binding: string
+}
+
+/** Inserts nothing if another session has the binding. */
+const insertSession = prepared((trx, session: NewSession) =>
+  trx
+    .insertInto('sessions')
+    .values({
+      id: session.sessionId,
+      principal_id: session.principalId,
+      passkey_id: session.passkeyId,
+      credentials_epoch: session.credentialsEpoch,
+      antiforgery_binding: session.binding,
+      roles: session.rolesJson,
+      created_at: session.nowMilliseconds,
+      last_seen_at: session.nowMilliseconds,
+      absolute_expires_at: session.absoluteExpiresAt,
+      user_agent: session.userAgent,
+      issued_ids: 1,
+    })
+    .onConflict((conflict) => conflict.column('antiforgery_binding').doNothing()),
+)
 
 /** How many sessions a user can have; a new one then ends the least recently used. */
 export const sessionsLimit = 100
 
-async function endSurplusSessions(trx: Trx, principalId: number): Promise<void> {
-  await trx
+const endSurplusSessions = prepared((trx, user: { principalId: number }) =>
+  trx
     .deleteFrom('sessions')
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('sessions')
         .select('id')
-        .where('principal_id', '=', principalId)
+        .where('principal_id', '=', user.principalId)
         .orderBy('last_seen_at', 'desc')
         .orderBy('created_at', 'desc')
         .orderBy('id')
-        .limit(1)
-        .offset(sessionsLimit),
-    )
-    .execute()
-}
+        .limit(sql.lit(1))
+        .offset(sql.lit(sessionsLimit)),
+    ),
+)
 
 interface Authenticated {
   authenticatedAt: number
@@ -152,24 +162,28 @@ interface Authenticated {
   passkeyId: string | null
 }
 
-/** Not recent if the passkey was removed after the request was checked. */
-async function insertSessionId(
-  trx: Trx,
-  id: Authenticated & { sessionId: string; idHash: string; number: number },
-): Promise<void> {
-  const isHeld = id.passkeyId === null || (await findPasskey(trx, id.passkeyId)) !== undefined
-  await trx
-    .insertInto('session_ids')
-    .values({
-      id_hash: id.idHash,
-      session_id: id.sessionId,
-      number: id.number,
-      authenticated_at: isHeld ? id.authenticatedAt : 0,
-      passkey_id: id.passkeyId,
-      retired_at: null,
-    })
-    .execute()
+interface NewSessionId extends Authenticated {
+  sessionId: string
+  idHash: string
+  number: number
 }
+
+/** Not recent if the passkey was removed after the request was checked. */
+async function insertSessionId(trx: Trx, id: NewSessionId): Promise<void> {
+  const isHeld = id.passkeyId === null || (await findPasskey(trx, id.passkeyId)) !== undefined
+  await insertId(trx, { ...id, authenticatedAt: isHeld ? id.authenticatedAt : 0 })
+}
+
+const insertId = prepared((trx, id: NewSessionId) =>
+  trx.insertInto('session_ids').values({
+    id_hash: id.idHash,
+    session_id: id.sessionId,
+    number: id.number,
+    authenticated_at: id.authenticatedAt,
+    passkey_id: id.passkeyId,
+    retired_at: null,
+  }),
+)
 
 /** Ends every id of the session, and gives it a new one. */
 export async function replaceIds(
