@@ -1,4 +1,5 @@
-import { machineStamp } from '../server/audit/audit.ts'
+import { machineStamp, stampOf } from '../server/audit/audit.ts'
+import { handleOf } from '../server/auth/credentials/passkeys/ceremonies.ts'
 import { Passwords } from '../server/auth/credentials/passwords/passwords.ts'
 import { loadSigningKeys } from '../server/auth/credentials/tokens/keys.ts'
 import { RefreshTokens } from '../server/auth/credentials/tokens/refresh-tokens.ts'
@@ -6,6 +7,8 @@ import { AccessTokens } from '../server/auth/credentials/tokens/tokens.ts'
 import { systemClock } from '../server/clock.ts'
 import type { AppDatabase } from '../server/db/port.ts'
 import { newOpaqueId, newSecret, sha256 } from '../server/ids.ts'
+import { cbor, Passkey } from '../test/support/authenticator.ts'
+import type { BenchPasskey } from './requests.ts'
 
 const tokensPerUser = 5
 const password = 'countersign bench password'
@@ -18,6 +21,8 @@ export interface Callers {
   bearers: string[]
   cookies: string[]
   logins: string[]
+  /** One of each user. */
+  passkeys: BenchPasskey[]
   /** Refresh tokens of families that nothing has used yet. */
   makeRefreshTokens(count: number): Promise<string[]>
 }
@@ -57,14 +62,17 @@ export async function makeCallers({ db, ...options }: CallersOptions): Promise<C
   )
   const account = (id: number) => ({ principalId: id, passwordHash, credentialsChangedAt })
   const cookies = await inTurn(each, ({ id }) => makeCookie(db, account(id)))
+  const { hostname } = new URL(options.publicUrl)
+  const passkeys = await inTurn(ids, (id) => addPasskey(db, account(id), hostname))
   return {
     bearers,
     cookies,
+    passkeys,
     logins: users.map((userName) => JSON.stringify({ email: `${userName}@example.com`, password })),
     makeRefreshTokens: (count) =>
       inTurn(
         Array.from({ length: count }, (_, index) => ids[index % ids.length] ?? 0),
-        (id) => makeRefreshToken(db, account(id)),
+        async (id) => (await makeFamily(db, account(id))).token,
       ),
   }
 }
@@ -119,8 +127,28 @@ async function makeCookie(db: AppDatabase, account: Account): Promise<string> {
   return `cookie: __Host-Http-session=${id}\r\n`
 }
 
+/** A family as if the user had just signed in, in which the user then adds a passkey. */
+async function addPasskey(db: AppDatabase, account: Account, rpId: string): Promise<BenchPasskey> {
+  const { principalId, credentialsChangedAt } = account
+  const { familyId } = await makeFamily(db, account)
+  const passkey = new Passkey({ userHandle: handleOf(principalId) })
+  const { id, keys, userHandle } = passkey
+  const publicKey = cbor(passkey.cose()).toString('base64url')
+  const now = systemClock()
+  const standing = { via: 'bearer', credentialsChangedAt } as const
+  await db.write('addPasskey', {
+    signIn: { id: familyId, idHash: null },
+    passkey: { id, publicKey, jwk: {}, aaguid: '', counter: 0, isSynced: true, isBackedUp: true },
+    challenge: { nonce: newOpaqueId(), expiresAt: now },
+    rpId,
+    name: 'Bench',
+    stamp: stampOf({ id: principalId, userName: '', standing }, now, null),
+  })
+  return { id, keys, userHandle }
+}
+
 /** The tag is not genuine, which does not matter for the current token of a family. */
-async function makeRefreshToken(db: AppDatabase, account: Account): Promise<string> {
+async function makeFamily(db: AppDatabase, account: Account): Promise<{ familyId: string; token: string }> {
   const familyId = newOpaqueId()
   const token = new RefreshTokens(Buffer.alloc(32)).first(familyId)
   const now = systemClock()
@@ -134,5 +162,5 @@ async function makeRefreshToken(db: AppDatabase, account: Account): Promise<stri
     familyExpiresAt: now + 24 * hour,
     userAgent: null,
   })
-  return token
+  return { familyId, token }
 }

@@ -1,3 +1,7 @@
+import { Challenges } from '../server/auth/credentials/passkeys/challenges.ts'
+import { systemClock } from '../server/clock.ts'
+import { Passkey } from '../test/support/authenticator.ts'
+
 /** What one connection sends, one request after another: plain data, because it goes to the load thread. */
 export type Requests =
   /** Each request draws a path and a set of header lines. */
@@ -6,6 +10,10 @@ export type Requests =
   | { kind: 'post'; path: string; headers: string[]; bodies: string[]; idempotent: boolean }
   /** Each connection presents the refresh token that its last answer gave it. */
   | { kind: 'refresh'; path: string; refreshTokens: string[] }
+  /** Each request draws a passkey, which answers a new challenge made with the service's secret (base64). */
+  | { kind: 'touch'; path: string; rpId: string; passkeys: BenchPasskey[]; challengeSecret: string }
+
+export type BenchPasskey = Pick<Passkey, 'id' | 'keys' | 'userHandle'>
 
 export interface Sender {
   next(): string
@@ -33,6 +41,18 @@ export function makeSender(requests: Requests, connection: number, run: string):
         count += 1
         const key = idempotent ? `idempotency-key: ${run}-${connection}-${count}\r\n` : ''
         return post(path, `${draw(headers)}${key}`, draw(bodies))
+      },
+    }
+  }
+  if (requests.kind === 'touch') {
+    const { path, rpId, challengeSecret } = requests
+    const challenges = new Challenges(Buffer.from(challengeSecret, 'base64'))
+    const passkeys = requests.passkeys.map((passkey) => new Passkey(passkey))
+    return {
+      ...nothing,
+      next() {
+        const challenge = challenges.make('sign-in', null, systemClock())
+        return post(path, '', JSON.stringify({ credential: draw(passkeys).get({ challenge, rpId }) }))
       },
     }
   }

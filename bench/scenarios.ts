@@ -179,7 +179,7 @@ export function growthScenarios(site: Site, server: MeasuredServer): NamedScenar
 
 /** Sign-in and refresh, and how sign-ins affect a caller who reads. */
 export function signInScenarios(site: Site, server: MeasuredServer): NamedScenario[] {
-  const { callers, paths } = site
+  const { callers, env, paths } = site
   const logins = {
     server,
     requests: (): Requests => ({
@@ -200,6 +200,18 @@ export function signInScenarios(site: Site, server: MeasuredServer): NamedScenar
   const refreshes = 16
   return [
     { name: 'login', ...logins },
+    {
+      name: 'login by passkey',
+      server,
+      requests: () => ({
+        kind: 'touch',
+        path: '/v1/auth/session/passkey',
+        rpId: new URL(env.PUBLIC_URL ?? '').hostname,
+        passkeys: callers.passkeys,
+        challengeSecret: env.ANTIFORGERY_KEY ?? '',
+      }),
+      connections,
+    },
     {
       name: 'token refresh',
       server,

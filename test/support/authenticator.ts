@@ -1,5 +1,4 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { publicUrl } from './service.ts'
 
 type Algorithm = 'ES256' | 'EdDSA' | 'RS256'
 
@@ -32,12 +31,14 @@ export class Passkey {
   counter = 0
   readonly algorithm: Algorithm
   readonly keys: { publicKey: KeyObject; privateKey: KeyObject }
-  userHandle: string | null = null
+  userHandle: string | null
 
-  constructor({ algorithm = 'ES256', id }: { algorithm?: Algorithm; id?: string } = {}) {
+  constructor(known: Partial<Pick<Passkey, 'algorithm' | 'id' | 'keys' | 'userHandle'>> = {}) {
+    const { algorithm = 'ES256', id, keys, userHandle = null } = known
     this.id = id ?? randomBytes(16).toString('base64url')
     this.algorithm = algorithm
-    this.keys = keysOf(algorithm)
+    this.keys = keys ?? keysOf(algorithm)
+    this.userHandle = userHandle
   }
 
   /** Answers creation options: `RegistrationResponseJSON`. */
@@ -66,7 +67,7 @@ export class Passkey {
       authenticatorAttachment: 'platform',
       clientExtensionResults: {},
       response: {
-        clientDataJSON: clientData('webauthn.create', options.challenge, manner),
+        clientDataJSON: clientData('webauthn.create', options.challenge, options.rp.id, manner),
         attestationObject: cbor(attestation).toString('base64url'),
         transports: ['internal'],
       },
@@ -76,7 +77,7 @@ export class Passkey {
   /** Answers request options: `AuthenticationResponseJSON`. */
   // biome-ignore lint/suspicious/noExplicitAny: options of an answer
   get(options: any, manner: Manner = {}) {
-    const clientDataJSON = clientData('webauthn.get', options.challenge, manner)
+    const clientDataJSON = clientData('webauthn.get', options.challenge, options.rpId, manner)
     const authData = this.data(options.rpId, manner.flags ?? usualFlags, manner)
     const signed = Buffer.concat([authData, sha256(Buffer.from(clientDataJSON, 'base64url'))])
     const hash = this.algorithm === 'EdDSA' ? null : 'sha256'
@@ -140,8 +141,8 @@ function keysOf(algorithm: Algorithm) {
     : generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 }
 
-function clientData(type: string, challenge: string, manner: Manner): string {
-  const { origin = publicUrl, crossOrigin = false } = manner
+function clientData(type: string, challenge: string, rpId: string, manner: Manner): string {
+  const { origin = `https://${rpId}`, crossOrigin = false } = manner
   const data = { type: manner.type ?? type, challenge: manner.challenge ?? challenge, origin, crossOrigin }
   return Buffer.from(JSON.stringify(data)).toString('base64url')
 }
