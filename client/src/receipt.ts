@@ -29,7 +29,7 @@ export interface Statement {
     signature: ReceiptSignature | null
   }[]
   event: { sequence: number; hash: string }
-  checkpoint: { size: number; hash: string }
+  checkpoint: { size: number; root: string }
 }
 
 /** A signed approval, and the passkey as the log has it. */

@@ -1293,7 +1293,7 @@ export interface paths {
         };
         /**
          * List the log of all changes
-         * @description Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text per line. An export has no filter, because each event is chained to the one before it.
+         * @description Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text per line. An export has no filter, because the tree is over all events.
          */
         get: operations["listLog"];
         put?: never;
@@ -2009,7 +2009,7 @@ export interface components {
         };
         LogCheckpoint: {
             /**
-             * @description A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. It exposes any later change to the first `size` events.
+             * @description A JWS (typ `countersign-checkpoint+jwt`) over iss, size, root and iat, verified with the keys of /.well-known/jwks.json. It exposes any later change to the first `size` events.
              * @example header.payload.signature
              */
             checkpoint: string;
@@ -2072,16 +2072,15 @@ export interface components {
              */
             byId: number | null;
             /**
-             * @description The absent person in whose place it was done; missing if there is none.
-             * @example ann
+             * @description The absent person in whose place it was done; null if there is none.
+             * @example null
              */
-            for?: string;
+            for: string | null;
             /**
-             * Format: int32
              * @description Id of that account.
-             * @example 4
+             * @example null
              */
-            forId?: number;
+            forId: number | null;
             /**
              * @description Details, by kind. An order has its customer, and its total as a decimal string.
              * @example {
@@ -2106,7 +2105,7 @@ export interface components {
              */
             text: string | null;
             /**
-             * @description Hexadecimal SHA-256 that chains the event to all earlier ones; docs/auditing.md says how.
+             * @description Hexadecimal SHA-256 of the event, its leaf of the tree; docs/auditing.md says how.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             hash: string;
@@ -2356,7 +2355,7 @@ export interface components {
              */
             sequence: number | null;
             /**
-             * @description Hexadecimal SHA-256 that chains the event to all earlier ones; null until it is sealed.
+             * @description Hexadecimal SHA-256 of the event, its leaf of the tree; null until it is sealed.
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             hash: string | null;
@@ -11156,8 +11155,8 @@ export interface operations {
                      *           "atTimeZone": "Europe/Berlin",
                      *           "by": "admin",
                      *           "byId": 1,
-                     *           "for": "ann",
-                     *           "forId": 4,
+                     *           "for": null,
+                     *           "forId": null,
                      *           "data": {
                      *             "customer": "Acme",
                      *             "total": "1250.5"
@@ -11176,7 +11175,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["PaginatedListOfLogEvent"];
-                    /** @example {"sequence":1043,"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58","kind":"approved","subject":{"kind":"order","id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"},"version":2,"atUtc":"2026-11-20T10:00:00.000Z","atTimeZone":"Europe/Berlin","by":"admin","byId":1,"for":"ann","forId":4,"data":{"customer":"Acme","total":"1250.5"},"textHash":null,"textSalt":null,"text":null,"hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} */
+                    /** @example {"sequence":1043,"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58","kind":"approved","subject":{"kind":"order","id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"},"version":2,"atUtc":"2026-11-20T10:00:00.000Z","atTimeZone":"Europe/Berlin","by":"admin","byId":1,"for":null,"forId":null,"data":{"customer":"Acme","total":"1250.5"},"textHash":null,"textSalt":null,"text":null,"hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} */
                     "application/jsonl": string;
                 };
             };

@@ -7,10 +7,10 @@ import type { EventColumns, Trx } from '../db/tables.ts'
 import { newOrderedId, newSalt } from '../ids.ts'
 import type { Principal, Standing } from '../principal.ts'
 import { canonicalJson } from './canonical.ts'
-import { textHashOf } from './chain.ts'
+import { textHashOf } from './leaf.ts'
 import { insertEvent, insertEvents } from './store.ts'
 
-export { type LogLine, textHashOf } from './chain.ts'
+export { type LogLine, textHashOf } from './leaf.ts'
 export type { Receipt } from './statements.ts'
 export {
   countEventsOfKind,

@@ -9,7 +9,7 @@ export interface Erased {
 }
 
 /**
- * Erases the text of an event and its salt. The chain holds because the hash of the text stays, and the text
+ * Erases the text of an event and its salt. The tree holds because the hash of the text stays, and the text
  * cannot be guessed from it. Throws `text-not-found`.
  */
 export async function eraseText(

@@ -1,6 +1,6 @@
 import type { Db } from '../db/tables.ts'
 import type { Event } from './audit.ts'
-import { spellLine } from './chain.ts'
+import { spellLine } from './leaf.ts'
 import { lineOf } from './seal.ts'
 import {
   countMatches,

@@ -23,7 +23,7 @@ const logRoutes: Routes<LogParts> = {
   listLog: route('GET /v1/log', {
     summary: 'List the log of all changes',
     description:
-      'Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text per line. An export has no filter, because each event is chained to the one before it.',
+      'Every sealed event in the order of the log. `subject`, `kind`, `by`, `from` and `until` restrict the events; all that are given must match. With `Accept: application/jsonl` the answer is an export: every event after `after` as a stream, one JSON text per line. An export has no filter, because the tree is over all events.',
     access: 'Log.Read',
     problems: ['overloaded', 'export-running', 'filter-too-expensive'],
     exports: exportTypes,
@@ -61,7 +61,7 @@ export function registerLog(app: App, parts: LogParts): void {
   register(app, 'Log', logRoutes, parts)
 }
 
-/** Missing lines would break the chain, and such an export could not be verified. */
+/** The tree is over all lines: an export that lacks some could not be verified. */
 function refuseFilter(filter: LogQuery['filter']): void {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined)
   if (given.length === 0) return

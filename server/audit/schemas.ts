@@ -1,4 +1,4 @@
-import { answerOf, instant, int32, nullable, text } from '../http/answers.ts'
+import { answerOf, instant, nullable, text } from '../http/answers.ts'
 import { Fault, type Field, instantField, queryOf, refined } from '../http/fields.ts'
 import { directionField, pageNumberField, pageSchema, pageSizeField } from '../http/paging.ts'
 import { Type } from '../http/schema.ts'
@@ -35,10 +35,8 @@ const LogEvent = answerOf(
     atTimeZone: nullable('string', 'IANA time zone in which it was done.', 'Europe/Berlin'),
     by: text('User name or clientId at that time; `machine:` and a name for a command line.', 'admin'),
     byId: nullable('integer', 'Id of that account; null for a command.', 1),
-    for: Type.Optional(
-      text('The absent person in whose place it was done; missing if there is none.', 'ann'),
-    ),
-    forId: Type.Optional(int32('Id of that account.', 4)),
+    for: nullable('string', 'The absent person in whose place it was done; null if there is none.', null),
+    forId: nullable('integer', 'Id of that account.', null),
     data: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       description: 'Details, by kind. An order has its customer, and its total as a decimal string.',
@@ -56,7 +54,7 @@ const LogEvent = answerOf(
     ),
     text: nullable('string', 'Reason or note; null if there was none or if it was erased.', null),
     hash: text(
-      'Hexadecimal SHA-256 that chains the event to all earlier ones; docs/auditing.md says how.',
+      'Hexadecimal SHA-256 of the event, its leaf of the tree; docs/auditing.md says how.',
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       { pattern: '^[0-9a-f]{64}$' },
     ),
@@ -133,7 +131,7 @@ export const ListLogQuery = queryOf({
 
 export const LogCheckpoint = answerOf('LogCheckpoint', undefined, {
   checkpoint: text(
-    'A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. It exposes any later change to the first `size` events.',
+    'A JWS (typ `countersign-checkpoint+jwt`) over iss, size, root and iat, verified with the keys of /.well-known/jwks.json. It exposes any later change to the first `size` events.',
     'header.payload.signature',
   ),
 })

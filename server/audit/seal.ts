@@ -1,12 +1,13 @@
 import { formatInstant } from '../clock.ts'
 import type { EventColumns, Trx } from '../db/tables.ts'
 import type { Job } from '../upkeep.ts'
-import { type HashedLine, hashOf } from './chain.ts'
-import { lockHead, type Seal, storeSeals, unsealedEvents } from './store.ts'
+import { type HashedLine, hashOf } from './leaf.ts'
+import { lockHead, type Seal, storeSeals, storeTile, unsealedEvents } from './store.ts'
+import { LogTree } from './tree.ts'
 
 /**
- * Moves at most `limit` committed events into the log and returns how many. Each gets its place, and a hash
- * that chains it to all earlier events. Only sealers take the lock: writers of events never wait, and a
+ * Moves at most `limit` committed events into the log and returns how many. Each gets its place, and becomes
+ * a leaf of the tree. Only sealers take the lock: writers of events never wait, and a
  * second sealer finds nothing to do. Events of one subject are sealed in the order in which they happened,
  * because each change of a row waits for the one before it.
  */
@@ -14,13 +15,16 @@ export async function sealEvents(trx: Trx, { limit }: { limit: number }): Promis
   const head = await lockHead(trx)
   if (head === undefined) return 0
   const events = await unsealedEvents(trx, limit)
-  let { size, hash } = head
+  if (events.length === 0) return 0
+  const tree = new LogTree(head)
   const seals = events.map((event): Seal => {
-    size += 1
-    hash = hashOf(hash, lineOf(event, size))
-    return { number: event.number, sequence: size, hash }
+    const sequence = tree.size + 1
+    const hash = hashOf(lineOf(event, sequence))
+    tree.add(hash)
+    return { number: event.number, sequence, hash }
   })
-  if (seals.length > 0) await storeSeals(trx, seals)
+  await storeSeals(trx, seals, { ...tree.head, edge: tree.edge })
+  for (const tile of tree.tiles) await storeTile(trx, tile)
   return seals.length
 }
 
@@ -51,7 +55,8 @@ export function lineOf(event: EventColumns, sequence: number): HashedLine {
     atTimeZone: event.at_time_zone,
     by: event.by_name,
     byId: event.by_id,
-    ...((event.for_name !== null || event.for_id !== null) && { for: event.for_name, forId: event.for_id }),
+    for: event.for_name,
+    forId: event.for_id,
     data: JSON.parse(event.data),
     textHash: event.text_hash,
   }

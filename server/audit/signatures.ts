@@ -1,5 +1,5 @@
 import { type KeptSignature, type PublicKey, verifyDecision } from '../../client/src/decision.ts'
-import type { LogLine } from './chain.ts'
+import type { LogLine } from './leaf.ts'
 
 /** A passkey between the lines of its enrolment and its removal. */
 export interface LoggedPasskey {
@@ -96,7 +96,7 @@ export class SignatureCheck {
       const said = [statement.action, order.id, order.version, order.customer, order.total]
       const done = [actions[line.kind], line.subject.id, Number(line.version) - 1, line.data.customer]
       const whose = [statement.by, statement.byId, statement.for, statement.forId, statement.textHash]
-      const logged = [line.by, line.byId, line.for ?? null, line.forId ?? null, line.textHash]
+      const logged = [line.by, line.byId, line.for, line.forId, line.textHash]
       const isSame = JSON.stringify([said, whose]) === JSON.stringify([[...done, line.data.total], logged])
       if (!isSame) return 'its signature is over something else'
     } catch (error) {

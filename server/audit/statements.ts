@@ -8,7 +8,7 @@ import {
   SignJWT,
 } from 'jose'
 import type { ReceiptSignature } from '../../client/src/receipt.ts'
-import type { Head } from './chain.ts'
+import type { Head } from './tree.ts'
 
 /** The signing key, and its name in the JWKS. */
 export interface StatementKeys {
@@ -54,10 +54,10 @@ const receiptType = 'countersign-receipt+jwt'
 export function signCheckpoint(
   keys: StatementKeys,
   issuer: string,
-  { size, hash }: Head,
+  { size, root }: Head,
   nowMilliseconds: number,
 ): Promise<string> {
-  return sign(keys, checkpointType, issuer, { size, hash }, nowMilliseconds)
+  return sign(keys, checkpointType, issuer, { size, root }, nowMilliseconds)
 }
 
 export function signReceipt(
@@ -101,9 +101,9 @@ function sign(
 export async function readCheckpoint(jws: string, jwks: JSONWebKeySet | null): Promise<Head> {
   const { typ } = decodeProtectedHeader(jws)
   if (typ !== checkpointType) throw new Error(`its typ is not ${checkpointType}`)
-  const { size, hash } = jwks === null ? decodeJwt(jws) : await verify(jws, jwks)
-  if (!isSize(size) || typeof hash !== 'string') throw new Error('it names no size and hash')
-  return { size, hash }
+  const { size, root } = jwks === null ? decodeJwt(jws) : await verify(jws, jwks)
+  if (!isSize(size) || typeof root !== 'string') throw new Error('it names no size and root')
+  return { size, root }
 }
 
 async function verify(jws: string, jwks: JSONWebKeySet): Promise<Record<string, unknown>> {

@@ -3,9 +3,9 @@ import { ofEngine, withinTime } from '../db/engine.ts'
 import { DatabaseRefused } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, Db, EventColumns, Trx } from '../db/tables.ts'
-import type { Head } from './chain.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
+import { type Head, type Tile, tileSize } from './tree.ts'
 
 /** An event that waits to be sealed. */
 export type UnsealedEvent = Selectable<Database['unsealed_events']>
@@ -47,15 +47,19 @@ export async function headOfLog(db: Db): Promise<Head> {
   return head
 }
 
-const selectHead = prepared((db) => db.selectFrom('log_head').select(['size', 'hash']))
+const selectHead = prepared((db) => db.selectFrom('log_head').select(['size', 'root']))
 
 /**
  * Undefined while another sealer holds the lock. On SQLite it is always free, because there is only one
  * writer.
  */
-export async function lockHead(trx: Trx): Promise<Head | undefined> {
+export async function lockHead(trx: Trx): Promise<{ size: number; edge: string[] } | undefined> {
   const { unlessLocked } = ofEngine(trx, { sqlite, postgres })
-  return (await sql<Head>`select size, hash from log_head ${unlessLocked}`.execute(trx)).rows[0]
+  const { rows } = await sql<{
+    size: number
+    edge: string
+  }>`select size, edge from log_head ${unlessLocked}`.execute(trx)
+  return rows[0] && { size: rows[0].size, edge: JSON.parse(rows[0].edge) }
 }
 
 /** Events that wait to be sealed, in the order in which they were written. */
@@ -162,13 +166,62 @@ export interface Seal {
 }
 
 /** Moves the events to their places in the log, and the head to the last of them. */
-export async function storeSeals(trx: Trx, seals: readonly Seal[]): Promise<void> {
-  const last = seals.at(-1)
-  if (last === undefined) return
+export async function storeSeals(
+  trx: Trx,
+  seals: readonly Seal[],
+  { size, root, edge }: Head & { edge: readonly string[] },
+): Promise<void> {
   const list = JSON.stringify(seals.map(({ number, sequence, hash }) => [number, sequence, hash]))
   await insertSealed(trx, { list })
   await deleteUnsealed(trx, { list })
-  await trx.updateTable('log_head').set({ size: last.sequence, hash: last.hash }).execute()
+  await trx
+    .updateTable('log_head')
+    .set({ size, root, edge: JSON.stringify(edge) })
+    .execute()
+}
+
+/** Keeps a tile that is full from now on. Its trees are there already. */
+export async function storeTile(trx: Trx, { level, number, root }: Tile): Promise<void> {
+  const hashes = (await growingTile(trx, level, number)).join('')
+  await trx.insertInto('log_tiles').values({ level, number, root, hashes }).execute()
+}
+
+/** The roots of up to 256 neighbouring trees of 256^level lines, in hex; the last tile of a level grows. */
+export async function readTile(db: Db, level: number, number: number): Promise<string[]> {
+  const tiles = db.selectFrom('log_tiles').where('level', '=', level).where('number', '=', number)
+  const kept = await tiles.select('hashes').executeTakeFirst()
+  return kept?.hashes.match(/.{64}/g) ?? growingTile(db, level, number)
+}
+
+async function growingTile(db: Db, level: number, number: number): Promise<string[]> {
+  const begin = number * tileSize
+  const end = begin + tileSize
+  if (level === 0) return (await hashesOf(db, begin, end)).map(({ hash }) => hash)
+  const parts = db
+    .selectFrom('log_tiles')
+    .select('root')
+    .where('level', '=', level - 1)
+  const within = parts.where('number', '>=', begin).where('number', '<', end)
+  return (await within.orderBy('number').execute()).map(({ root }) => root)
+}
+
+function hashesOf(db: Db, begin: number, end: number): Promise<{ sequence: number; hash: string }[]> {
+  const events = db.selectFrom('events').select(['sequence', 'hash'])
+  const within = events.where('sequence', '>', begin).where('sequence', '<=', end)
+  return within.orderBy('sequence').execute()
+}
+
+/** The first line whose hash is not that of its tile: it was rewritten after its tile was full. */
+export async function firstUnlikeTile(db: Db): Promise<number | undefined> {
+  for (let number = 0; ; number += 1) {
+    const tiles = db.selectFrom('log_tiles').where('level', '=', 0).where('number', '=', number)
+    const kept = await tiles.select('hashes').executeTakeFirst()
+    if (kept === undefined) return undefined
+    const begin = number * tileSize
+    const hashes = await hashesOf(db, begin, begin + tileSize)
+    const at = hashes.findIndex(({ hash }, index) => !kept.hashes.startsWith(hash, 64 * index))
+    if (at >= 0) return begin + at + 1
+  }
 }
 
 const insertSealed = prepared(

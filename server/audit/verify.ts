@@ -1,6 +1,7 @@
 import { clockDifferenceMilliseconds, formatInstant } from '../clock.ts'
-import { type Head, hashOf, type LogLine, spellLine, textHashOf, zeroHash } from './chain.ts'
+import { hashOf, type LogLine, spellLine, textHashOf } from './leaf.ts'
 import { SignatureCheck, type SignatureReport } from './signatures.ts'
+import { type Head, LogTree } from './tree.ts'
 
 /** The first line that does not fit. */
 export interface LogFault {
@@ -9,7 +10,7 @@ export interface LogFault {
 }
 
 /** `beyond`: the checkpoint covers more lines than there are, or than are valid. */
-type Agreement = 'agrees' | 'disagrees' | 'beyond'
+export type Agreement = 'agrees' | 'disagrees' | 'beyond'
 
 export interface LogReport {
   /** The head of the valid part of the log. */
@@ -36,13 +37,14 @@ export async function verifyLog(
   checkpoints: readonly Head[] = [],
   see: (line: LogLine) => void = () => undefined,
 ): Promise<LogReport> {
-  const agreements = checkpoints.map(({ size, hash }): Agreement => {
+  const tree = new LogTree()
+  const agreements = checkpoints.map(({ size, root }): Agreement => {
     if (size > 0) return 'beyond'
-    return hash === zeroHash ? 'agrees' : 'disagrees'
+    return root === tree.head.root ? 'agrees' : 'disagrees'
   })
   const signatures = new SignatureCheck()
   const report: LogReport = {
-    head: { size: 0, hash: zeroHash },
+    head: tree.head,
     fault: null,
     checkpoints: agreements,
     lostText: null,
@@ -52,15 +54,15 @@ export async function verifyLog(
   const erased = new Set<string>()
   let previousTime = Number.NEGATIVE_INFINITY
   for await (const bytesOfLine of linesOf(bytes)) {
-    const sequence = report.head.size + 1
-    const line = readLine(bytesOfLine, report.head)
-    if (typeof line === 'string') return { ...report, fault: { sequence, reason: line } }
-    const reason = await signatures.see(line)
-    if (reason !== undefined) return { ...report, fault: { sequence, reason } }
-    report.head = { size: sequence, hash: line.hash }
-    for (const [index, checkpoint] of checkpoints.entries()) {
-      if (checkpoint.size === sequence)
-        agreements[index] = checkpoint.hash === line.hash ? 'agrees' : 'disagrees'
+    const sequence = tree.size + 1
+    const line = readLine(bytesOfLine, sequence)
+    const reason = typeof line === 'string' ? line : await signatures.see(line)
+    if (typeof line === 'string' || reason !== undefined) {
+      return { ...report, head: tree.head, fault: { sequence, reason: String(reason) } }
+    }
+    tree.add(line.hash)
+    for (const [index, { size, root }] of checkpoints.entries()) {
+      if (size === sequence) agreements[index] = root === tree.head.root ? 'agrees' : 'disagrees'
     }
     if (line.textHash !== null && line.text === null) erased.add(String(sequence))
     if (line.kind === 'text-erased' && line.subject.kind === 'log') erased.delete(line.subject.id)
@@ -70,7 +72,7 @@ export async function verifyLog(
     see(line)
   }
   const [lost] = erased
-  return { ...report, lostText: lost === undefined ? null : Number(lost) }
+  return { ...report, head: tree.head, lostText: lost === undefined ? null : Number(lost) }
 }
 
 function noteBackInTime({ backInTime }: LogReport, sequence: number): void {
@@ -78,8 +80,8 @@ function noteBackInTime({ backInTime }: LogReport, sequence: number): void {
   if (backInTime.first.length < namedBackInTime) backInTime.first.push(sequence)
 }
 
-/** The line, or the reason why it does not fit after `head`. */
-function readLine(bytes: Uint8Array, head: Head): LogLine | string {
+/** The line, or the reason why it is not the one of this sequence. */
+function readLine(bytes: Uint8Array, sequence: number): LogLine | string {
   try {
     const written = utf8.decode(bytes)
     const line: unknown = JSON.parse(written)
@@ -88,7 +90,7 @@ function readLine(bytes: Uint8Array, head: Head): LogLine | string {
     if (wrong !== undefined) return `its member ${wrong} is missing or of a wrong type`
     const typed = line as unknown as LogLine
     if (`${spellLine(typed)}\n` !== written) return otherSpelling
-    return faultOf(typed, head) ?? typed
+    return faultOf(typed, sequence) ?? typed
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) {
       return 'it is not JSON in UTF-8'
@@ -97,12 +99,11 @@ function readLine(bytes: Uint8Array, head: Head): LogLine | string {
   }
 }
 
-function faultOf({ hash, text, textSalt, ...hashed }: LogLine, head: Head): string | undefined {
-  if (hashed.sequence !== head.size + 1) {
+function faultOf({ hash, text, textSalt, ...hashed }: LogLine, sequence: number): string | undefined {
+  if (hashed.sequence !== sequence) {
     return `the line in its place has the sequence ${hashed.sequence}: one is missing or out of place`
   }
-  if (hash !== hashOf(head.hash, hashed))
-    return 'its hash is not that of its content after the line before it'
+  if (hash !== hashOf(hashed)) return 'its hash is not that of its content'
   if (text === null && textSalt === null) return undefined
   const isRight =
     text !== null && textSalt !== null && textHashOf({ text, salt: textSalt }) === hashed.textHash
@@ -124,8 +125,6 @@ const isHex = (bytes: number) => (value: unknown) =>
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value)
-const orMissing = (fits: (value: unknown) => boolean) => (value: unknown) =>
-  value === undefined || fits(value)
 
 const members: Record<keyof LogLine, (value: unknown) => boolean> = {
   sequence: isCount,
@@ -137,8 +136,8 @@ const members: Record<keyof LogLine, (value: unknown) => boolean> = {
   atTimeZone: orNull(isText),
   by: isText,
   byId: orNull(isCount),
-  for: orMissing(orNull(isText)),
-  forId: orMissing(orNull(isCount)),
+  for: orNull(isText),
+  forId: orNull(isCount),
   data: isObject,
   textHash: orNull(isHex(32)),
   textSalt: orNull(isHex(16)),

@@ -2,10 +2,11 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { JSONWebKeySet, JWK } from 'jose'
 import { headOfLog } from '../audit/audit.ts'
-import type { Head } from '../audit/chain.ts'
 import { exportLog } from '../audit/log.ts'
 import { readCheckpoint } from '../audit/statements.ts'
-import { type LogReport, linesOf, verifyLog } from '../audit/verify.ts'
+import { firstUnlikeTile } from '../audit/store.ts'
+import type { Head } from '../audit/tree.ts'
+import { type Agreement, type LogReport, linesOf, verifyLog } from '../audit/verify.ts'
 import type { ReadableDatabase } from '../db/port.ts'
 import { type ComparedOrder, OrderComparison } from '../orders/compare.ts'
 import { exportOrders } from '../orders/export/export.ts'
@@ -31,6 +32,10 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   const { export: file, orders: ordersFile } = invocation.texts
   const jwks = readJwks(invocation.lists.jwks ?? [])
   const kept = await readWitnesses(invocation.lists.checkpoint ?? [], jwks)
+  if (file !== undefined && kept.length === 0) {
+    const reason = 'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)'
+    throw new Refused('nothing-binds', reason)
+  }
   const orders = ordersFile === undefined ? undefined : await ordersOf(ordersFile, kept)
   const { compared, report } = await (file === undefined
     ? withDatabaseToRead(invocation, (db) => verifyDatabase(db, { kept, orders }))
@@ -53,13 +58,13 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
 }
 
 function describe(
-  { head: { size, hash }, backInTime, signatures: { signed, unsigned } }: LogReport,
+  { head: { size, root }, backInTime, signatures: { signed, unsigned } }: LogReport,
   kept: readonly Witness[],
   orders: OrderComparison | undefined,
 ): string {
   const agreed = kept.length === 1 ? 'the checkpoint' : `all ${kept.length} checkpoints`
   return [
-    `The log is whole: ${size} events${size === 0 ? '' : `, the last with the hash ${hash}`}.`,
+    `The log is whole: ${size} events, with the root ${root}.`,
     ...(kept.length === 0 ? [] : [`It agrees with ${agreed}.`]),
     ...(orders === undefined
       ? []
@@ -117,7 +122,7 @@ async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase
   if (fault !== null) {
     throw new Refused('log-broken', `event ${fault.sequence} does not fit: ${fault.reason}`)
   }
-  for (const [index, witness] of kept.entries()) requireAgreement(witness, checkpoints[index], head)
+  await requireAgreement(kept, checkpoints, head, db)
   if (lostText !== null) {
     const reason = 'its text is gone, and no later event says that it was erased'
     throw new Refused('log-broken', `event ${lostText} does not fit: ${reason}`)
@@ -127,14 +132,30 @@ async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase
   return { compared, report }
 }
 
-function requireAgreement({ name, size }: Witness, agreement: string | undefined, head: Head): void {
-  if (agreement === 'disagrees') {
-    throw new Refused(
-      'checkpoint-disagrees',
-      `${name} disagrees: event ${size} has another hash, so the log was rewritten up to there`,
-    )
+/**
+ * A root says that a line was rewritten, not which one: so the refusal names the lines between the last
+ * checkpoint that agrees and the first that does not. The tiles of the database name the line itself.
+ */
+async function requireAgreement(
+  kept: readonly Witness[],
+  agreements: readonly Agreement[],
+  head: Head,
+  db: ReadableDatabase | undefined,
+): Promise<void> {
+  const those = (wanted: Agreement) =>
+    kept.filter((_, index) => agreements[index] === wanted).toSorted((one, other) => one.size - other.size)
+  const [disagrees] = those('disagrees')
+  if (disagrees !== undefined) {
+    const { name, size } = disagrees
+    const agreed = those('agrees').findLast((witness) => witness.size < size)?.size ?? 0
+    const span = agreed + 1 === size ? `event ${size}` : `one of the events ${agreed + 1} to ${size}`
+    const line = db && (await firstUnlikeTile(db.read))
+    const where = line === undefined ? span : `event ${line}`
+    throw new Refused('checkpoint-disagrees', `${name} disagrees: ${where} was rewritten`)
   }
-  if (agreement === 'beyond') {
+  const [beyond] = those('beyond')
+  if (beyond !== undefined) {
+    const { name, size } = beyond
     throw new Refused(
       'log-cut',
       `the end is missing: ${name} covers ${size} events, but the log has ${head.size}`,

@@ -13,6 +13,9 @@ interface Dialect {
   end: string
 }
 
+/** SHA-256 of nothing: the root of a log without lines. */
+const rootOfNothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
 /** What a row of the approval policy says, and each order is stamped with; see orders/rules.ts. */
 export const ruleColumns = (
   text: string,
@@ -274,9 +277,17 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   `create table log_head (
      id integer primary key check (id = 1),
      size ${instant} not null,
-     hash ${text} not null
+     root ${text} not null,
+     edge ${text} not null
    )${end}`,
-  `insert into log_head (id, size, hash) values (1, 0, '${'0'.repeat(64)}')`,
+  `insert into log_head (id, size, root, edge) values (1, 0, '${rootOfNothing}', '[]')`,
+  `create table log_tiles (
+     level integer not null,
+     number ${instant} not null,
+     root ${text} not null,
+     hashes ${text} not null,
+     primary key (level, number)
+   )${end}`,
 
   `create table leases (
      name ${text} primary key,

@@ -330,16 +330,32 @@ export interface Database {
   events: EventColumns & {
     /** From 1, without gaps. */
     sequence: number
-    /** Hexadecimal. Chains the event to every earlier one. */
+    /** Its leaf of the tree, hexadecimal. */
     hash: string
   }
 
-  /** One row: the number of sealed events, and the hash of the last. A sealer holds its lock. */
+  /** One row: how far the tree of the log goes. A sealer holds its lock. */
   log_head: {
     /** Always 1. */
     id: number
+    /** The number of sealed events. */
     size: number
-    hash: string
+    /** Hexadecimal. */
+    root: string
+    /** A JSON array: the roots of the full trees that the size is made of, the largest first. */
+    edge: string
+  }
+
+  /** Inner nodes of the tree, written once: a row for every 256 lines, for every 256 of those, and so on. */
+  log_tiles: {
+    /** 0 for a tile of lines. */
+    level: number
+    /** From 0. */
+    number: number
+    /** The root over the tile, hexadecimal. */
+    root: string
+    /** The 256 hashes of the tile, hexadecimal. */
+    hashes: string
   }
 
   /** Leases: rights that one instance holds at a time (lease.ts). */

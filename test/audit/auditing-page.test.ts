@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { headOfLog } from '../../server/audit/audit.ts'
-import type { LogLine } from '../../server/audit/chain.ts'
+import type { LogLine } from '../../server/audit/leaf.ts'
 import { signCheckpoint } from '../../server/audit/statements.ts'
 import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import { decide, sign } from '../support/decisions.ts'
-import { addEvents, makeSigningKeys, seal } from '../support/log.ts'
+import { addEvents, headOf, makeSigningKeys, seal } from '../support/log.ts'
 import { createdId, stamp } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { publicUrl, testService } from '../support/service.ts'
@@ -18,7 +18,7 @@ import { publicUrl, testService } from '../support/service.ts'
 /** The scripts in the order of the page: the program that runs each, and its arguments. */
 const scripts = {
   'check.mjs': [process.execPath, 'log.jsonl', 'checkpoint.txt', 'jwks.json'],
-  'chain.py': ['python3'],
+  'tree.py': ['python3'],
   'checkpoint.py': ['python3', 'checkpoint.txt', 'jwks.json'],
   'signatures.py': ['python3', 'log.jsonl', 'receipt.txt'],
 } as const
@@ -95,14 +95,14 @@ describe('docs/auditing.md', () => {
   }
 
   async function signedBy(keys: SigningKeys): Promise<Partial<typeof files>> {
-    const head = { size: lines.length, hash: JSON.parse(lines.at(-1) ?? '').hash }
+    const head = headOf(lines.map((line) => JSON.parse(line)))
     return {
       'checkpoint.txt': await signCheckpoint(keys, publicUrl, head, 0),
       'jwks.json': JSON.stringify(keys.jwks),
     }
   }
 
-  it('has a script that accepts a real export, down to the hash of the checkpoint', async () => {
+  it('has a script that accepts a real export, down to the root of the checkpoint', async () => {
     const whole = { ok: true, said: `${lines.length} events fit, and the checkpoint agrees` }
     assert.ok(lines.length > 600)
     assert.deepEqual(await check(), whole)
@@ -111,7 +111,7 @@ describe('docs/auditing.md', () => {
 
   it('has a script that names the fault in a changed export', async () => {
     const [header, , signature] = files['checkpoint.txt'].split('.')
-    const claims = Buffer.from(JSON.stringify({ size: 1, hash: '0'.repeat(64) })).toString('base64url')
+    const claims = Buffer.from(JSON.stringify({ size: 1, root: '0'.repeat(64) })).toString('base64url')
     const other = changed(7, (line) => ({ ...line, text: 'Note 8' }))
     const gone = changed(7, (line) => ({ ...line, text: null, textSalt: null }))
     const twice = lines.with(4, (lines[4] ?? '').replace('"by":', '"by":"eve","by":'))
@@ -134,9 +134,9 @@ describe('docs/auditing.md', () => {
   it('has a script in Python that does the same without a checkpoint', {
     skip: lacks('hashlib') && 'needs Python',
   }, async () => {
-    const { hash } = JSON.parse(lines.at(-1) ?? '')
-    const run = (log: string) => check({ 'log.jsonl': log }, 'chain.py')
-    assert.deepEqual(await run(files['log.jsonl']), { ok: true, said: `${lines.length} ${hash}` })
+    const { root } = headOf(lines.map((line) => JSON.parse(line)))
+    const run = (log: string) => check({ 'log.jsonl': log }, 'tree.py')
+    assert.deepEqual(await run(files['log.jsonl']), { ok: true, said: `${lines.length} ${root}` })
     const other = changed(7, (line) => ({ ...line, text: 'Note 8' }))
     assert.deepEqual(await run(other.log), { ok: false, said: `event ${other.sequence} does not fit` })
     const gone = changed(7, (line) => ({ ...line, text: null, textSalt: null }))
@@ -196,7 +196,8 @@ describe('docs/auditing.md', () => {
     skip: lacks('jwt, cryptography') && 'needs PyJWT',
   }, async () => {
     const run = (given: Partial<typeof files>) => check(given, 'checkpoint.py')
-    const whole = { ok: true, said: `${lines.length} ${JSON.parse(lines.at(-1) ?? '').hash}` }
+    const { root } = headOf(lines.map((line) => JSON.parse(line)))
+    const whole = { ok: true, said: `${lines.length} ${root}` }
     assert.deepEqual(await run({}), whole)
     assert.deepEqual(await run(await signedBy(await makeSigningKeys('PS256'))), whole)
     assert.deepEqual(await run({ 'checkpoint.txt': files['receipt.txt'] }), {

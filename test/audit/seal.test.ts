@@ -98,7 +98,7 @@ describe('sealEvents', () => {
     assert.equal(await oldestUnsealed(instance().read), undefined)
   })
 
-  it('never forks the chain when two instances write and seal at once', async () => {
+  it('never forks the log when two instances write and seal at once', async () => {
     const before = await assertWhole()
     const writing = Array.from({ length: 40 }, async (_, index) => {
       const id = await create(index)

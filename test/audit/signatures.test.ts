@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import type { LogLine } from '../../server/audit/chain.ts'
+import type { LogLine } from '../../server/audit/leaf.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import { decide, sign } from '../support/decisions.ts'

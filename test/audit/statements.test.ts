@@ -11,7 +11,7 @@ import { makeSigningKeys } from '../support/log.ts'
 import { publicUrl } from '../support/service.ts'
 
 const now = 1_795_000_000_999
-const head = { size: 3, hash: 'ab'.repeat(32) }
+const head = { size: 3, root: 'ab'.repeat(32) }
 const receipt: Receipt = {
   organisation: 'Müller & Söhne',
   order: {
@@ -66,7 +66,7 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
 
     it('are refused as a checkpoint if they were changed, are unsigned, or are signed by another key', async () => {
       const [header, , signature] = parts(checkpoint)
-      const changed = [header, encode({ iss: publicUrl, iat: 1, size: 2, hash: head.hash }), signature].join(
+      const changed = [header, encode({ iss: publicUrl, iat: 1, size: 2, hash: head.root }), signature].join(
         '.',
       )
       const stranger = await signCheckpoint(await makeSigningKeys(algorithm), publicUrl, head, now)
@@ -79,15 +79,15 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
         await assert.rejects(readCheckpoint(jws, keys.jwks), Error)
     })
 
-    it('are refused as a checkpoint without a size and a hash, even if signed', async () => {
+    it('are refused as a checkpoint without a size and a root, even if signed', async () => {
       const ours = { alg: 'RS256', kid: keys.kid, typ: 'countersign-checkpoint+jwt' }
       for (const claims of [
         { size: 3 },
-        { hash: head.hash },
+        { root: head.root },
         { ...head, size: -1 },
         { ...head, size: '3' },
       ]) {
-        await assert.rejects(readCheckpoint(forge(ours, claims, keys.privateKey), null), /no size and hash/)
+        await assert.rejects(readCheckpoint(forge(ours, claims, keys.privateKey), null), /no size and root/)
       }
     })
 

@@ -8,7 +8,7 @@ import type { Database } from '../../server/db/tables.ts'
 import { newSalt } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { withRawDatabase } from '../support/database.ts'
-import { assertChained, storedEvents } from '../support/kept-log.ts'
+import { assertWholeTree, storedEvents } from '../support/kept-log.ts'
 import { stamp } from '../support/orders.ts'
 import { keptTally } from '../support/tally.ts'
 import { type CommandLine, goodPassword } from './command-line.ts'
@@ -94,7 +94,7 @@ describe('a copied database', { skip }, () => {
     const words = { text: 'In the new home.', salt: newSalt() }
     await db.write('addNote', { id: lastOrderId, stamp: stamp(), words, idempotency: null })
     assert.equal(await db.write('sealEvents', { limit: 100 }), 3)
-    await assertChained(db.read)
+    await assertWholeTree(db.read)
     const events = await storedEvents(db.read)
     assert.deepEqual(events.slice(0, filledRows.events), kept)
     assert.deepEqual(

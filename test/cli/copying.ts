@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type Sqlite from 'better-sqlite3'
 import pg from 'pg'
 import { eventRow } from '../../server/audit/audit.ts'
-import { hashOf, zeroHash } from '../../server/audit/chain.ts'
+import { hashOf } from '../../server/audit/leaf.ts'
 import { lineOf } from '../../server/audit/seal.ts'
+import { LogTree } from '../../server/audit/tree.ts'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { Database, UncopiedTable } from '../../server/db/tables.ts'
@@ -45,6 +46,7 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   unsealed_events: 2,
   events: 4,
   log_head: 1,
+  log_tiles: 1,
 }
 export const tableNames = Object.keys(filledRows).sort()
 export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + rows, 0)
@@ -187,16 +189,21 @@ function insertLog(database: Sqlite.Database): void {
     database
       .prepare(`insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`)
       .run(...Object.values(row))
-  let hash = zeroHash
+  const tree = new LogTree()
   for (const [index, row] of rows.entries()) {
     if (index >= filledRows.events) {
       insert('unsealed_events', { number: 2 ** 40 + index, ...row })
       continue
     }
-    hash = hashOf(hash, lineOf(row, index + 1))
+    const hash = hashOf(lineOf(row, index + 1))
+    tree.add(hash)
     insert('events', { sequence: index + 1, ...row, hash })
   }
-  database.prepare('update log_head set size = ?, hash = ?').run(filledRows.events, hash)
+  const { size, root } = tree.head
+  database
+    .prepare('update log_head set size = ?, root = ?, edge = ?')
+    .run(size, root, JSON.stringify(tree.edge))
+  insert('log_tiles', { level: 0, number: 0, root: '0'.repeat(64), hashes: '0'.repeat(256 * 64) })
 }
 
 /** Numbers ascend while ids descend, so only the order of the key is correct. */

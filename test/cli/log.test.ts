@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { newWords } from '../../server/audit/audit.ts'
-import type { LogLine } from '../../server/audit/chain.ts'
+import type { LogLine } from '../../server/audit/leaf.ts'
 import { exportLog } from '../../server/audit/log.ts'
 import { signCheckpoint } from '../../server/audit/statements.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
@@ -13,7 +13,7 @@ import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { decode, parts } from '../support/forge.ts'
-import { exportOf, makeLog, makeSigningKeys, orderEvent, seal } from '../support/log.ts'
+import { exportOf, headOf, makeLog, makeSigningKeys, orderEvent, seal } from '../support/log.ts'
 import { stamp } from '../support/orders.ts'
 import { publicUrl } from '../support/service.ts'
 import { type CommandLine, commandLine, refusal } from './command-line.ts'
@@ -64,23 +64,22 @@ function log(t: TestContext): Log {
 }
 
 const contentOf = ({ sequence, textHash, hash, ...content }: LogLine) => content
-const checkpointOf = async ({ sequence: size, hash }: LogLine) =>
-  signCheckpoint(await keys, publicUrl, { size, hash }, now)
+const checkpointOf = async (lines: LogLine[]) => signCheckpoint(await keys, publicUrl, headOf(lines), now)
 const broken = (sequence: number, reason: string) => refusal(`event ${sequence} does not fit: ${reason}`)
-const wrongHash = 'its hash is not that of its content after the line before it'
+const wrongHash = 'its hash is not that of its content'
 
 describe('log verify of the database', () => {
   it('accepts a whole log, and creates no missing database', async (t) => {
     const cli = log(t)
-    const hash = cli.lines().at(-1)?.hash
+    const { root } = headOf(cli.lines())
     const { status, stdout } = await cli.run('log verify')
     assert.deepEqual(
       [status, stdout],
-      [0, `The log is whole: 5 events, the last with the hash ${hash}.\nIt agrees with 1 order.\n`],
+      [0, `The log is whole: 5 events, with the root ${root}.\nIt agrees with 1 order.\n`],
     )
     assert.deepEqual(await cli.json('log verify'), {
       size: events,
-      hash,
+      root,
       checkpoints: 0,
       orders: 1,
       backInTime: { events: 0, first: [] },
@@ -95,7 +94,7 @@ describe('log verify of the database', () => {
     assert.equal(existsSync(join(cli.folder, 'elsewhere.db')), false)
   })
 
-  it('names the event that does not fit the chain', async (t) => {
+  it('names the event that does not fit its hash', async (t) => {
     const cli = log(t)
     cli.sql((database) => database.exec("update events set by_name = 'eve' where sequence = 3"))
     assert.deepEqual(await cli.run('log verify'), broken(3, wrongHash))
@@ -159,13 +158,13 @@ describe('log verify of the database', () => {
 
   it('notices a missing end from the head in the database, or from a kept checkpoint alone', async (t) => {
     const cli = log(t)
-    const [, , third, , last] = cli.lines()
-    assert.ok(third && last)
-    cli.write('kept.txt', await checkpointOf(last))
+    const lines = cli.lines()
+    const three = headOf(lines.slice(0, 3))
+    cli.write('kept.txt', await checkpointOf(lines))
     cli.sql((database) => database.exec('delete from events where sequence > 3'))
     const cut = (by: string) => refusal(`the end is missing: ${by} covers 5 events, but the log has 3`)
     assert.deepEqual(await cli.run('log verify'), cut('the database (log_head)'))
-    cli.sql((database) => database.prepare('update log_head set size = 3, hash = ?').run(third.hash))
+    cli.sql((database) => database.prepare('update log_head set size = 3, root = ?').run(three.root))
     assert.equal((await cli.run('log verify')).status, 0)
     assert.deepEqual(await cli.run('log verify --checkpoint kept.txt'), cut('kept.txt'))
     cli.sql((database) => database.exec('delete from log_head'))
@@ -179,7 +178,8 @@ describe('log verify of an export, offline', () => {
 
   it('agrees with every checkpoint, in every form in which people store one', async (t) => {
     const cli = log(t)
-    const checkpoints = await Promise.all(cli.lines().map(checkpointOf))
+    const lines = cli.lines()
+    const checkpoints = await Promise.all(lines.map((_, index) => checkpointOf(lines.slice(0, index + 1))))
     const [first = '', second = '', third, ...others] = checkpoints
     cli.write('first.txt', `${first}\n`)
     cli.write('answer.json', JSON.stringify({ checkpoint: second }))
@@ -187,15 +187,15 @@ describe('log verify of an export, offline', () => {
     cli.write('more.txt', `${ofLog}\n\n${others.join('\n')}\n`)
     cli.write('jwks.json', JSON.stringify((await keys).jwks))
     const given = '--checkpoint first.txt --checkpoint answer.json,more.txt'
-    const hash = cli.lines().at(-1)?.hash
-    const stdout = `The log is whole: 5 events, the last with the hash ${hash}.\nIt agrees with all 5 checkpoints.\n`
+    const { root } = headOf(lines)
+    const stdout = `The log is whole: 5 events, with the root ${root}.\nIt agrees with all 5 checkpoints.\n`
     assert.deepEqual(await offline(cli, `${given} --jwks jwks.json`), { status: 0, stdout, stderr: '' })
     const stderr = 'The signatures of the checkpoints were not checked (--jwks FILE).\n'
     assert.deepEqual(await offline(cli, given), { status: 0, stdout, stderr })
     const { stdout: json } = await offline(cli, `${given} --json`)
     assert.deepEqual(JSON.parse(json), {
       size: 5,
-      hash,
+      root,
       checkpoints: 5,
       signatures: 'not checked',
       orders: null,
@@ -207,10 +207,8 @@ describe('log verify of an export, offline', () => {
 
   it('accepts keys from several files, and one key under two algorithms', async (t) => {
     const cli = log(t)
-    const [line] = cli.lines()
-    assert.ok(line)
     const [older, newer] = [await keys, await makeSigningKeys('PS256')]
-    const head = { size: line.sequence, hash: line.hash }
+    const head = headOf(cli.lines().slice(0, 1))
     const signed = [older, newer].map((key) => signCheckpoint(key, publicUrl, head, now))
     cli.write('kept.txt', `${(await Promise.all(signed)).join('\n')}\n`)
     cli.write('june.json', JSON.stringify(older.jwks))
@@ -230,52 +228,67 @@ describe('log verify of an export, offline', () => {
       ...content,
       atUtc: `2026-11-22T12:0${index === 2 ? 0 : 2}:00.000Z`,
     }))
-    cli.write('log.jsonl', exportOf(makeLog(early)))
-    const { status, stdout } = await offline(cli, '')
+    const verified = async (lines: LogLine[]) => {
+      cli.write('log.jsonl', exportOf(lines))
+      cli.write('kept.txt', await checkpointOf(lines))
+      return offline(cli, '--checkpoint kept.txt')
+    }
+    const { status, stdout } = await verified(makeLog(early))
     assert.equal(status, 0)
     assert.match(stdout, /\nThe time runs back by more than a minute at event 3\.\n$/)
     const many = Array.from({ length: 24 }, (_, index) => early[index % 2 === 0 ? 0 : 2] ?? orderEvent)
-    cli.write('log.jsonl', exportOf(makeLog(many)))
-    assert.match((await offline(cli, '')).stdout, / at event 2, 4, .*, 20 and 2 more\.\n$/)
+    assert.match((await verified(makeLog(many))).stdout, / at event 2, 4, .*, 20 and 2 more\.\n$/)
   })
 
   it('notices a history that was rewritten with access to database and key', async (t) => {
     const cli = log(t)
-    const [first, , third] = cli.lines()
-    assert.ok(first && third)
-    cli.write('kept.txt', `${await checkpointOf(first)}\n${await checkpointOf(third)}\n`)
-    const contents = cli.lines().map(contentOf)
+    const lines = cli.lines()
+    cli.write(
+      'kept.txt',
+      `${await checkpointOf(lines.slice(0, 1))}\n${await checkpointOf(lines.slice(0, 3))}\n`,
+    )
+    cli.write('last.txt', await checkpointOf(lines.slice(0, 2)))
+    const contents = lines.map(contentOf)
     const rewritten = makeLog(
       contents.map((content, index) => (index === 1 ? { ...content, by: 'eve' } : content)),
     )
     cli.write('log.jsonl', exportOf(rewritten))
-    assert.equal((await offline(cli, '')).status, 0)
     assert.deepEqual(
       await offline(cli, '--checkpoint kept.txt'),
-      refusal('kept.txt:2 disagrees: event 3 has another hash, so the log was rewritten up to there'),
+      refusal('kept.txt:2 disagrees: one of the events 2 to 3 was rewritten'),
     )
+    assert.deepEqual(
+      await offline(cli, '--checkpoint kept.txt,last.txt'),
+      refusal('last.txt disagrees: event 2 was rewritten'),
+    )
+  })
+
+  it('is refused without a checkpoint, because nothing else binds the lines to each other', async (t) => {
+    const cli = log(t)
+    const reason = 'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)'
+    assert.deepEqual(await offline(cli, ''), refusal(reason))
   })
 
   it('names the line with a changed byte, and a line that is cut in two', async (t) => {
     const cli = log(t)
     const whole = cli.read('log.jsonl')
+    cli.write('kept.txt', await checkpointOf(cli.lines()))
+    const offline = () => cli.run('log verify --export log.jsonl --checkpoint kept.txt', '', {})
     cli.write('log.jsonl', whole.replace('"sequence":4', '"sequence":5'))
     const outOfPlace = 'the line in its place has the sequence 5: one is missing or out of place'
-    assert.deepEqual(await offline(cli, ''), broken(4, outOfPlace))
+    assert.deepEqual(await offline(), broken(4, outOfPlace))
     cli.write('log.jsonl', whole.slice(0, -10))
-    assert.deepEqual(await offline(cli, ''), broken(5, 'it is not JSON in UTF-8'))
+    assert.deepEqual(await offline(), broken(5, 'it is not JSON in UTF-8'))
     cli.write('log.jsonl', whole.slice(0, -1))
     assert.deepEqual(
-      await offline(cli, ''),
+      await offline(),
       broken(5, 'it is not written as an export writes it, down to the line feed at its end'),
     )
   })
 
   it('refuses a checkpoint by another key, another kind of statement, and a file without a checkpoint', async (t) => {
     const cli = log(t)
-    const [line] = cli.lines()
-    assert.ok(line)
-    cli.write('kept.txt', await checkpointOf(line))
+    cli.write('kept.txt', await checkpointOf(cli.lines()))
     cli.write('none.txt', 'x.y.z')
     cli.write('empty.txt', '\n')
     cli.write('other.json', JSON.stringify((await makeSigningKeys()).jwks))
@@ -290,7 +303,7 @@ describe('log verify of an export, offline', () => {
     ] as const) {
       assert.match(await told(options), reason)
     }
-    const missing = await cli.run('log verify --export missing.jsonl', '', {})
+    const missing = await cli.run('log verify --export missing.jsonl --checkpoint kept.txt', '', {})
     assert.deepEqual(missing, refusal('missing.jsonl: no such file or directory'))
   })
 })
@@ -345,12 +358,12 @@ describe('log checkpoint', () => {
     }
     const { status, stdout, stderr } = await cli.run('log checkpoint', '', env)
     assert.deepEqual([status, stderr], [0, ''])
-    const { iat, hash, ...claims } = decode(parts(stdout.trim())[1])
+    const { iat, root, ...claims } = decode(parts(stdout.trim())[1])
     assert.deepEqual(claims, { iss: publicUrl, size: events + 1 })
     cli.write('kept.txt', stdout)
     assert.equal((await cli.run('log verify --checkpoint kept.txt')).status, 0)
     const { stdout: json } = await cli.run('log checkpoint --json', '', env)
-    assert.partialDeepStrictEqual(JSON.parse(json), { size: events + 1, hash })
+    assert.partialDeepStrictEqual(JSON.parse(json), { size: events + 1, root })
   })
 
   it('is refused if the service could not start, or if its key lasts for one run only', async (t) => {

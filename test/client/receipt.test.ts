@@ -23,7 +23,7 @@ const receipt = {
     { by: 'admin', byId: 1, atUtc: '2026-11-20T10:00:00.000Z', for: 'ann', forId: 4, signature: null },
   ],
   event: { sequence: 7, hash: 'ab'.repeat(32) },
-  checkpoint: { size: 9, hash: 'cd'.repeat(32) },
+  checkpoint: { size: 9, root: 'cd'.repeat(32) },
 }
 const statement = { ...receipt, iss: issuer, iat: signedAt / 1000 }
 

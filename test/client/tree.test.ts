@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { pathOf, rootFrom, rootOf } from '../../client/src/tree.ts'
+import { consistencyRanges, GrowingTree, pathOf, rootFrom, rootOf, rootsFrom } from '../../client/src/tree.ts'
 import { forAll } from '../support/for-all.ts'
 
 const hash = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest('hex')
@@ -39,6 +39,15 @@ const paths = [
   { index: 1, size: 5, path: [first, thirdAndFourth, fifth] },
   { index: 0, size: 8, path: [second, thirdAndFourth, lastFour] },
   { index: 5, size: 8, path: [fifth, lastTwo, roots[3]] },
+]
+
+const fifthAndSixth = '0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a'
+/** Published proofs that the first leaves are still the first. */
+const proofs = [
+  { from: 1, size: 1, path: [] },
+  { from: 1, size: 8, path: [second, thirdAndFourth, lastFour] },
+  { from: 6, size: 8, path: [fifthAndSixth, lastTwo, roots[3]] },
+  { from: 2, size: 5, path: [thirdAndFourth, fifth] },
 ]
 
 /** A node that shows how it was joined. */
@@ -101,5 +110,109 @@ describe('the tree of RFC 9162', () => {
     for (const [index, size] of places) {
       assert.equal(rootFrom('x', { index, size, path: ['a'] }, shown), undefined, `${index} ${size}`)
     }
+  })
+})
+
+/** The check of RFC 9162 §2.1.4.2 in its own steps, for a list that is not empty. */
+function areConsistent(
+  [fromRoot, root]: [string, string],
+  { from, size, path }: { from: number; size: number; path: readonly string[] },
+): boolean {
+  if (from === size) return path.length === 0 && fromRoot === root
+  const steps = Number.isInteger(Math.log2(from)) ? [fromRoot, ...path] : [...path]
+  let [place, last] = [from - 1, size - 1]
+  while (place % 2 === 1) [place, last] = [place >> 1, last >> 1]
+  let [old, grown] = [steps[0], steps[0]]
+  for (const step of steps.slice(1)) {
+    if (last === 0) return false
+    if (place % 2 === 1 || place === last) {
+      old = shown(step, String(old))
+      grown = shown(step, String(grown))
+      while (place % 2 === 0 && place > 0) [place, last] = [place >> 1, last >> 1]
+    } else grown = shown(String(grown), step)
+    ;[place, last] = [place >> 1, last >> 1]
+  }
+  return steps.length > 0 && last === 0 && old === fromRoot && grown === root
+}
+
+describe('a proof of consistency', () => {
+  const proofOf = (all: readonly string[], from: number) =>
+    consistencyRanges(from, all.length).map(([begin, end]) => rootOf(all.slice(begin, end), shown))
+
+  it('is the published one', () => {
+    for (const { from, size, path } of proofs) {
+      const ranges = consistencyRanges(from, size)
+      assert.deepEqual(
+        ranges.map(([begin, end]) => rootOf(leaves.slice(begin, end), join)),
+        path,
+      )
+      const [before, after] = [String(roots[from - 1]), roots[size - 1]]
+      const steps = path.map(String)
+      assert.deepEqual(rootsFrom(before, { from, size, path: steps }, join), { from: before, size: after })
+    }
+  })
+
+  it('leads to the roots of both sizes', () => {
+    forAll(500, fc.integer({ min: 1, max: 300 }), fc.nat(), (size, any) => {
+      const [all, from] = [numbered(size), 1 + (any % size)]
+      const [before, after] = [rootOf(all.slice(0, from), shown), rootOf(all, shown)]
+      const path = proofOf(all, from)
+      assert.deepEqual(rootsFrom(before, { from, size, path }, shown), { from: before, size: after })
+      assert.equal(areConsistent([before, after], { from, size, path }), true)
+    })
+  })
+
+  it('is accepted exactly where the steps of the standard accept it', () => {
+    const path = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 8 })
+    const size = fc.integer({ min: 1, max: 70 })
+    forAll(5000, size, size, path, (from, size, path) => {
+      if (from > size) return
+      const made = rootsFrom('x', { from, size, path }, shown)
+      if (made === undefined) {
+        assert.equal(areConsistent(['x', 'y'], { from, size, path }), false)
+        return
+      }
+      const isConsistent = areConsistent([made.from, made.size], { from, size, path })
+      // The standard begins with the first root only if it is over a full tree; then `from` must be it.
+      assert.equal(isConsistent, made.from === 'x' || !Number.isInteger(Math.log2(from)))
+      assert.equal(areConsistent([made.from, 'other'], { from, size, path }), false)
+    })
+  })
+
+  it('is none for sizes that are no sizes', () => {
+    const sizes: [from: number, size: number][] = [
+      [0, 2],
+      [3, 2],
+      [-1, 2],
+      [1.5, 2],
+      [1, 2.5],
+      [1, Number.NaN],
+      [1, 2 ** 60],
+    ]
+    for (const [from, size] of sizes) {
+      assert.equal(rootsFrom('x', { from, size, path: ['a'] }, shown), undefined, `${from} ${size}`)
+    }
+  })
+})
+
+describe('a growing tree', () => {
+  it('has the root of the recursion at each size, and goes on from its edge', () => {
+    assert.equal(new GrowingTree({ size: 0, edge: [] }, join).root, undefined)
+    forAll(20, fc.integer({ min: 1, max: 5_000 }), fc.nat(), (size, any) => {
+      const all = numbered(size).map(leafOf)
+      const cut = any % size
+      const first = new GrowingTree<string>({ size: 0, edge: [] }, join)
+      for (const leaf of all.slice(0, cut)) first.add(leaf)
+      const second = new GrowingTree(first, join)
+      for (const leaf of all.slice(cut)) second.add(leaf)
+      assert.deepEqual([second.size, second.root], [size, rootOf(all, join)])
+      assert.equal(second.edge.length, size.toString(2).replaceAll('0', '').length)
+    })
+  })
+
+  it('returns the full trees that a leaf completes', () => {
+    const tree = new GrowingTree<string>({ size: 0, edge: [] }, shown)
+    const completed = numbered(4).map((leaf) => tree.add(leaf))
+    assert.deepEqual(completed, [['0'], ['1', '(0 1)'], ['2'], ['3', '(2 3)', '((0 1) (2 3))']])
   })
 })

@@ -17,7 +17,7 @@ const places = {
 }
 type Place = keyof typeof places
 
-const head = { size: 1, hash: '0'.repeat(64) }
+const head = { size: 1, root: '0'.repeat(64) }
 const nobody = { createdBy: null, createdById: null, createdAtUtc: '2026-11-22T12:00:00.000Z' }
 const order = {
   id: '019a0000-0000-7000-8000-000000000000',
@@ -27,7 +27,7 @@ const order = {
   total: '1',
   ...nobody,
 }
-const event = { sequence: 1, hash: head.hash }
+const event = { sequence: 1, hash: head.root }
 const receipt = { organisation: null, order, approvals: [], event, checkpoint: head }
 
 describe('a credential in the place of another', () => {

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import type { Selectable } from '#kysely'
 import { type Kysely, sql } from '#kysely'
 import { type Event, eventRow } from '../../server/audit/audit.ts'
-import type { Head, LogLine } from '../../server/audit/chain.ts'
+import type { LogLine } from '../../server/audit/leaf.ts'
 import { lineOf } from '../../server/audit/seal.ts'
+import type { Head } from '../../server/audit/tree.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
 import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
@@ -55,7 +56,7 @@ const noEvent: Event = { kind: 'text-erased', subject: { kind: 'log', id: '' }, 
  */
 export async function assertLogKept(db: Kysely<Database>): Promise<void> {
   const events = await storedEvents(db)
-  await assertChained(db)
+  await assertWholeTree(db)
   const ids = new Set(events.map(({ id }) => id))
   assert.equal(ids.size, events.length, 'an event is there twice')
   const byOrder = Map.groupBy(
@@ -85,8 +86,8 @@ export async function assertApprovalsKept(db: Kysely<Database>): Promise<void> {
   for (const { id, approvals_given: given } of orders) assert.equal(given, counts.get(id)?.length ?? 0, id)
 }
 
-/** Asserts that sealed lines form a chain and the head is the last of them. Clocks of tests may go back. */
-export async function assertChained(db: Kysely<Database>): Promise<void> {
+/** Asserts that sealed lines are the leaves of the tree of the head. Clocks of tests may go back. */
+export async function assertWholeTree(db: Kysely<Database>): Promise<void> {
   const before = await headOfLog(db)
   const {
     head,
@@ -97,12 +98,12 @@ export async function assertChained(db: Kysely<Database>): Promise<void> {
   assert.deepEqual(report, { fault: null, checkpoints: ['agrees'], lostText: null })
   const after = await headOfLog(db)
   assert.ok(head.size <= after.size, 'lines behind the head of the log')
-  if (head.size === after.size) assert.equal(head.hash, after.hash)
+  if (head.size === after.size) assert.equal(head.root, after.root)
 }
 
 async function headOfLog(db: Kysely<Database>): Promise<Head> {
-  const { size, hash } = await db.selectFrom('log_head').selectAll().executeTakeFirstOrThrow()
-  return { size: Number(size), hash }
+  const { size, root } = await db.selectFrom('log_head').selectAll().executeTakeFirstOrThrow()
+  return { size: Number(size), root }
 }
 
 /** The bytes of an export of the sealed log. */

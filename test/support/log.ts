@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { eventRow } from '../../server/audit/audit.ts'
-import type { LogLine } from '../../server/audit/chain.ts'
+import type { LogLine } from '../../server/audit/leaf.ts'
+import type { Head } from '../../server/audit/tree.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/credentials/tokens/keys.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId, newSalt } from '../../server/ids.ts'
@@ -19,6 +20,8 @@ export const orderEvent: LogContent = {
   atTimeZone: 'Europe/Berlin',
   by: 'jo',
   byId: 3,
+  for: null,
+  forId: null,
   data: { customer: 'Acme', total: '12.5' },
   textSalt: '000102030405060708090a0b0c0d0e0f',
   text: 'Delivered late.\nAgreed by phone.',
@@ -26,16 +29,28 @@ export const orderEvent: LogContent = {
 
 /** A log made as the contract says, without the service's code, as an independent witness. */
 export function makeLog(contents: LogContent[]): LogLine[] {
-  let previous = Buffer.alloc(32)
   return contents.map(({ textSalt, text, ...content }, index) => {
     const textHash =
       text === null || textSalt === null
         ? null
         : createHash('sha256').update(Buffer.from(textSalt, 'hex')).update(text, 'utf8').digest('hex')
     const hashed = { sequence: index + 1, ...content, textHash }
-    previous = createHash('sha256').update(previous).update(sortedJson(hashed), 'utf8').digest()
-    return { ...hashed, textSalt, text, hash: previous.toString('hex') }
+    return { ...hashed, textSalt, text, hash: sha256(Buffer.of(0), Buffer.from(sortedJson(hashed))) }
   })
+}
+
+const sha256 = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest('hex')
+
+/** The root over lines, by the recursion of RFC 9162 §2.1.1. */
+export function rootOfLines(lines: Pick<LogLine, 'hash'>[]): string {
+  if (lines.length <= 1) return lines[0]?.hash ?? sha256()
+  const middle = 2 ** (Math.ceil(Math.log2(lines.length)) - 1)
+  const parts = [rootOfLines(lines.slice(0, middle)), rootOfLines(lines.slice(middle))]
+  return sha256(Buffer.of(1), ...parts.map((part) => Buffer.from(part, 'hex')))
+}
+
+export function headOf(lines: Pick<LogLine, 'hash'>[]): Head {
+  return { size: lines.length, root: rootOfLines(lines) }
 }
 
 /** Sorts members by name, for names of the letters that the log uses. */

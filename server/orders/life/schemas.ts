@@ -122,7 +122,7 @@ const OrderEvent = answerOf(
     ),
     hash: nullable(
       'string',
-      'Hexadecimal SHA-256 that chains the event to all earlier ones; null until it is sealed.',
+      'Hexadecimal SHA-256 of the event, its leaf of the tree; null until it is sealed.',
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
     ),
   },

@@ -127,7 +127,7 @@ function Proof({
               <>
                 Log verified up to entry #{formatCount(checkpoint.size)}
                 <br />
-                <code className="small">{checkpoint.hash}</code>
+                <code className="small">{checkpoint.root}</code>
               </>
             ),
             Signed: (

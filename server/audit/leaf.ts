@@ -15,9 +15,9 @@ export interface LogLine {
   by: string
   /** Null if an account of the machine made the change, by a command. */
   byId: number | null
-  /** The absent person in whose place it was done. Lines of other events lack both. */
-  for?: string | null
-  forId?: number | null
+  /** The absent person in whose place it was done. */
+  for: string | null
+  forId: number | null
   data: object
   textHash: string | null
   /** 16 bytes in hex. Null, like `text`, if there was no text or it was erased. */
@@ -73,22 +73,12 @@ export function spellLine(line: LogLine): string {
   })
 }
 
-/** The number of lines of a log, and the hash of the last. */
-export interface Head {
-  size: number
-  hash: string
+/** The leaf of a line: hex SHA-256 of the byte 0x00 and the canonical JSON of the line (RFC 8785). */
+export function hashOf(line: HashedLine): string {
+  return createHash('sha256').update(leafMark).update(canonicalJson(line)).digest('hex')
 }
 
-/** The hash before the first line. */
-export const zeroHash = '0'.repeat(64)
-
-/**
- * Hex SHA-256 of the previous line's hash, as 32 bytes, followed by the canonical JSON of the line (RFC
- * 8785).
- */
-export function hashOf(previousHash: string, line: HashedLine): string {
-  return createHash('sha256').update(previousHash, 'hex').update(canonicalJson(line)).digest('hex')
-}
+const leafMark = Buffer.of(0)
 
 /**
  * Hex SHA-256 of the salt's bytes followed by the text in UTF-8. Without the salt, nobody can guess the text

@@ -1,0 +1,73 @@
+/** The log as one Merkle tree (RFC 9162 §2.1): its lines are the leaves. Hashes are hexadecimal. */
+import { createHash } from 'node:crypto'
+import { GrowingTree, type Range, rootOf } from '../../client/src/tree.ts'
+
+/** The number of lines of a log, and the root over them. */
+export interface Head {
+  size: number
+  root: string
+}
+
+const emptyRoot = createHash('sha256').digest('hex')
+const nodeMark = Buffer.of(1)
+
+function join(left: string, right: string): string {
+  return createHash('sha256').update(nodeMark).update(left, 'hex').update(right, 'hex').digest('hex')
+}
+
+/** How many trees a tile has. A full tile of a level is one tree of the next level. */
+export const tileSize = 256
+const levelsOfTile = Math.log2(tileSize)
+
+/** A tile that is full: the trees of its level from `number` * 256 on, and the root over them. */
+export interface Tile {
+  level: number
+  number: number
+  root: string
+}
+
+/** Grows from a head, and notes each tile that becomes full. */
+export class LogTree extends GrowingTree<string> {
+  readonly tiles: Tile[] = []
+
+  constructor(head: { size: number; edge: readonly string[] } = { size: 0, edge: [] }) {
+    super(head, join)
+  }
+
+  override add(hash: string): string[] {
+    const completed = super.add(hash)
+    let number = this.size
+    for (let at = levelsOfTile; at < completed.length; at += levelsOfTile) {
+      number /= tileSize
+      this.tiles.push({ level: at / levelsOfTile - 1, number: number - 1, root: String(completed[at]) })
+    }
+    return completed
+  }
+
+  get head(): Head {
+    return { size: this.size, root: this.root ?? emptyRoot }
+  }
+}
+
+/**
+ * The root over a range as proofs have it: the range divides into full trees, the largest first, each of
+ * which begins at a multiple of its size. A full tree is read from one tile.
+ */
+export async function rootOver(
+  [begin, end]: Range,
+  readTile: (level: number, number: number) => Promise<readonly string[]>,
+): Promise<string> {
+  const trees: string[] = []
+  for (let at = begin; at < end; ) {
+    let size = 1
+    while (size * 2 <= end - at) size *= 2
+    let [level, width] = [0, 1]
+    while (width * tileSize <= size) [level, width] = [level + 1, width * tileSize]
+    const first = at / width
+    const tile = await readTile(level, Math.floor(first / tileSize))
+    const place = first % tileSize
+    trees.push(rootOf(tile.slice(place, place + size / width), join))
+    at += size
+  }
+  return trees.reduceRight((right, left) => join(left, right))
+}
