@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, describe, it } from 'node:test'
-import { heading } from '../support/browser/journeys.ts'
+import { heading, hold } from '../support/browser/journeys.ts'
+import { eventually } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { startService } from '../support/service.ts'
 
@@ -23,5 +24,16 @@ describe('the page on checking the log', () => {
     assert.deepEqual(scripts, matches(/^```\w+\n([\s\S]*?)\n```$/gm))
     const rows = await article.getByRole('row').count()
     assert.equal(rows, matches(/^(\|(?! *-).*)$/gm).length)
+  })
+
+  it('shows the section that the address names, even if the page loads late', async (t) => {
+    const { page } = await browser.person(t, { service })
+    const release = await hold(page, '**/auditing-*.js')
+    await page.goto('/auditing#a-receipt')
+    await page.locator('[aria-busy="true"]').waitFor()
+    await release()
+    await heading(page, 'Checking the log').waitFor()
+    const isShown = `document.querySelector('#a-receipt').getBoundingClientRect().top < innerHeight`
+    await eventually(async () => assert.ok(await page.evaluate(isShown)))
   })
 })

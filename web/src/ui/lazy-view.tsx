@@ -54,6 +54,9 @@ function lazy<Name extends string, Props extends object>(
   }
   function Lazy(props: Props) {
     const state = useLoading(part)
+    useEffect(() => {
+      if (state === 'late') showSection()
+    }, [state])
     return View ? <View {...props} /> : <Absent state={state} />
   }
   return Object.assign(Lazy, { load: part.load })
@@ -65,16 +68,22 @@ interface Part {
   load(): Promise<void>
 }
 
-type State = 'waiting' | 'unanswered' | 'broken' | 'there'
+type State = 'waiting' | 'unanswered' | 'broken' | 'there' | 'late'
+
+/** The router looked for the section of the address before the view was there. */
+function showSection(): void {
+  document.getElementById(location.hash.slice(1))?.scrollIntoView()
+}
 
 function useLoading(part: Part): State {
   const [state, setState] = useState<State>(part.isThere() ? 'there' : 'waiting')
+  const isMissing = state !== 'there' && state !== 'late'
   useEffect(() => {
-    if (part.isThere()) return undefined
+    if (!isMissing) return undefined
     const left = new AbortController()
     void persist(part, left.signal, setState)
     return () => left.abort()
-  }, [part])
+  }, [part, isMissing])
   return state
 }
 
@@ -82,7 +91,7 @@ async function persist(part: Part, signal: AbortSignal, onState: (state: State) 
   for (let tries = 0; !signal.aborted; tries += 1) {
     try {
       await part.load()
-      return onState('there')
+      return onState('late')
     } catch (failure) {
       const isThere = await isAppThere()
       if (signal.aborted) return
