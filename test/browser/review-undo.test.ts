@@ -3,8 +3,9 @@ import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, setPassword, signIn as signInElsewhere, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
-import { signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
+import { heading, holdTime, signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { approvalsOf, eventually, focuses, storedOrder, visit } from '../support/browser/orders.ts'
+import { answered } from '../support/browser/pages.ts'
 import { inTurn, openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
@@ -17,11 +18,19 @@ interface Scene {
   page: Page
   user: TestUser
   ids: string[]
+  /** Waits until keys are accepted, because the order has to be on the screen for a moment first. */
+  look(): Promise<void>
   /** Approves the order at this place by its key, and waits for the next one. */
   approve(number: number): Promise<void>
+  /** Lets time pass at once for the person, whose date otherwise stands still. */
+  pass(milliseconds: number): Promise<void>
   /** The stored status of each order. */
   statuses(): Promise<number[]>
 }
+
+const lookMilliseconds = 250
+const undoMilliseconds = 5_000
+const minute = 60_000
 
 let scenes = 0
 
@@ -39,17 +48,21 @@ async function inReview(person: Person): Promise<Scene> {
   const user = await newUser(service, { roles: ['Admin'] })
   const asks = JSON.stringify(`countersign.review-asks.${user.id}`)
   await person.page.addInitScript(`try { localStorage.setItem(${asks}, 'no') } catch {}`)
+  const pass = await holdTime(person.page, service.now())
   const page = await visit(person, user, `/orders/review?filter=${name}&orderBy=createdAtUtc&order=Asc`)
   const shows = (number: number) => page.getByText(`${number} of 3`, { exact: true }).waitFor()
+  const look = async () => {
+    await page.getByRole('button', { name: /^Approve/ }).waitFor()
+    await pass(lookMilliseconds)
+  }
   const approve = async (number: number) => {
     await shows(number)
-    await page.getByRole('button', { name: /^Approve/ }).waitFor()
-    await page.waitForTimeout(250)
+    await look()
     await page.keyboard.press('a')
     if (number < 3) await shows(number + 1)
   }
   const statuses = () => Promise.all(ids.map(async (id) => (await storedOrder(service, id)).status))
-  return { page, user, ids, approve, statuses }
+  return { page, user, ids, look, approve, pass, statuses }
 }
 
 const becomes = (scene: Scene, statuses: number[]) =>
@@ -99,7 +112,7 @@ describe('undoing a decision', sideBySide, () => {
         .first()
         .waitFor()
       await decisions(page)
-        .getByText(/in [45]\u00a0s/)
+        .getByText(/in 5\u00a0s/)
         .waitFor()
       assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
       assert.equal(
@@ -111,9 +124,12 @@ describe('undoing a decision', sideBySide, () => {
       // In a field, the key undoes what was typed.
       await page.getByRole('button', { name: /^Reject/ }).click()
       await page.getByLabel('Reason').press('Control+z')
+      await scene.pass(undoMilliseconds - 1_000)
       await decisions(page)
-        .getByText(/in [123]\u00a0s/)
+        .getByText(/in 1\u00a0s/)
         .waitFor()
+      assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
+      await scene.pass(1_000)
       await becomes(scene, [1, 0, 0])
       await held(page).waitFor({ state: 'detached' })
       await page.getByText('One decision sent.', { exact: true }).waitFor()
@@ -133,6 +149,7 @@ describe('undoing a decision', sideBySide, () => {
       await waitForFocus(page.getByRole('heading', { level: 1 }))
       await keepsNothing(page)
       await scene.approve(1)
+      await scene.pass(undoMilliseconds)
       await becomes(scene, [1, 0, 0])
     })
 
@@ -154,19 +171,18 @@ describe('undoing a decision', sideBySide, () => {
       await holdDown(page, 'z')
       await page.keyboard.up('Control')
       await page.getByText('2 of 3', { exact: true }).waitFor()
+      await scene.pass(undoMilliseconds)
       await becomes(scene, [1, 0, 0])
-      await page.waitForTimeout(1_000)
+      await held(page).waitFor({ state: 'detached' })
       assert.deepEqual(await scene.statuses(), [1, 0, 0])
-      await keepsNothing(page)
-      assert.equal(await page.evaluate(pressUndo), true)
+      await eventually(async () => assert.equal(await page.evaluate(pressUndo), true))
       await page.getByText('2 of 3', { exact: true }).waitFor()
     })
 
     it('keep the reason that was typed', async () => {
       const scene = await inReview(person)
       const { page } = scene
-      await page.getByRole('button', { name: /^Reject/ }).waitFor()
-      await page.waitForTimeout(250)
+      await scene.look()
       await page.keyboard.press('r')
       await page.keyboard.press('Enter')
       await page.getByText('Enter a reason.').first().waitFor()
@@ -189,31 +205,31 @@ describe('undoing a decision', sideBySide, () => {
       await page.getByText('2 of 3', { exact: true }).waitFor()
       await page.keyboard.press('u')
       await page.getByText('1 of 3', { exact: true }).waitFor()
-      await page.getByRole('button', { name: /^Reject/ }).waitFor()
-      await page.waitForTimeout(250)
+      await scene.look()
       await page.keyboard.press('r')
       assert.equal(await page.getByLabel('Reason').inputValue(), 'uja,\ntoo dear')
       await page.keyboard.press('Enter')
+      await page.getByText('2 of 3', { exact: true }).waitFor()
+      await scene.pass(undoMilliseconds)
       await becomes(scene, [2, 0, 0])
     })
 
     it('are shown on every page, and the order offers no action in the meantime', async () => {
       const scene = await inReview(person)
-      const { page, ids } = scene
+      const { page, user } = scene
+      const sent = approvalsOf(page)
       await scene.approve(1)
       await page.keyboard.press('k')
       await page.getByText('Your decision on this order has not been sent yet.').waitFor()
       assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
       await page.keyboard.press('h')
-      await page
-        .getByRole('heading', { name: /Good|Overview|Hello|Welcome/ })
-        .or(held(page))
-        .first()
-        .waitFor()
+      await heading(page, new RegExp(user.userName)).waitFor()
+      await held(page).waitFor()
       assert.equal(await page.evaluate(pressUndo), false)
       await held(page).waitFor({ state: 'detached' })
-      await page.waitForTimeout(5_200)
-      assert.equal((await storedOrder(service, ids[0] ?? '')).status, 0)
+      await scene.pass(undoMilliseconds)
+      await answered(page)
+      assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
       assert.equal(new URL(page.url()).pathname, '/')
     })
   })
@@ -249,7 +265,9 @@ describe('undoing a decision', sideBySide, () => {
       answerAtLeaving(page, true)
       await page.route('**/approve', () => undefined)
       await scene.approve(1)
-      await page.waitForRequest('**/approve')
+      const sent = page.waitForRequest('**/approve')
+      await scene.pass(undoMilliseconds)
+      await sent
       await scene.approve(2)
       await page.reload()
       await decisions(page).getByText('One decision got no answer').waitFor()
@@ -270,6 +288,7 @@ describe('undoing a decision', sideBySide, () => {
       await page.evaluate('location.reload()')
       await eventually(() => assert.deepEqual(asked, ['beforeunload']))
       await page.getByText('2 of 3', { exact: true }).waitFor()
+      await scene.pass(undoMilliseconds)
       await becomes(scene, [1, 0, 0])
       await page.getByText('One decision sent.').waitFor()
       page.removeAllListeners('dialog')
@@ -332,6 +351,7 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(2)
       await signOut(page)
       const asking = question(page, 'Sign out with 2 decisions not sent?')
+      await asking.waitFor()
       await checkAccessibility(page)
       await screenshot(page, 'review-sign-out')
       await asking.getByRole('button', { name: 'Send and sign out' }).click()
@@ -361,6 +381,7 @@ describe('undoing a decision', sideBySide, () => {
       await page.getByText('Undone.').waitFor()
       await page.context().setOffline(false)
       await scene.approve(1)
+      await answered(page)
       await signOut(page)
       await asking.getByRole('button', { name: 'Discard' }).click()
       await signInHeading(page).waitFor()
@@ -394,13 +415,11 @@ describe('undoing a decision', sideBySide, () => {
       const scene = await inReview(person)
       const { page } = scene
       const sent = approvalsOf(page)
-      await page.clock.install()
-      await page.reload()
-      await page.getByRole('button', { name: /^Approve/ }).waitFor()
+      await scene.look()
       person.allowFault(disconnected)
       await page.context().setOffline(true)
       await scene.approve(1)
-      await page.clock.fastForward('01:00')
+      await scene.pass(minute)
       await decisions(page)
         .getByText('One decision not sent. It will go out when you’re back online.')
         .first()
@@ -409,10 +428,8 @@ describe('undoing a decision', sideBySide, () => {
       await page.getByText('Undone.').waitFor()
       await page.getByText('1 of 3', { exact: true }).waitFor()
       await held(page).waitFor({ state: 'detached' })
-      await page.clock.fastForward('00:01')
-      await page.keyboard.press('a')
-      await page.getByText('2 of 3', { exact: true }).waitFor()
-      await page.clock.fastForward('01:00')
+      await scene.approve(1)
+      await scene.pass(minute)
       await checkAccessibility(page)
       await screenshot(page, 'review-offline')
       await page.context().setOffline(false)
@@ -431,6 +448,7 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(1)
       person.allowFault(brokenConnection)
       await person.network('stopped')
+      await scene.pass(undoMilliseconds)
       await decisions(page)
         .getByText('One decision not sent. The service is not responding.')
         .last()
@@ -448,6 +466,7 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(1)
       await colleague.patch(`/v1/orders/${ids[0]}/reject`, { reason: 'Twice.' })
       person.expectFault(/ 412 .*\/approve\)/)
+      await scene.pass(undoMilliseconds)
       await decisions(page)
         .getByText(/^Not approved: .*Heron\d+ One.*, 1\.00$/)
         .waitFor()
@@ -474,6 +493,7 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(2)
       await setPassword(service, user)
       person.allowFault(/ 401 /)
+      await scene.pass(undoMilliseconds)
       await signInHeading(page).waitFor()
       await page
         .getByText(`2 decisions have not been sent. Sign in as ${user.userName} to send them.`)
@@ -482,6 +502,7 @@ describe('undoing a decision', sideBySide, () => {
       await screenshot(page, 'review-sign-in')
       assert.deepEqual(await scene.statuses(), [0, 0, 0])
       await signInByForm(page, user.credentials, held(page))
+      await scene.pass(undoMilliseconds)
       await page.getByText('2 decisions sent.').waitFor()
       assert.deepEqual(await scene.statuses(), [1, 1, 0])
       await keepsNothing(page)
@@ -494,6 +515,7 @@ describe('undoing a decision', sideBySide, () => {
       await scene.approve(1)
       await setPassword(service, user)
       person.allowFault(/ 401 /)
+      await scene.pass(undoMilliseconds)
       await signInHeading(page).waitFor()
       const tries = sent.length
       const other = await newUser(service, { roles: ['Viewer'] })

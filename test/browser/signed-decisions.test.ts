@@ -4,7 +4,7 @@ import { verifyReceipt } from '../../client/src/receipt.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator } from '../support/browser/authenticator.ts'
-import { nameCard } from '../support/browser/journeys.ts'
+import { holdTime, nameCard } from '../support/browser/journeys.ts'
 import { eventually, selectAll, storedOrder } from '../support/browser/orders.ts'
 import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
@@ -106,23 +106,26 @@ describe('an approval that must be signed', () => {
     const ids = [await strictOrder('Dunlin One'), await strictOrder('Dunlin Two')]
     const asks = JSON.stringify(`countersign.review-asks.${user.id}`)
     await page.evaluate(`localStorage.setItem(${asks}, 'no')`)
+    const pass = await holdTime(page, service.now())
+    const press = async (key: string, place: string) => {
+      await page.getByText(place, { exact: true }).waitFor()
+      await button(page, /^Approve/).waitFor()
+      // The order has to be on the screen for a moment first.
+      await pass(250)
+      await page.keyboard.press(key)
+    }
     await page.goto('/orders/review?filter=Dunlin&orderBy=createdAtUtc&order=Asc')
-    await page.getByText('1 of 2', { exact: true }).waitFor()
-    await button(page, /^Approve/).waitFor()
-    await page.waitForTimeout(250)
-    await page.keyboard.press('a')
+    await press('a', '1 of 2')
     await page.getByText('2 of 2', { exact: true }).waitFor()
     await button(page, /^Undo/).first().waitFor()
     assert.equal(await statusOf(ids[0] ?? ''), 0)
     await page.keyboard.press('u')
-    await page.getByText('1 of 2', { exact: true }).waitFor()
-    await page.waitForTimeout(250)
-    await page.keyboard.press('a')
-    await page.getByText('2 of 2', { exact: true }).waitFor()
-    await page.waitForTimeout(250)
-    await page.keyboard.press('r')
+    await press('a', '1 of 2')
+    await press('r', '2 of 2')
     await page.getByLabel('Reason').fill('Too dear.')
     await page.keyboard.press('Enter')
+    await button(page, 'Undo all').waitFor()
+    await pass(5_000)
     await eventually(async () => assert.deepEqual(await Promise.all(ids.map(statusOf)), [1, 2]))
     for (const id of ids) assert.ok(await signatureOf(id))
   })

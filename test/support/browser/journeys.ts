@@ -62,6 +62,23 @@ export async function hold(page: Page, address: string): Promise<() => Promise<v
   }
 }
 
+/**
+ * From this time on, the date stands still in all tabs of the page's person. Timers run, so what the app does
+ * at a certain time waits for the returned function, which moves the date and the timers on.
+ */
+export async function holdTime(
+  { clock }: Page,
+  startMilliseconds: number,
+): Promise<(milliseconds: number) => Promise<void>> {
+  let now = startMilliseconds
+  await clock.setFixedTime(now)
+  return async (milliseconds) => {
+    now += milliseconds
+    await clock.setFixedTime(now)
+    await clock.fastForward(milliseconds)
+  }
+}
+
 /** Records everything that pages loaded from now on draw, however briefly. */
 export async function keepDrawings(page: Page): Promise<void> {
   await page.addInitScript(`
