@@ -45,7 +45,7 @@ import { registerRequestLog } from './http/request-log.ts'
 import { type App, collectRoutes, register } from './http/route.ts'
 import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
 import { registerSecurityTxt } from './http/security-txt.ts'
-import { registerWebApp } from './http/spa.ts'
+import { registerVerifyPage, registerWebApp } from './http/spa.ts'
 import type { Log } from './log.ts'
 import { LiveOrders } from './orders/live/live.ts'
 import { registerLiveOrders } from './orders/live/routes.ts'
@@ -106,6 +106,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   })
   register(app, 'Operations', keyRoutes, { jwks: keys.jwks, development })
   register(app, 'Operations', metadataRoutes, { publicUrl, algorithm: keys.algorithm, development })
+  registerVerifyPage(app)
   registerSecurityTxt(app, config.securityContact, publicUrl, clock)
   registerAuth(app, {
     config,

@@ -124,6 +124,9 @@ function breachOf(from: string, target: string): string | undefined {
   if (from.startsWith('web/src/') && isServer(target) && !sharedWithWeb.includes(target)) {
     return 'the web app imports nothing from the server except what both share'
   }
+  if (from.startsWith('web/verify/') && (isServer(target) || /^web\/src\/(?!ui\/)/.test(target))) {
+    return 'the page that verifies imports only the client and what views share'
+  }
   if (!isServer(from)) return undefined
   if (target.startsWith('web/src')) return 'the server imports nothing from the web app'
   if (from.startsWith('server/db/') && !target.startsWith('server/db/') && isServer(target)) {
@@ -178,6 +181,8 @@ describe('imports', () => {
       ['server/http/route.ts', "import { runCommandLine } from '../cli/run.ts'"],
       ['server/http/spa.ts', "export * from '../../web/src/main.tsx'"],
       ['web/src/main.tsx', "import type { Order } from '../../server/orders/order.ts'"],
+      ['web/verify/main.ts', "import { LogLine } from '../../server/audit/store.ts'"],
+      ['web/verify/main.ts', "import { client } from '../src/api/client.ts'"],
       ['web/src/ui/button.tsx', "import { x } from '../orders/create/create.tsx'"],
       ['client/src/client.ts', "import { facts } from '../../web/src/orders/fields.ts'"],
       ['client/src/client.ts', "import { SignJWT } from 'jose'"],

@@ -38,10 +38,13 @@ export async function buildWebIfStale(onStale?: () => void): Promise<boolean> {
 /** Everything that the result depends on: the app, how it is built, and the versions of its parts. */
 function sources(): string[] {
   return [
-    ...globSync('{index.html,bundle.ts,markdown.ts,vite.config.ts,src/**/*,../client/src/*}', {
-      cwd: web,
-      withFileTypes: true,
-    })
+    ...globSync(
+      '{index.html,bundle.ts,page.ts,markdown.ts,vite.config.ts,{src,verify}/**/*,../client/src/*}',
+      {
+        cwd: web,
+        withFileTypes: true,
+      },
+    )
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort(),

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
+import { makeVerifyPage } from './page.ts'
 
 /** Bundles the web app into the given folder, each text file with its brotli and gzip forms. */
 const [folder] = process.argv.slice(2)
@@ -15,6 +16,7 @@ await build({
   logLevel: 'error',
   build: { outDir: folder, emptyOutDir: true },
 })
+await makeVerifyPage(folder)
 const files = globSync('**/*.{html,js,css,svg}', { cwd: folder })
 await Promise.all(files.map((file) => compress(join(folder, file))))
 

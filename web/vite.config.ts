@@ -4,7 +4,7 @@ import { markdown } from './markdown.ts'
 
 /** Where the service listens while its web app is served by vite (`npm run dev`). */
 const service = process.env.SERVICE_URL ?? 'http://localhost:8080'
-const apiPaths = ['/v1', '/health', '/.well-known', '/openapi', '/scalar']
+const servicePaths = ['/v1', '/health', '/.well-known', '/openapi', '/scalar', '/verify']
 
 // biome-ignore lint/style/noDefaultExport: vite reads the default export
 export default defineConfig({
@@ -34,6 +34,6 @@ export default defineConfig({
     host: 'localhost',
     port: 5173,
     strictPort: true,
-    proxy: Object.fromEntries(apiPaths.map((path) => [path, { target: service, changeOrigin: false }])),
+    proxy: Object.fromEntries(servicePaths.map((path) => [path, { target: service, changeOrigin: false }])),
   },
 })

@@ -20,6 +20,9 @@ export const isWebAppBuilt = () => existsSync(`${built}/index.html`)
 /** The content of each `meta` element that the page gets, by its name; without the undefined ones. */
 export type PageSettings = () => Promise<Record<string, string | undefined>>
 
+/** The policy stands in the page itself, because the page works from a disk too. */
+const policyInPage = /<meta http-equiv="Content-Security-Policy" content="([^"]*)"/
+
 type SendPage = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>
 
 /** Returns what answers a GET or HEAD outside the API: with a file under /assets/, or with the page. */
@@ -37,6 +40,23 @@ export async function registerWebApp(app: App, settings: PageSettings): Promise<
   return (request, reply, path) => sendWebApp(request, reply, path, { root, settings })
 }
 
+/** The page that checks receipts: for anyone, and a file that also works from a disk. */
+export function registerVerifyPage(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/verify',
+    config: { access: 'public', undocumented: true },
+    handler: async (request, reply) => {
+      if (!isWebAppBuilt()) throw new Problem('route-not-found')
+      const [, policy] = policyInPage.exec(readFileSync(`${built}/verify.html`, 'utf8')) ?? []
+      withoutParts(request)
+      reply.header('content-security-policy', `${policy}; frame-ancestors 'none'`)
+      reply.header('cache-control', 'no-cache')
+      return reply.sendFile('verify.html')
+    },
+  })
+}
+
 /** Every address of the web app gets index.html, which is never cached; /assets/ holds files. */
 async function sendWebApp(
   request: FastifyRequest,
@@ -48,8 +68,7 @@ async function sendWebApp(
   if (path === '/robots.txt') return reply.type('text/plain').send('User-agent: *\nDisallow: /\n')
   const isAsset = path === '/assets' || path.startsWith('/assets/')
   if (isAsset && !isFile(path, root)) throw new Problem('route-not-found')
-  // Files are small and sent whole. The file server would fail on these headers.
-  for (const name of ['range', 'if-match', 'if-unmodified-since']) delete request.raw.headers[name]
+  withoutParts(request)
   reply.header('content-security-policy', webAppPolicy)
   if (isAsset) {
     cacheForAll(reply, 'max-age=31536000, immutable')
@@ -64,6 +83,11 @@ async function sendWebApp(
   if (elements.length === 0) return reply.sendFile('index.html')
   const page = readFileSync(join(root, 'index.html'), 'utf8')
   return reply.type('text/html; charset=utf-8').send(page.replace('<head>', `<head>${elements.join('')}`))
+}
+
+/** Files are small and sent whole. The file server would fail on these headers. */
+function withoutParts(request: FastifyRequest): void {
+  for (const name of ['range', 'if-match', 'if-unmodified-since']) delete request.raw.headers[name]
 }
 
 /** Asks the disk each time, because a new build may have replaced the files. */

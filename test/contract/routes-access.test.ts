@@ -100,6 +100,7 @@ const contracted: Record<string, string> = {
   'DELETE /v1/users/:id/passkeys/:passkey': 'Accounts.Manage',
   'GET /health': 'public',
   'GET /health/ready': 'public',
+  'GET /verify': 'public',
   'GET /.well-known/jwks.json': 'public',
   'GET /.well-known/oauth-authorization-server': 'public',
   'GET /.well-known/openid-configuration': 'public',

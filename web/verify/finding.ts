@@ -1,0 +1,23 @@
+/** What one thing is worth that was added: sentences of each kind. */
+export interface Finding {
+  title: string
+  proven: string[]
+  wrong: string[]
+  /** What it takes to know more. */
+  missing: string[]
+  /** What no check of these files can show. */
+  beyond: string[]
+}
+
+export type Verdict = 'nothing' | 'proven' | 'missing' | 'wrong'
+
+/** `proven` only if there is something to check, and all of it holds. */
+export function verdictOf(findings: readonly Finding[]): Verdict {
+  if (findings.length === 0) return 'nothing'
+  if (findings.some(({ wrong }) => wrong.length > 0)) return 'wrong'
+  return findings.every(({ proven, missing }) => proven.length > 0 && missing.length === 0)
+    ? 'proven'
+    : 'missing'
+}
+
+export const nothingSaid = { proven: [], wrong: [], missing: [], beyond: [] }

@@ -1,0 +1,140 @@
+import './page.css'
+import { withoutReordering } from '../src/ui/isolate.ts'
+import { check } from './check.ts'
+import { type Finding, type Verdict, verdictOf } from './finding.ts'
+import { type Given, recognise } from './given.ts'
+
+/** Every text of a person or a file comes into the page as text, never as markup. */
+
+const verdicts: Record<Verdict, { words: string; look: string }> = {
+  nothing: { words: 'Nothing to check yet. Add a receipt.', look: 'is-dashed tone-quiet' },
+  proven: { words: 'Everything that you asked about holds.', look: 'is-full tone-good' },
+  missing: { words: 'Not everything is proven.', look: 'tone-wait' },
+  wrong: { words: 'Something does not hold. Do not rely on it.', look: 'is-crossed tone-bad' },
+}
+
+const kinds: { of: Exclude<keyof Finding, 'title'>; title: string; tone: string }[] = [
+  { of: 'wrong', title: 'Does not hold', tone: 'tone-bad' },
+  { of: 'missing', title: 'Not proven', tone: 'tone-wait' },
+  { of: 'proven', title: 'Proven', tone: 'tone-good' },
+  { of: 'beyond', title: 'What this does not prove', tone: 'tone-quiet' },
+]
+
+const names: Record<Given['kind'], string> = {
+  receipt: 'a receipt',
+  keys: 'keys',
+  unknown: 'not recognised',
+}
+
+const fromLink = 'The receipt in the link'
+
+const isOnDisk = location.protocol === 'file:'
+
+let given: Given[] = []
+let round = 0
+
+function find<Type extends HTMLElement>(id: string): Type {
+  const found = document.getElementById(id)
+  if (found === null) throw new Error(`page.html has no #${id}`)
+  return found as Type
+}
+
+const [verdict, findings, list] = [find('verdict'), find('findings'), find('given')]
+const chooser = find<HTMLInputElement>('files')
+const text = find<HTMLTextAreaElement>('text')
+
+function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  className: string,
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag)
+  made.className = className
+  made.append(...children)
+  return made
+}
+
+async function add(contents: readonly { name: string; content: Blob }[]): Promise<void> {
+  const added = await Promise.all(contents.map(({ name, content }) => recognise(name, content)))
+  await replace([...given, ...added])
+}
+
+/** Checks everything again, because new keys can change each finding. */
+async function replace(next: Given[]): Promise<void> {
+  given = next
+  round += 1
+  const own = round
+  list.replaceChildren(...given.map(itemOf))
+  const found = await check(given, isOnDisk ? undefined : location.origin)
+  if (own !== round) return
+  const { words, look } = verdicts[verdictOf(found)]
+  verdict.className = `verdict sign ${look}`
+  verdict.textContent = words
+  findings.replaceChildren(...found.map(articleOf))
+}
+
+function itemOf(one: Given): HTMLElement {
+  const remove = element('button', 'button button-small end', 'Remove')
+  remove.ariaLabel = `Remove ${one.name}`
+  remove.onclick = () => {
+    chooser.focus()
+    void replace(given.filter((other) => other !== one))
+  }
+  const name = element(
+    'span',
+    'grow wrap',
+    element('strong', '', withoutReordering(one.name)),
+    `, ${names[one.kind]}`,
+  )
+  return element('li', 'row nowrap', name, remove)
+}
+
+function articleOf(finding: Finding): HTMLElement {
+  const title = element('h3', '', withoutReordering(finding.title))
+  const parts = kinds
+    .filter(({ of }) => finding[of].length > 0)
+    .map((kind) => {
+      const sentences = finding[kind.of].map((sentence) => element('li', '', sentence))
+      return element(
+        'section',
+        `statements ${kind.tone}`,
+        element('h4', '', kind.title),
+        element('ul', '', ...sentences),
+      )
+    })
+  return element('article', 'card card-stack wrap', title, ...parts)
+}
+
+const addFiles = (files: Iterable<File>) =>
+  add(Array.from(files, (file) => ({ name: file.name, content: file })))
+
+/** The receipt in the link is never sent to a server: it comes after the `#`. Keys never come from a link. */
+async function addFromLink(): Promise<void> {
+  const receipt = new URLSearchParams(location.hash.slice(1)).get('receipt')
+  if (receipt !== null) await add([{ name: fromLink, content: new Blob([receipt]) }])
+}
+
+chooser.onchange = () => {
+  void addFiles(chooser.files ?? [])
+  chooser.value = ''
+}
+find('paste').onsubmit = (event) => {
+  event.preventDefault()
+  const pasted = text.value
+  text.value = ''
+  if (pasted.trim() !== '') void add([{ name: 'The text that you pasted', content: new Blob([pasted]) }])
+}
+document.ondragover = (event) => {
+  event.preventDefault()
+  document.body.classList.add('is-dropping')
+}
+document.ondragleave = () => document.body.classList.remove('is-dropping')
+document.ondrop = (event) => {
+  event.preventDefault()
+  document.body.classList.remove('is-dropping')
+  void addFiles(event.dataTransfer?.files ?? [])
+}
+addEventListener('hashchange', () => void addFromLink())
+find('save').hidden = isOnDisk
+// A saved page may have kept what it showed.
+void replace([]).then(addFromLink)

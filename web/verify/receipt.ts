@@ -1,0 +1,115 @@
+import { bytesOf, sha256, toBase64url } from '../../client/src/bytes.ts'
+import { type ReadReceipt, readReceipt, type Statement, verifyReceipt } from '../../client/src/receipt.ts'
+import { formatCount, formatDate, formatExactInstant, formatTotal, inSeries } from '../src/ui/format.ts'
+import { isolated } from '../src/ui/isolate.ts'
+import { type Finding, nothingSaid } from './finding.ts'
+import type { Key, KindOf } from './given.ts'
+
+type Approval = Statement['approvals'][number]
+
+/**
+ * Checks a receipt with the keys that have the name which it gives. Throws an Error if it does not say what a
+ * receipt says. `origin` is where this page comes from, unless that is a disk.
+ */
+export async function checkReceipt(
+  { name, jws }: KindOf<'receipt'>,
+  keySets: readonly KindOf<'keys'>[],
+  origin: string | undefined,
+): Promise<Finding> {
+  const { keyId, statement, service, words } = saidBy(jws)
+  const finding: Finding = { ...nothingSaid, title: name }
+  if (keySets.length === 0) {
+    const keysNeeded = `None of this is proven yet. Add the keys of ${service}: they show whether it was signed there.`
+    return { ...finding, missing: [...words, keysNeeded] }
+  }
+  const faults: string[] = []
+  for (const { name: file, key } of namedKeys(keySets, keyId)) {
+    const fault = await faultOf(jws, key, statement.iss)
+    if (fault === undefined) {
+      const signed = `The key ${await fingerprintOf(key)} in ${isolated(file)} signed this receipt of ${service}. Nobody has changed it since.`
+      return {
+        ...finding,
+        title: `Receipt of order #${statement.order.number} from ${service}`,
+        proven: [signed, ...words],
+        beyond: limitsOf(statement, { file, service, origin }),
+      }
+    }
+    faults.push(`The key ${isolated(keyId)} in ${isolated(file)} does not confirm it: ${fault}.`)
+  }
+  return { ...finding, wrong: faults.length > 0 ? faults : [otherKeys(keyId, service)] }
+}
+
+const otherKeys = (keyId: string, service: string) =>
+  `The receipt names the key ${isolated(keyId)}, and you added other keys. Either they are not those of ${service}, or that key was replaced: then add the keys of that time.`
+
+const namedKeys = (keySets: readonly KindOf<'keys'>[], keyId: string) =>
+  keySets.flatMap(({ name, keys }) => keys.filter(({ kid }) => kid === keyId).map((key) => ({ name, key })))
+
+async function faultOf(jws: string, key: Key, issuer: string): Promise<string | undefined> {
+  try {
+    await verifyReceipt(jws, { keys: [key] }, issuer)
+    return undefined
+  } catch (fault) {
+    // Web Crypto has no words for a key that it cannot read.
+    if (fault instanceof DOMException || fault instanceof TypeError) return 'the key cannot be used'
+    const { message, cause } = fault as Error
+    return cause instanceof Error ? `${message}: ${cause.message}` : message
+  }
+}
+
+/** The name of a key that follows from its content alone (RFC 7638); a file can give it any other. */
+async function fingerprintOf({ e, kty, n }: Key): Promise<string> {
+  return toBase64url(await sha256(bytesOf(JSON.stringify({ e, kty, n }))))
+}
+
+/** What the receipt says, in sentences, and the address of the service that it names, in plain letters. */
+function saidBy(jws: string): ReadReceipt & { service: string; words: string[] } {
+  const read = readReceipt(jws)
+  const { iss, approvals } = read.statement
+  if (approvals.length === 0) throw new Error('a receipt has an approval')
+  const words = [orderOf(read.statement), ...approvals.map(approvalOf)]
+  return { ...read, service: new URL(iss).origin, words }
+}
+
+function orderOf({ order }: Statement): string {
+  const { customer, createdBy, createdAtUtc, number, total } = order
+  const creator = createdBy === null ? '' : ` by ${isolated(createdBy)}`
+  return `It says: order #${number} for ${isolated(customer)} has a total of ${formatTotal(total)}. It was created${creator} on ${formatExactInstant(createdAtUtc)}.`
+}
+
+function approvalOf({ by, for: absent, atUtc, signature }: Approval): string {
+  const person = isolated(by)
+  const instead = absent === null ? '' : ` in the place of ${isolated(absent)}`
+  const approved = `${person} approved it${instead} on ${formatExactInstant(atUtc)}.`
+  if (signature === null) return approved
+  const { name, addedAtUtc, restedOn } = signature.passkey
+  const added = `added on ${formatDate(addedAtUtc)} by someone who had given ${restOf(restedOn)}`
+  return `${approved} The passkey “${isolated(name)}” signed exactly this approval; it was ${added}.`
+}
+
+function restOf(rested: NonNullable<Approval['signature']>['passkey']['restedOn']): string {
+  if ('passkey' in rested) return 'another passkey'
+  return rested.passwordSetBy === null
+    ? 'the password of the account'
+    : `a password that ${isolated(rested.passwordSetBy)} had set`
+}
+
+function limitsOf(
+  { approvals, event }: Statement,
+  { file, service, origin }: { file: string; service: string; origin: string | undefined },
+): string[] {
+  const peopleWho = (isSigned: boolean) =>
+    inSeries(
+      approvals.filter(({ signature }) => (signature !== null) === isSigned).map(({ by }) => isolated(by)),
+    )
+  const [signers, others] = [peopleWho(true), peopleWho(false)]
+  return [
+    `That the keys belong to ${service}. Only you know where ${isolated(file)} is from: save it yourself from ${service}/.well-known/jwks.json.`,
+    ...(origin === undefined || origin === service
+      ? []
+      : [`That ${origin}, where this page is from, has anything to do with it.`]),
+    ...(signers ? [`That the passkey belongs to ${signers}. ${service} says so.`] : []),
+    ...(others ? [`That ${others} approved it in person. ${service} says so; no passkey signed it.`] : []),
+    `That line ${formatCount(event.sequence)} of the log has this approval.`,
+  ]
+}
