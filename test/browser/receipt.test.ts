@@ -97,6 +97,17 @@ describe('the approval certificate of an order', sideBySide, () => {
       await page.getByText('The signature is valid.').waitFor()
     })
 
+    await t.test('leads to the page that needs no service, with the receipt in the link', async () => {
+      const link = page.getByRole('link', { name: 'Check it yourself' })
+      assert.equal(await link.getAttribute('href'), `/verify#receipt=${await jwsOf(page)}`)
+      const [elsewhere] = await Promise.all([
+        page.context().waitForEvent('page'),
+        link.click({ modifiers: ['ControlOrMeta'] }),
+      ])
+      await elsewhere.getByText(`order #${number} for`).waitFor()
+      await elsewhere.close()
+    })
+
     await t.test('is a file that any JWT library verifies, and says what the page says', async () => {
       const downloading = page.waitForEvent('download')
       await page.getByRole('link', { name: 'Save as a file' }).click()

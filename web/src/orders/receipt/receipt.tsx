@@ -100,14 +100,14 @@ function Receipt({ jws }: { jws: string }) {
   )
 }
 
-/** This page checks the certificate as anyone else can. */
+/** This page checks the certificate as anyone else can. What follows `#` is never sent to a server. */
 function Check({ jws }: { jws: string }) {
   const { data: fault } = useQuery(checkQuery(jws))
   return (
     <div className="no-print receipt-check" role="status">
       {fault === null && (
         <p className="row good">
-          <CheckIcon /> The signature is valid.
+          <CheckIcon /> The signature is valid. <a href={`/verify#receipt=${jws}`}>Check it yourself</a>
         </p>
       )}
       {fault != null && (
