@@ -276,11 +276,12 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   'create index events_by_time on events (at, sequence)',
   `create table log_head (
      id integer primary key check (id = 1),
+     era integer not null,
      size ${instant} not null,
      root ${text} not null,
      edge ${text} not null
    )${end}`,
-  `insert into log_head (id, size, root, edge) values (1, 0, '${rootOfNothing}', '[]')`,
+  `insert into log_head (id, era, size, root, edge) values (1, 1, 0, '${rootOfNothing}', '[]')`,
   `create table log_tiles (
      level integer not null,
      number ${instant} not null,

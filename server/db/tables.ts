@@ -338,6 +338,8 @@ export interface Database {
   log_head: {
     /** Always 1. */
     id: number
+    /** From 1; each restore begins the next (audit/era.ts). */
+    era: number
     /** The number of sealed events. */
     size: number
     /** Hexadecimal. */

@@ -25,7 +25,7 @@ import { keptView } from '../support/views.ts'
  * an event.
  */
 const undecided =
-  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_head|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles)|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
