@@ -74,9 +74,9 @@ describe('the streams of an instance', () => {
     const heard = listening.map(({ signal }) => live.after(place, 60_000, signal))
     queries = 0
     const listened = performance.now()
-    await wait(1_000)
+    while (queries < 3) await wait(100)
     const looks = (performance.now() - listened) / 300
-    assert.ok(queries >= 2 && queries <= looks + 1, `${queries} in the time of ${looks}`)
+    assert.ok(queries <= looks + 1, `${queries} in the time of ${looks}`)
 
     isAway = true
     await wait(700)
