@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { newestEventTime } from './audit/audit.ts'
+import type { LogKeys } from './audit/checkpoint.ts'
 import { registerLog } from './audit/routes.ts'
 import { isCurrentReceipt, signReceipt } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
@@ -60,6 +61,7 @@ export interface AppParts {
   clock: Clock
   log: Log
   keys: SigningKeys
+  logKeys: LogKeys
   antiforgeryKey: Buffer
   readiness: Readiness
 }
@@ -68,7 +70,7 @@ const bodyLimitBytes = 64 * 1024
 
 /** The whole service, ready to listen: every hook and slice by name, in the order in which they run. */
 export async function buildApp(parts: AppParts): Promise<App> {
-  const { config, db, clock, keys, readiness } = parts
+  const { config, db, clock, keys, logKeys, readiness } = parts
   const app = createServer(parts, publicUrl)
   function publicUrl(): string {
     return publicUrlAt(config, listeningPort(app.server) ?? config.port)
@@ -134,7 +136,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const touches = new Touches({ db, publicUrl })
   registerOrders(app, { config, db, clock, exports, receipts, statements, touches })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
-  registerLog(app, { db, clock, exports, keys, publicUrl })
+  registerLog(app, { db, exports, keys: logKeys, publicUrl })
   if (development) {
     const { registerApiBrowser } = await import('./http/api-browser.ts')
     registerApiBrowser(app, routes, publicUrl)

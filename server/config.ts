@@ -76,6 +76,10 @@ export const settings = {
     'PEM files with RSA private keys of 2048 bits or more. The first signs; all verify and are published',
     asGiven,
   ),
+  LOG_KEY_FILES: list(
+    'PEM files with Ed25519 private keys. Each signs the checkpoints of the log, and is published',
+    asGiven,
+  ),
   ANTIFORGERY_KEY: {
     description:
       'Key of antiforgery tokens and of the tags of refresh tokens, at least 32 bytes in base64. Every instance needs the same',
@@ -320,6 +324,9 @@ function missingInProduction(env: Record<string, string | undefined>): string[] 
   if (!env.PUBLIC_URL) missing.push('PUBLIC_URL: required in production, such as https://orders.example.com')
   if (!/[^\s,]/.test(env.SIGNING_KEY_FILES ?? '')) {
     missing.push('SIGNING_KEY_FILES: required in production (node server/main.ts key generate makes one)')
+  }
+  if (!/[^\s,]/.test(env.LOG_KEY_FILES ?? '')) {
+    missing.push('LOG_KEY_FILES: required in production (node server/main.ts key generate --log makes one)')
   }
   if (!env.ANTIFORGERY_KEY && !env.ANTIFORGERY_KEY_FILE) {
     missing.push(

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { newestEventTime } from './audit/audit.ts'
+import { type LogKeys, loadLogKeys } from './audit/checkpoint.ts'
 import { startCheckpoints } from './audit/checkpoints.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
 import { countLockedOut } from './auth/credentials/passkeys/store.ts'
@@ -33,6 +34,7 @@ export interface ServeOptions {
 /** The keys of an instance, from the configuration or, in development, generated at start. */
 interface InstanceKeys {
   signing: SigningKeys
+  log: LogKeys
   antiforgery: Buffer
 }
 
@@ -81,7 +83,8 @@ async function prepareWebApp(config: Config, log: Log): Promise<void> {
 
 async function loadKeys(config: Config): Promise<InstanceKeys> {
   const signing = await loadSigningKeys(config.signingKeyFiles, config.signingAlgorithm)
-  return { signing, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
+  const log = loadLogKeys(config.logKeyFiles)
+  return { signing, log, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
 }
 
 /**
@@ -111,6 +114,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       clock: systemClock,
       log,
       keys: keys.signing,
+      logKeys: keys.log,
       antiforgeryKey: keys.antiforgery,
       readiness,
     })
@@ -125,7 +129,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   stops = startUpkeep({ ...parts, jobs })
   // Nobody keeps the checkpoints of a development service, and their line would be longer than the banner.
   if (!config.development) {
-    stops.push(startCheckpoints({ ...parts, keys: keys.signing, publicUrl: publicUrlAt(config, port) }))
+    stops.push(startCheckpoints({ ...parts, keys: keys.log, publicUrl: publicUrlAt(config, port) }))
   }
   process.once('exit', resetAnswers)
   const logger = { error: (err: unknown) => log.error({ err }) }
@@ -195,11 +199,15 @@ async function warnOfPasskeys(db: AppDatabase, log: Log, publicUrl: string): Pro
 }
 
 /** Anyone who can read a key can sign with it, and the database holds password hashes. */
-function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Config, log: Log): void {
+function warnOfOpenFiles(
+  { signingKeyFiles, logKeyFiles, antiforgeryKeyFile, database }: Config,
+  log: Log,
+): void {
   // Windows has no such modes.
   if (process.platform === 'win32') return
   const files = [
     ...signingKeyFiles.map((file) => ['SIGNING_KEY_FILES', file] as const),
+    ...logKeyFiles.map((file) => ['LOG_KEY_FILES', file] as const),
     ['ANTIFORGERY_KEY_FILE', antiforgeryKeyFile] as const,
     ['DATABASE_URL', databaseFile(database.databaseUrl)] as const,
   ]

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../server/app.ts'
 import { eventKinds } from '../server/audit/audit.ts'
+import { loadLogKeys } from '../server/audit/checkpoint.ts'
 import { loadSigningKeys } from '../server/auth/credentials/tokens/keys.ts'
 import { systemClock } from '../server/clock.ts'
 import { describeDefault, readConfig, settings } from '../server/config.ts'
@@ -50,6 +51,7 @@ async function describe(): Promise<unknown> {
     clock: systemClock,
     log: makeLog({ level: 'silent' }, process.stdout),
     keys: await loadSigningKeys([], config.signingAlgorithm),
+    logKeys: loadLogKeys([]),
     antiforgeryKey: randomBytes(32),
     readiness: { phase: 'serving' },
   })

@@ -1324,6 +1324,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/log/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the keys of the log
+         * @description Checkpoints are verified with them. They sign nothing else.
+         */
+        get: operations["getLogKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/log/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove that an event is in the log, or that the log only grew
+         * @description With `sequence`, the path from the event to the root of `size` events. With `from`, the hashes that lead to the roots of both sizes.
+         */
+        get: operations["getLogProof"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2007,13 +2047,6 @@ export interface components {
         JsonWebKeySet: {
             keys: components["schemas"]["JsonWebKey"][];
         };
-        LogCheckpoint: {
-            /**
-             * @description A JWS (typ `countersign-checkpoint+jwt`) over iss, size, root and iat, verified with the keys of /.well-known/jwks.json. It exposes any later change to the first `size` events.
-             * @example header.payload.signature
-             */
-            checkpoint: string;
-        };
         /** @description An event of the log. It never changes, except that its text can be erased. */
         LogEvent: {
             /**
@@ -2109,6 +2142,32 @@ export interface components {
              * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
              */
             hash: string;
+        };
+        /** @description The keys that sign checkpoints, by the name of the log. */
+        LogKeySet: {
+            keys: {
+                /**
+                 * @description As tools for signed notes take it (c2sp.org/signed-note): name, id and key.
+                 * @example orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0
+                 */
+                verifierKey: string;
+                /** @description The same key by RFC 8037. */
+                jwk: {
+                    /** @example OKP */
+                    kty: string;
+                    /** @example Ed25519 */
+                    crv: string;
+                    /**
+                     * @description The key, base64url.
+                     * @example JsiqvKox-HcGkQYzGYxb1fNFOcqkEI3FhQ99ZPllKDQ
+                     */
+                    x: string;
+                };
+            }[];
+        };
+        LogProof: {
+            /** @description From the bottom up, as RFC 9162 §2.1.3.1 and §2.1.4.1 order them. */
+            hashes: string[];
         };
         /** @description Signs a browser in. */
         LoginSessionCommand: {
@@ -11217,14 +11276,124 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example {
-                     *       "checkpoint": "header.payload.signature"
-                     *     }
+                     * @example orders.example.com/log
+                     *     1043
+                     *     n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=
+                     *
+                     *     — orders.example.com/log qTeDQ…
                      */
-                    "application/json": components["schemas"]["LogCheckpoint"];
+                    "text/plain": string;
                 };
             };
             400: components["responses"]["BadRequest"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    getLogKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "keys": [
+                     *         {
+                     *           "verifierKey": "orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0",
+                     *           "jwk": {
+                     *             "kty": "OKP",
+                     *             "crv": "Ed25519",
+                     *             "x": "JsiqvKox-HcGkQYzGYxb1fNFOcqkEI3FhQ99ZPllKDQ"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LogKeySet"];
+                };
+            };
+            400: components["responses"]["PublicBadRequest"];
+            408: components["responses"]["PublicRequestTimeout"];
+            414: components["responses"]["PublicUriTooLong"];
+            417: components["responses"]["PublicExpectationFailed"];
+            421: components["responses"]["PublicMisdirectedRequest"];
+            429: components["responses"]["PublicRateLimited"];
+            431: components["responses"]["PublicHeadersTooLarge"];
+            500: components["responses"]["PublicInternalError"];
+            503: components["responses"]["PublicShuttingDown"];
+        };
+    };
+    getLogProof: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Prove that this event is in the tree. Not together with `from`.
+                 * @example 1043
+                 */
+                sequence?: number | string;
+                /**
+                 * @description Prove that the first `size` events begin with the first `from`.
+                 * @example 1000
+                 */
+                from?: number | string;
+                /**
+                 * @description The size of the tree, as a checkpoint names it.
+                 * @example 2000
+                 */
+                size?: number | string;
+            };
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "hashes": [
+                     *         "n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LogProof"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailed"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];
             408: components["responses"]["RequestTimeout"];

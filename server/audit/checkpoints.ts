@@ -1,23 +1,21 @@
-import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
-import { type StatementKeys, signCheckpoint } from './statements.ts'
+import { type LogKeys, originOf, signCheckpoint } from './checkpoint.ts'
 import { headOfLog } from './store.ts'
 
 export interface CheckpointParts {
   db: AppDatabase
-  clock: Clock
   log: Log
-  keys: StatementKeys
+  keys: LogKeys
   publicUrl: string
 }
 
 /** Puts a checkpoint into the service's log at the start and once an hour. Returns the way to stop. */
-export function startCheckpoints({ db, clock, log, keys, publicUrl }: CheckpointParts): () => void {
+export function startCheckpoints({ db, log, keys, publicUrl }: CheckpointParts): () => void {
   const run = async () => {
     const head = await headOfLog(db.read)
-    const checkpoint = await signCheckpoint(keys, publicUrl, head, clock())
+    const checkpoint = await signCheckpoint(keys, originOf(publicUrl, head.era), head)
     log.info({ event: 'checkpoint', ...head, checkpoint }, 'how far the log of events goes')
     return false
   }

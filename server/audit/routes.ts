@@ -1,19 +1,25 @@
-import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { acceptedExport, type Exports } from '../http/export.ts'
 import { linkHeader, pageLinks, pageRequest, sendJson } from '../http/paging.ts'
 import { Problem } from '../http/problems.ts'
 import { type App, callerOf, type Routes, register, route } from '../http/route.ts'
+import { type LogKeys, originOf, publishedKeys, signCheckpoint } from './checkpoint.ts'
 import { exportLog, type LogQuery, listLog } from './log.ts'
-import { ListLogQuery, LogCheckpoint, PaginatedListOfLogEvent } from './schemas.ts'
-import { type StatementKeys, signCheckpoint } from './statements.ts'
+import { proofOf } from './proof.ts'
+import {
+  GetLogProofQuery,
+  ListLogQuery,
+  LogCheckpoint,
+  LogKeySet,
+  LogProof,
+  PaginatedListOfLogEvent,
+} from './schemas.ts'
 import { headOfLog } from './store.ts'
 
 export interface LogParts {
   db: AppDatabase
-  clock: Clock
   exports: Exports
-  keys: StatementKeys
+  keys: LogKeys
   publicUrl: () => string
 }
 
@@ -49,11 +55,32 @@ const logRoutes: Routes<LogParts> = {
     description:
       'It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why.',
     access: 'Log.Read',
+    mediaType: 'text/plain',
     response: { 200: LogCheckpoint },
-    handler: async ({ db, clock, keys, publicUrl }) => {
+    handler: async ({ db, keys, publicUrl }, _request, reply) => {
       const head = await headOfLog(db.read)
-      return { checkpoint: await signCheckpoint(keys, publicUrl(), head, clock()) }
+      reply.header('content-type', 'text/plain; charset=utf-8')
+      return signCheckpoint(keys, originOf(publicUrl(), head.era), head)
     },
+  }),
+  getLogKeys: route('GET /v1/log/key', {
+    summary: 'Read the keys of the log',
+    description: 'Checkpoints are verified with them. They sign nothing else.',
+    access: 'public',
+    response: { 200: LogKeySet },
+    handler: async ({ db, keys, publicUrl }) => {
+      const { era } = await headOfLog(db.read)
+      return { keys: await publishedKeys(keys, originOf(publicUrl(), era)) }
+    },
+  }),
+  getLogProof: route('GET /v1/log/proof', {
+    summary: 'Prove that an event is in the log, or that the log only grew',
+    description:
+      'With `sequence`, the path from the event to the root of `size` events. With `from`, the hashes that lead to the roots of both sizes.',
+    access: 'Log.Read',
+    querystring: GetLogProofQuery,
+    response: { 200: LogProof },
+    handler: async ({ db }, request) => ({ hashes: await proofOf(db.read, request.query) }),
   }),
 }
 

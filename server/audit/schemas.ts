@@ -66,21 +66,24 @@ export const PaginatedListOfLogEvent = pageSchema('PaginatedListOfLogEvent', Log
 /** Larger than any sequence that the log will reach. */
 const sequencePattern = /^(?:0|[1-9]\d{0,14})$/
 
-const afterField: Field<number> = {
-  schema: Type.Unsafe<number>({
+/** A number of events, or the place of one. */
+function placeField(minimum: 0 | 1, description: string, facts: { default?: number; examples: number[] }) {
+  const schema = Type.Unsafe<number>({
     type: ['integer', 'string'],
     pattern: sequencePattern.source,
-    minimum: 0,
+    minimum,
     maximum: 999_999_999_999_999,
-    default: 0,
-    description: 'Only events after this sequence.',
-    examples: [0],
-  }),
-  read(value) {
-    const isSequence = sequencePattern.test(String(value))
-    return isSequence ? Number(value) : new Fault('type', 'must be a whole number from 0.')
-  },
+    description,
+    ...facts,
+  })
+  const read = (value: unknown) => {
+    const number = sequencePattern.test(String(value)) ? Number(value) : -1
+    return number < minimum ? new Fault('type', `must be a whole number from ${minimum}.`) : number
+  }
+  return { schema, read } satisfies Field<number>
 }
+
+const afterField = placeField(0, 'Only events after this sequence.', { default: 0, examples: [0] })
 
 function textOf(pattern: RegExp, wanted: string, description: string, example: string): Field<string> {
   return {
@@ -129,9 +132,45 @@ export const ListLogQuery = queryOf({
   order: directionField('Without it: Asc, oldest first.'),
 })
 
-export const LogCheckpoint = answerOf('LogCheckpoint', undefined, {
-  checkpoint: text(
-    'A JWS (typ `countersign-checkpoint+jwt`) over iss, size, root and iat, verified with the keys of /.well-known/jwks.json. It exposes any later change to the first `size` events.',
-    'header.payload.signature',
+export const LogCheckpoint = Type.String({
+  description:
+    'A signed note (c2sp.org/tlog-checkpoint): the name of the log, how many events it has, the root over them in base64, and a signature of each key of /v1/log/key. It exposes any later change to these events.',
+  examples: [
+    'orders.example.com/log\n1043\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n\n— orders.example.com/log qTeDQ…\n',
+  ],
+})
+
+export const LogKeySet = answerOf('LogKeySet', 'The keys that sign checkpoints, by the name of the log.', {
+  keys: Type.Array(
+    Type.Object({
+      verifierKey: text(
+        'As tools for signed notes take it (c2sp.org/signed-note): name, id and key.',
+        'orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0',
+      ),
+      jwk: Type.Object(
+        {
+          kty: text('', 'OKP'),
+          crv: text('', 'Ed25519'),
+          x: text('The key, base64url.', 'JsiqvKox-HcGkQYzGYxb1fNFOcqkEI3FhQ99ZPllKDQ'),
+        },
+        { description: 'The same key by RFC 8037.' },
+      ),
+    }),
   ),
+})
+
+export const GetLogProofQuery = queryOf({
+  sequence: placeField(1, 'Prove that this event is in the tree. Not together with `from`.', {
+    examples: [1043],
+  }),
+  from: placeField(1, 'Prove that the first `size` events begin with the first `from`.', {
+    examples: [1000],
+  }),
+  size: placeField(1, 'The size of the tree, as a checkpoint names it.', { examples: [2000] }),
+})
+
+export const LogProof = answerOf('LogProof', undefined, {
+  hashes: Type.Array(text('SHA-256, base64.', 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg='), {
+    description: 'From the bottom up, as RFC 9162 §2.1.3.1 and §2.1.4.1 order them.',
+  }),
 })

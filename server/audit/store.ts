@@ -41,13 +41,14 @@ export async function insertEvents(trx: Trx, rows: readonly EventColumns[]): Pro
   await trx.insertInto('unsealed_events').values(rows).execute()
 }
 
-export async function headOfLog(db: Db): Promise<Head> {
+/** The era and the head of the log. */
+export async function headOfLog(db: Db): Promise<Head & { era: number }> {
   const [head] = (await selectHead(db, {})).rows
   if (head === undefined) throw new DatabaseRefused('the head of the log is missing (log_head)')
   return head
 }
 
-const selectHead = prepared((db) => db.selectFrom('log_head').select(['size', 'root']))
+const selectHead = prepared((db) => db.selectFrom('log_head').select(['era', 'size', 'root']))
 
 /**
  * Undefined while another sealer holds the lock. On SQLite it is always free, because there is only one

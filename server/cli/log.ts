@@ -2,10 +2,8 @@ import { createWriteStream, existsSync, rmSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { headOfLog } from '../audit/audit.ts'
+import { loadLogKeys, originOf, signCheckpoint } from '../audit/checkpoint.ts'
 import { exportLog } from '../audit/log.ts'
-import { signCheckpoint } from '../audit/statements.ts'
-import { loadSigningKeys } from '../auth/credentials/tokens/keys.ts'
-import { systemClock } from '../clock.ts'
 import { publicUrlAt, readConfig } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
@@ -42,18 +40,17 @@ async function writeWhole(file: string, lines: Readable): Promise<void> {
   }
 }
 
-/** Uses the key and the address that `serve` would use in the same folder and environment. */
+/** Uses the keys and the address that `serve` would use in the same folder and environment. */
 export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome> {
   const config = readConfig(process.env, invocation)
-  const { signingKeyFiles, signingAlgorithm } = config
-  if (signingKeyFiles.length === 0) {
-    throw new Refused('no-key', 'SIGNING_KEY_FILES: a checkpoint is signed with the service’s key')
+  if (config.logKeyFiles.length === 0) {
+    throw new Refused('no-key', 'LOG_KEY_FILES: a checkpoint is signed with the key of the log')
   }
-  const keys = await loadSigningKeys(signingKeyFiles, signingAlgorithm)
+  const keys = loadLogKeys(config.logKeyFiles)
   const head = await withSealedLog(invocation, (db) => headOfLog(db.read))
-  const issuer = publicUrlAt(config, config.port)
-  const checkpoint = await signCheckpoint(keys, issuer, head, systemClock())
-  return { value: { checkpoint, ...head }, text: checkpoint }
+  const origin = originOf(publicUrlAt(config, config.port), head.era)
+  const checkpoint = await signCheckpoint(keys, origin, head)
+  return { value: { checkpoint, ...head }, text: checkpoint.trimEnd() }
 }
 
 export async function runEraseText(invocation: Invocation): Promise<Outcome> {

@@ -1,9 +1,14 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
-import type { JSONWebKeySet, JWK } from 'jose'
+import {
+  readCheckpoint,
+  readNote,
+  readVerifierKey,
+  type VerifierKey,
+  verifyNote,
+} from '../../client/src/note.ts'
 import { headOfLog } from '../audit/audit.ts'
 import { exportLog } from '../audit/log.ts'
-import { readCheckpoint } from '../audit/statements.ts'
 import { firstUnlikeTile } from '../audit/store.ts'
 import type { Head } from '../audit/tree.ts'
 import { type Agreement, type LogReport, linesOf, verifyLog } from '../audit/verify.ts'
@@ -18,20 +23,20 @@ import { grouped } from './output.ts'
 const caller = 'log'
 
 /** A head that the log must agree with, and where it comes from. */
-interface Witness extends Head {
+interface Kept extends Head {
   name: string
 }
 
 /** What is compared with the log. */
 interface Compared {
-  kept: readonly Witness[]
+  kept: readonly Kept[]
   orders: OrderComparison | undefined
 }
 
 export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   const { export: file, orders: ordersFile } = invocation.texts
-  const jwks = readJwks(invocation.lists.jwks ?? [])
-  const kept = await readWitnesses(invocation.lists.checkpoint ?? [], jwks)
+  const keys = await readKeys(invocation.lists['log-key'] ?? [])
+  const kept = await readKept(invocation.lists.checkpoint ?? [], keys)
   if (file !== undefined && kept.length === 0) {
     const reason = 'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)'
     throw new Refused('nothing-binds', reason)
@@ -41,7 +46,7 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
     ? withDatabaseToRead(invocation, (db) => verifyDatabase(db, { kept, orders }))
     : verify(createReadStream(file), { kept, orders }))
   const { head, backInTime, signatures: signed } = report
-  const signatures = kept.length > 0 && jwks === null ? 'not checked' : 'checked'
+  const signatures = kept.length > 0 && keys.length === 0 ? 'not checked' : 'checked'
   return {
     value: {
       ...head,
@@ -53,13 +58,13 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
       unsigned: signed.unsigned,
     },
     text: describe(report, kept, compared.orders),
-    ...hintOf(kept, jwks, orders),
+    ...hintOf(kept, keys, orders),
   }
 }
 
 function describe(
   { head: { size, root }, backInTime, signatures: { signed, unsigned } }: LogReport,
-  kept: readonly Witness[],
+  kept: readonly Kept[],
   orders: OrderComparison | undefined,
 ): string {
   const agreed = kept.length === 1 ? 'the checkpoint' : `all ${kept.length} checkpoints`
@@ -85,13 +90,15 @@ function listed({ events, first }: LogReport['backInTime']): string {
 }
 
 function hintOf(
-  kept: readonly Witness[],
-  jwks: JSONWebKeySet | null,
+  kept: readonly Kept[],
+  keys: readonly VerifierKey[],
   orders: OrderComparison | undefined,
 ): { hint?: string } {
   const hints = [
     kept.length === 0 && 'Without a checkpoint that someone kept, a rewritten log looks whole too.',
-    kept.length > 0 && jwks === null && 'The signatures of the checkpoints were not checked (--jwks FILE).',
+    kept.length > 0 &&
+      keys.length === 0 &&
+      'The signatures of the checkpoints were not checked (--log-key KEY).',
     orders !== undefined &&
       orders.newer > 0 &&
       `Orders that changed after the newest checkpoint, which the file does not show: ${grouped(orders.newer)}.`,
@@ -137,7 +144,7 @@ async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase
  * checkpoint that agrees and the first that does not. The tiles of the database name the line itself.
  */
 async function requireAgreement(
-  kept: readonly Witness[],
+  kept: readonly Kept[],
   agreements: readonly Agreement[],
   head: Head,
   db: ReadableDatabase | undefined,
@@ -147,7 +154,7 @@ async function requireAgreement(
   const [disagrees] = those('disagrees')
   if (disagrees !== undefined) {
     const { name, size } = disagrees
-    const agreed = those('agrees').findLast((witness) => witness.size < size)?.size ?? 0
+    const agreed = those('agrees').findLast((each) => each.size < size)?.size ?? 0
     const span = agreed + 1 === size ? `event ${size}` : `one of the events ${agreed + 1} to ${size}`
     const line = db && (await firstUnlikeTile(db.read))
     const where = line === undefined ? span : `event ${line}`
@@ -177,7 +184,7 @@ async function ordersIn(db: ReadableDatabase, { size }: Head): Promise<OrderComp
 }
 
 /** A file must reflect all events up to the newest checkpoint, or all events if there is none. */
-function ordersOf(file: string, kept: readonly Witness[]): Promise<OrderComparison> {
+function ordersOf(file: string, kept: readonly Kept[]): Promise<OrderComparison> {
   const size = kept.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...kept.map(({ size }) => size))
   return compareOrders(createReadStream(file), file, size)
 }
@@ -214,49 +221,53 @@ function orderOf(line: Uint8Array): ComparedOrder | undefined {
   }
 }
 
-/**
- * Each line of a file is a JWS, or JSON with one as `checkpoint`: an answer of the service, or a line of its
- * log.
- */
-async function readWitnesses(files: readonly string[], jwks: JSONWebKeySet | null): Promise<Witness[]> {
-  const witnesses: Witness[] = []
+/** A file is a checkpoint, or lines of the service's log, each with one as `checkpoint`. */
+async function readKept(files: readonly string[], keys: readonly VerifierKey[]): Promise<Kept[]> {
+  const kept: Kept[] = []
   for (const file of files) {
-    const lines = readFileSync(file, 'utf8').split('\n')
+    const text = readFileSync(file, 'utf8')
     // A failed cron job may leave an empty file. It would compare nothing, and everything would look intact.
-    if (lines.every((line) => line.trim() === ''))
-      throw new Refused('bad-checkpoint', `${file} has no checkpoint`)
+    if (text.trim() === '') throw new Refused('bad-checkpoint', `${file} has no checkpoint`)
+    const lines = text.startsWith('{') ? text.split('\n') : [text]
     for (const [index, line] of lines.entries()) {
       if (line.trim() === '') continue
       const name = lines.length > 2 ? `${file}:${index + 1}` : file
       try {
-        witnesses.push({ ...(await readCheckpoint(jwsOf(line.trim()), jwks)), name })
+        kept.push({ ...(await readHead(noteOf(line), keys)), name })
       } catch (error) {
-        const reason = (error as Error).message
-        throw new Refused('bad-checkpoint', `${name} is not a checkpoint of this service: ${reason}`, {
-          cause: error,
-        })
+        throw new Refused(
+          'bad-checkpoint',
+          `${name} is not a checkpoint of this log: ${(error as Error).message}`,
+          {
+            cause: error,
+          },
+        )
       }
     }
   }
-  return witnesses
+  return kept
 }
 
-function jwsOf(line: string): string {
+function noteOf(line: string): string {
   return line.startsWith('{') ? String(JSON.parse(line).checkpoint) : line
 }
 
-/** The keys of all files: a key that was replaced is in an older one. Null without a file. */
-function readJwks(files: readonly string[]): JSONWebKeySet | null {
-  if (files.length === 0) return null
-  const keys = files.flatMap(keysOf)
-  return { keys: [...new Map(keys.map((key) => [JSON.stringify([key.kid, key.alg]), key])).values()] }
+/** What a checkpoint covers. Without keys its signatures are not checked. */
+async function readHead(text: string, keys: readonly VerifierKey[]): Promise<Head> {
+  const note = readNote(text)
+  const { origin, size, root } = readCheckpoint(note.text)
+  const own = keys.filter(({ name }) => name === origin)
+  if (keys.length > 0 && own.length === 0) throw new Error(`no key is of ${origin}`)
+  if (keys.length > 0 && !(await verifyNote(note, own))) throw new Error('none of the keys signed it')
+  return { size, root: Buffer.from(root).toString('hex') }
 }
 
-function keysOf(file: string): JWK[] {
-  const text = readFileSync(file, 'utf8')
-  try {
-    const jwks = JSON.parse(text)
-    if (Array.isArray(jwks.keys)) return jwks.keys
-  } catch {}
-  throw new Refused('bad-jwks', `${file} is not a JWK Set (see /.well-known/jwks.json)`)
+function readKeys(texts: readonly string[]): Promise<VerifierKey[]> {
+  return Promise.all(
+    texts.map((text) =>
+      readVerifierKey(text).catch((error: Error) => {
+        throw new Refused('bad-log-key', `--log-key ${text}: ${error.message}`, { cause: error })
+      }),
+    ),
+  )
 }

@@ -5,21 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { headOfLog } from '../../server/audit/audit.ts'
+import { type LogKeys, loadLogKeys, originOf, publishedKeys } from '../../server/audit/checkpoint.ts'
 import type { LogLine } from '../../server/audit/leaf.ts'
-import { signCheckpoint } from '../../server/audit/statements.ts'
-import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import { decide, sign } from '../support/decisions.ts'
-import { addEvents, headOf, makeSigningKeys, seal } from '../support/log.ts'
+import { addEvents, checkpointOver, headOf, seal, testLogKeys } from '../support/log.ts'
 import { createdId, stamp } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { publicUrl, testService } from '../support/service.ts'
 
-/** The scripts in the order of the page: the program that runs each, and its arguments. */
+/** The scripts in the order of the page: the program that runs each, and its arguments. KEY is not a file. */
 const scripts = {
-  'check.mjs': [process.execPath, 'log.jsonl', 'checkpoint.txt', 'jwks.json'],
+  'check.mjs': [process.execPath, 'log.jsonl', 'checkpoint.txt', 'KEY'],
   'tree.py': ['python3'],
-  'checkpoint.py': ['python3', 'checkpoint.txt', 'jwks.json'],
+  'checkpoint.py': ['python3', 'checkpoint.txt', 'KEY'],
   'signatures.py': ['python3', 'log.jsonl', 'receipt.txt'],
 } as const
 /** Runs signatures.py over each altered log, and prints the numbers of those that it accepts. */
@@ -44,8 +43,7 @@ const lacks = (modules: string) => spawnSync('python3', ['-c', `import ${modules
 describe('docs/auditing.md', () => {
   const service = testService({ orders: true })
   let folder: string
-  /** The same key signs checkpoint and receipt. */
-  const files = { 'log.jsonl': '', 'checkpoint.txt': '', 'jwks.json': '', 'receipt.txt': '' }
+  const files = { 'log.jsonl': '', 'checkpoint.txt': '', 'receipt.txt': '', KEY: '' }
   let lines: string[]
   before(async () => {
     await addEvents(service, 200)
@@ -68,19 +66,20 @@ describe('docs/auditing.md', () => {
     await seal(service.db)
     files['receipt.txt'] = (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt
     files['log.jsonl'] = (await admin.get('/v1/log', { accept: 'application/jsonl' })).text
-    files['checkpoint.txt'] = (await admin.get('/v1/log/checkpoint')).body.checkpoint
-    files['jwks.json'] = (await admin.get('/.well-known/jwks.json')).text
+    files['checkpoint.txt'] = (await admin.get('/v1/log/checkpoint')).text
+    files.KEY = (await admin.get('/v1/log/key')).body.keys[0].verifierKey
     lines = files['log.jsonl'].trimEnd().split('\n')
   })
   after(() => rm(folder, { recursive: true }))
 
   /** What a script of the page prints about these files. */
   async function check(given: Partial<typeof files> = {}, script: keyof typeof scripts = 'check.mjs') {
-    for (const [name, text] of Object.entries({ ...files, ...given }))
-      await writeFile(join(folder, name), text)
+    const { KEY, ...texts } = { ...files, ...given }
+    for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text)
     return new Promise<{ ok: boolean; said: string }>((resolve) => {
       const [program, ...names] = scripts[script]
-      execFile(program, [script, ...names], { cwd: folder }, (error, stdout, stderr) => {
+      const given = names.map((name) => (name === 'KEY' ? KEY : name))
+      execFile(program, [script, ...given], { cwd: folder }, (error, stdout, stderr) => {
         const failure = /^Error: (.*)$/m.exec(stderr)?.[1] ?? stderr.trim()
         resolve({ ok: error === null, said: error === null ? stdout.trim() : failure })
       })
@@ -94,24 +93,21 @@ describe('docs/auditing.md', () => {
     return { sequence: index + 1, log: `${lines.with(index, line).join('\n')}\n` }
   }
 
-  async function signedBy(keys: SigningKeys): Promise<Partial<typeof files>> {
+  async function signedBy(keys: LogKeys): Promise<Partial<typeof files>> {
     const head = headOf(lines.map((line) => JSON.parse(line)))
-    return {
-      'checkpoint.txt': await signCheckpoint(keys, publicUrl, head, 0),
-      'jwks.json': JSON.stringify(keys.jwks),
-    }
+    const [key] = await publishedKeys(keys, originOf(publicUrl, 1))
+    return { 'checkpoint.txt': await checkpointOver(head, keys), KEY: String(key?.verifierKey) }
   }
 
   it('has a script that accepts a real export, down to the root of the checkpoint', async () => {
     const whole = { ok: true, said: `${lines.length} events fit, and the checkpoint agrees` }
     assert.ok(lines.length > 600)
     assert.deepEqual(await check(), whole)
-    assert.deepEqual(await check(await signedBy(await makeSigningKeys('PS256'))), whole)
+    assert.deepEqual(await check(await signedBy([...testLogKeys(), ...loadLogKeys([])])), whole)
   })
 
   it('has a script that names the fault in a changed export', async () => {
-    const [header, , signature] = files['checkpoint.txt'].split('.')
-    const claims = Buffer.from(JSON.stringify({ size: 1, root: '0'.repeat(64) })).toString('base64url')
+    const { 'checkpoint.txt': foreign = '' } = await signedBy(loadLogKeys([]))
     const other = changed(7, (line) => ({ ...line, text: 'Note 8' }))
     const gone = changed(7, (line) => ({ ...line, text: null, textSalt: null }))
     const twice = lines.with(4, (lines[4] ?? '').replace('"by":', '"by":"eve","by":'))
@@ -125,8 +121,9 @@ describe('docs/auditing.md', () => {
       [{ 'log.jsonl': other.log }, `event ${other.sequence} does not fit`],
       [{ 'log.jsonl': gone.log }, `the text of event ${gone.sequence} is gone, and no event says so`],
       [{ 'log.jsonl': lines.slice(0, -1).join('\n') }, `the checkpoint of ${lines.length} events disagrees`],
-      [{ 'checkpoint.txt': [header, claims, signature].join('.') }, 'no checkpoint of this service'],
-      [{ 'checkpoint.txt': files['receipt.txt'] }, 'no checkpoint of this service'],
+      [{ 'checkpoint.txt': files['checkpoint.txt'].replace('\n', '\n1') }, 'no checkpoint of this log'],
+      [{ 'checkpoint.txt': foreign }, 'no checkpoint of this log'],
+      [{ 'checkpoint.txt': files['receipt.txt'] }, 'no checkpoint of this log'],
     ]
     for (const [given, said] of cases) assert.deepEqual(await check(given), { ok: false, said })
   })
@@ -192,20 +189,19 @@ describe('docs/auditing.md', () => {
     }
   })
 
-  it('has a script for PyJWT that takes a checkpoint of either algorithm, and no receipt', {
-    skip: lacks('jwt, cryptography') && 'needs PyJWT',
+  it('has a script that verifies a checkpoint, and nothing else', {
+    skip: lacks('cryptography') && 'needs cryptography',
   }, async () => {
     const run = (given: Partial<typeof files>) => check(given, 'checkpoint.py')
     const { root } = headOf(lines.map((line) => JSON.parse(line)))
     const whole = { ok: true, said: `${lines.length} ${root}` }
     assert.deepEqual(await run({}), whole)
-    assert.deepEqual(await run(await signedBy(await makeSigningKeys('PS256'))), whole)
-    assert.deepEqual(await run({ 'checkpoint.txt': files['receipt.txt'] }), {
-      ok: false,
-      said: 'no checkpoint',
-    })
-    const { 'checkpoint.txt': foreign = '' } = await signedBy(await makeSigningKeys())
-    const { ok } = await run({ 'checkpoint.txt': foreign })
+    const altered = files['checkpoint.txt'].replace('\n', '\n1')
+    assert.deepEqual(await run({ 'checkpoint.txt': altered }), { ok: false, said: 'a signature is false' })
+    const { 'checkpoint.txt': foreign = '' } = await signedBy(loadLogKeys([]))
+    const none = { ok: false, said: 'no checkpoint of this log' }
+    assert.deepEqual(await run({ 'checkpoint.txt': foreign }), none)
+    const { ok } = await run({ 'checkpoint.txt': files['receipt.txt'] })
     assert.equal(ok, false)
   })
 })

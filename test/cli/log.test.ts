@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { newWords } from '../../server/audit/audit.ts'
+import { loadLogKeys, originOf, publishedKeys } from '../../server/audit/checkpoint.ts'
 import type { LogLine } from '../../server/audit/leaf.ts'
 import { exportLog } from '../../server/audit/log.ts'
-import { signCheckpoint } from '../../server/audit/statements.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
-import { decode, parts } from '../support/forge.ts'
-import { exportOf, headOf, makeLog, makeSigningKeys, orderEvent, seal } from '../support/log.ts'
+import { checkpointOver, exportOf, headOf, makeLog, orderEvent, seal, testLogKeys } from '../support/log.ts'
 import { stamp } from '../support/orders.ts'
 import { publicUrl } from '../support/service.ts'
+import { keyFiles } from '../support/signing-key.ts'
 import { type CommandLine, commandLine, refusal } from './command-line.ts'
 
-const keys = makeSigningKeys()
 const events = 5
 const now = 1_795_000_000_000
 
@@ -64,7 +63,9 @@ function log(t: TestContext): Log {
 }
 
 const contentOf = ({ sequence, textHash, hash, ...content }: LogLine) => content
-const checkpointOf = async (lines: LogLine[]) => signCheckpoint(await keys, publicUrl, headOf(lines), now)
+const checkpointOf = (lines: LogLine[]) => checkpointOver(headOf(lines))
+const keyOf = async (keys = testLogKeys()) =>
+  (await publishedKeys(keys, originOf(publicUrl, 1))).map(({ verifierKey }) => verifierKey).join(',')
 const broken = (sequence: number, reason: string) => refusal(`event ${sequence} does not fit: ${reason}`)
 const wrongHash = 'its hash is not that of its content'
 
@@ -180,17 +181,20 @@ describe('log verify of an export, offline', () => {
     const cli = log(t)
     const lines = cli.lines()
     const checkpoints = await Promise.all(lines.map((_, index) => checkpointOf(lines.slice(0, index + 1))))
-    const [first = '', second = '', third, ...others] = checkpoints
-    cli.write('first.txt', `${first}\n`)
-    cli.write('answer.json', JSON.stringify({ checkpoint: second }))
-    const ofLog = JSON.stringify({ level: 30, event: 'checkpoint', checkpoint: third, msg: 'checkpoint' })
-    cli.write('more.txt', `${ofLog}\n\n${others.join('\n')}\n`)
-    cli.write('jwks.json', JSON.stringify((await keys).jwks))
-    const given = '--checkpoint first.txt --checkpoint answer.json,more.txt'
+    const [first = '', second = '', ...others] = checkpoints
+    cli.write('first.txt', first)
+    cli.write('second.txt', second)
+    const logged = others.map((checkpoint) => JSON.stringify({ level: 30, event: 'checkpoint', checkpoint }))
+    cli.write('service.log', `${logged.join('\n\n')}\n`)
+    const given = '--checkpoint first.txt --checkpoint second.txt,service.log'
     const { root } = headOf(lines)
     const stdout = `The log is whole: 5 events, with the root ${root}.\nIt agrees with all 5 checkpoints.\n`
-    assert.deepEqual(await offline(cli, `${given} --jwks jwks.json`), { status: 0, stdout, stderr: '' })
-    const stderr = 'The signatures of the checkpoints were not checked (--jwks FILE).\n'
+    assert.deepEqual(await offline(cli, `${given} --log-key ${await keyOf()}`), {
+      status: 0,
+      stdout,
+      stderr: '',
+    })
+    const stderr = 'The signatures of the checkpoints were not checked (--log-key KEY).\n'
     assert.deepEqual(await offline(cli, given), { status: 0, stdout, stderr })
     const { stdout: json } = await offline(cli, `${given} --json`)
     assert.deepEqual(JSON.parse(json), {
@@ -205,20 +209,19 @@ describe('log verify of an export, offline', () => {
     })
   })
 
-  it('accepts keys from several files, and one key under two algorithms', async (t) => {
+  it('accepts several keys, and refuses a checkpoint that none of them signed', async (t) => {
     const cli = log(t)
-    const [older, newer] = [await keys, await makeSigningKeys('PS256')]
+    const [older, newer] = [testLogKeys(), loadLogKeys([])]
     const head = headOf(cli.lines().slice(0, 1))
-    const signed = [older, newer].map((key) => signCheckpoint(key, publicUrl, head, now))
-    cli.write('kept.txt', `${(await Promise.all(signed)).join('\n')}\n`)
-    cli.write('june.json', JSON.stringify(older.jwks))
-    cli.write('july.json', JSON.stringify({ keys: [...older.jwks.keys, ...newer.jwks.keys] }))
-    const asRs256 = newer.jwks.keys.map((key) => ({ ...key, alg: 'RS256' }))
-    cli.write('august.json', JSON.stringify({ keys: asRs256 }))
-    const given = '--checkpoint kept.txt --jwks august.json,june.json'
-    assert.match((await offline(cli, given)).stderr, /^countersign: kept.txt:2 is not a checkpoint/)
-    const { stdout } = await offline(cli, `${given} --jwks july.json --json`)
-    assert.partialDeepStrictEqual(JSON.parse(stdout), { checkpoints: 2, signatures: 'checked' })
+    cli.write('june.txt', await checkpointOver(head, older))
+    cli.write('july.txt', await checkpointOver(head, newer))
+    cli.write('both.txt', await checkpointOver(head, [...older, ...newer]))
+    const given = '--checkpoint june.txt,july.txt,both.txt'
+    const refused = 'july.txt is not a checkpoint of this log: none of the keys signed it'
+    assert.deepEqual(await offline(cli, `${given} --log-key ${await keyOf(older)}`), refusal(refused))
+    const keys = await keyOf([...older, ...newer])
+    const { stdout } = await offline(cli, `${given} --log-key ${keys} --json`)
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { checkpoints: 3, signatures: 'checked' })
   })
 
   it('names events dated before their predecessor', async (t) => {
@@ -243,10 +246,8 @@ describe('log verify of an export, offline', () => {
   it('notices a history that was rewritten with access to database and key', async (t) => {
     const cli = log(t)
     const lines = cli.lines()
-    cli.write(
-      'kept.txt',
-      `${await checkpointOf(lines.slice(0, 1))}\n${await checkpointOf(lines.slice(0, 3))}\n`,
-    )
+    cli.write('first.txt', await checkpointOf(lines.slice(0, 1)))
+    cli.write('kept.txt', await checkpointOf(lines.slice(0, 3)))
     cli.write('last.txt', await checkpointOf(lines.slice(0, 2)))
     const contents = lines.map(contentOf)
     const rewritten = makeLog(
@@ -254,11 +255,11 @@ describe('log verify of an export, offline', () => {
     )
     cli.write('log.jsonl', exportOf(rewritten))
     assert.deepEqual(
-      await offline(cli, '--checkpoint kept.txt'),
-      refusal('kept.txt:2 disagrees: one of the events 2 to 3 was rewritten'),
+      await offline(cli, '--checkpoint first.txt,kept.txt'),
+      refusal('kept.txt disagrees: one of the events 2 to 3 was rewritten'),
     )
     assert.deepEqual(
-      await offline(cli, '--checkpoint kept.txt,last.txt'),
+      await offline(cli, '--checkpoint first.txt,kept.txt,last.txt'),
       refusal('last.txt disagrees: event 2 was rewritten'),
     )
   })
@@ -286,19 +287,25 @@ describe('log verify of an export, offline', () => {
     )
   })
 
-  it('refuses a checkpoint by another key, another kind of statement, and a file without a checkpoint', async (t) => {
+  it('refuses a checkpoint of another log, an altered one, and a file without one', async (t) => {
     const cli = log(t)
-    cli.write('kept.txt', await checkpointOf(cli.lines()))
+    const kept = await checkpointOf(cli.lines())
+    cli.write('kept.txt', kept)
+    cli.write('altered.txt', kept.replace('\n5\n', '\n4\n'))
     cli.write('none.txt', 'x.y.z')
     cli.write('empty.txt', '\n')
-    cli.write('other.json', JSON.stringify((await makeSigningKeys()).jwks))
+    const [other] = await publishedKeys(testLogKeys(), 'other.example/log')
     const told = async (options: string) => (await offline(cli, options)).stderr
     for (const [options, reason] of [
-      ['--checkpoint kept.txt --jwks other.json', /^countersign: kept.txt is not a checkpoint of this/],
-      ['--checkpoint none.txt', /^countersign: none.txt is not a checkpoint of this service: /],
-      ['--checkpoint log.jsonl', /^countersign: log.jsonl:1 is not a checkpoint of this service: /],
+      [
+        `--checkpoint kept.txt --log-key ${other?.verifierKey}`,
+        /^countersign: kept.txt is .*: no key is of orders/,
+      ],
+      [`--checkpoint altered.txt --log-key ${await keyOf()}`, /: none of the keys signed it\n$/],
+      ['--checkpoint none.txt', /^countersign: none.txt is not a checkpoint of this log: a note must/],
+      ['--checkpoint log.jsonl', /^countersign: log.jsonl:1 is not a checkpoint of this log: /],
       ['--checkpoint empty.txt', /^countersign: empty.txt has no checkpoint\n$/],
-      ['--checkpoint kept.txt --jwks kept.txt', /^countersign: kept.txt is not a JWK Set/],
+      ['--checkpoint kept.txt --log-key x+1+z', /^countersign: --log-key x\+1\+z: the key must be base64/],
       ['--checkpoint missing.txt', /^countersign: missing.txt: no such file or directory/],
     ] as const) {
       assert.match(await told(options), reason)
@@ -345,34 +352,32 @@ describe('log export', () => {
 })
 
 describe('log checkpoint', () => {
-  it('is signed with the service’s key, and covers what commands have done', async (t) => {
+  it('is signed with the key of the log, and covers what commands have done', async (t) => {
     const cli = log(t)
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-    cli.write('key.pem', privateKey.export({ format: 'pem', type: 'pkcs8' }))
     await cli.run('client add billing')
     const env = {
       DATABASE_URL: `file:${cli.databaseFile}`,
       PUBLIC_URL: publicUrl,
-      SIGNING_KEY_FILES: 'key.pem',
+      ...keyFiles(),
       ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
     }
     const { status, stdout, stderr } = await cli.run('log checkpoint', '', env)
     assert.deepEqual([status, stderr], [0, ''])
-    const { iat, root, ...claims } = decode(parts(stdout.trim())[1])
-    assert.deepEqual(claims, { iss: publicUrl, size: events + 1 })
+    assert.match(stdout, new RegExp(`^orders.example.com/log\\n${events + 1}\\n`))
     cli.write('kept.txt', stdout)
-    assert.equal((await cli.run('log verify --checkpoint kept.txt')).status, 0)
+    const verified = await cli.run(`log verify --checkpoint kept.txt --log-key ${await keyOf()}`)
+    assert.deepEqual([verified.status, verified.stderr], [0, ''])
     const { stdout: json } = await cli.run('log checkpoint --json', '', env)
-    assert.partialDeepStrictEqual(JSON.parse(json), { size: events + 1, root })
+    assert.partialDeepStrictEqual(JSON.parse(json), { size: events + 1, era: 1, checkpoint: stdout })
   })
 
   it('is refused if the service could not start, or if its key lasts for one run only', async (t) => {
     const cli = log(t)
     const { status, stderr } = await cli.run('log checkpoint')
     assert.equal(status, 1)
-    assert.match(stderr, /SIGNING_KEY_FILES: required/)
+    assert.match(stderr, /LOG_KEY_FILES: required/)
     const development = await cli.run('log checkpoint --dev')
-    assert.deepEqual(development, refusal('SIGNING_KEY_FILES: a checkpoint is signed with the service’s key'))
+    assert.deepEqual(development, refusal('LOG_KEY_FILES: a checkpoint is signed with the key of the log'))
   })
 })
 

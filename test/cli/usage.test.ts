@@ -110,8 +110,9 @@ describe('a failure', () => {
     const { status, stdout, stderr } = await commandLine(t).run('serve', '', { PORT: 'x' })
     assert.deepEqual([status, stdout], [1, ''])
     const lines = stderr.split('\n').map((line) => line.slice(0, line.indexOf(':')))
-    const settings = ['PORT', 'PUBLIC_URL', 'SIGNING_KEY_FILES', 'ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE']
-    assert.deepEqual(lines.slice(0, 5), [
+    const keys = ['SIGNING_KEY_FILES', 'LOG_KEY_FILES', 'ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE']
+    const settings = ['PORT', 'PUBLIC_URL', ...keys]
+    assert.deepEqual(lines.slice(0, 6), [
       'Countersign cannot start',
       ...settings.map((name) => `  - ${name}`),
     ])

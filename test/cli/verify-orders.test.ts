@@ -5,16 +5,14 @@ import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, it } from 'node:test'
 import { sql } from '#kysely'
 import { newWords } from '../../server/audit/audit.ts'
-import { signCheckpoint } from '../../server/audit/statements.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { exportOrders } from '../../server/orders/export/export.ts'
 import type { TransitionName } from '../../server/orders/order.ts'
 import { newActor } from '../support/accounts.ts'
 import { createTestDatabase, type TestDatabase, withRawDatabase } from '../support/database.ts'
-import { makeSigningKeys, seal } from '../support/log.ts'
+import { checkpointOver, seal } from '../support/log.ts'
 import { orderIdAt, stamp } from '../support/orders.ts'
-import { publicUrl } from '../support/service.ts'
 import { commandLine, refusal } from './command-line.ts'
 
 const start = Date.UTC(2026, 10, 22)
@@ -83,7 +81,7 @@ async function keepOrders(): Promise<void> {
 
 async function keepCheckpoint(): Promise<void> {
   const head = await db.read.selectFrom('log_head').select(['size', 'root']).executeTakeFirstOrThrow()
-  writeFileSync(file('kept.txt'), await signCheckpoint(await makeSigningKeys(), publicUrl, head, start))
+  writeFileSync(file('kept.txt'), await checkpointOver(head))
 }
 
 describe('log verify, comparing the orders of the database with their events,', () => {
@@ -166,7 +164,7 @@ describe('log verify, comparing a file of orders with an export of the log,', ()
     const missing = `order ${orderIdAt(start, 9)} is missing: event 10 (created) is about it`
     assert.deepEqual(await verify('--orders orders.jsonl'), refusal(missing))
     const hint = (orders: number) =>
-      `The signatures of the checkpoints were not checked (--jwks FILE).\nOrders that changed after the newest checkpoint, which the file does not show: ${orders}.\n`
+      `The signatures of the checkpoints were not checked (--log-key KEY).\nOrders that changed after the newest checkpoint, which the file does not show: ${orders}.\n`
     const created = await offline()
     assert.deepEqual([created.status, created.stderr], [0, hint(1)])
     await change('reject', fourth)

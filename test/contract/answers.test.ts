@@ -101,9 +101,10 @@ describe('the live description knows every answer', () => {
   })
 
   it('about the log', async () => {
-    for (const path of ['/v1/log', '/v1/log/checkpoint']) {
+    for (const path of ['/v1/log', '/v1/log/checkpoint', '/v1/log/proof', '/v1/log/key']) {
       await bearer.get(path, { accept: 'application/jsonl' })
     }
+    await bearer.get('/v1/log/proof?sequence=1&size=2')
   })
 
   it('about the approval policy', async () => {

@@ -9,7 +9,7 @@ import { testService } from '../support/service.ts'
 const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
   ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt prepareDecisions'.split(' '),
-  ...'getApprovalPolicy setApprovalPolicy checkApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(
+  ...'getApprovalPolicy setApprovalPolicy checkApprovalPolicy listLog getLogCheckpoint getLogKeys getLogProof streamOrderEvents'.split(
     ' ',
   ),
   ...'loginSession refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(

@@ -16,6 +16,7 @@ const key = Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')
 const required = {
   PUBLIC_URL: 'https://orders.example.com',
   SIGNING_KEY_FILES: '/keys/a.pem, /keys/b.pem',
+  LOG_KEY_FILES: '/keys/log.pem',
   ANTIFORGERY_KEY: key,
 }
 
@@ -51,6 +52,7 @@ describe('the configuration', () => {
       port: 8080,
       publicUrl: 'https://orders.example.com',
       signingKeyFiles: ['/keys/a.pem', '/keys/b.pem'],
+      logKeyFiles: ['/keys/log.pem'],
       accessTokenTtlSeconds: 900,
       serviceTokenTtlSeconds: 3600,
       refreshTokenIdleTtlSeconds: 1_209_600,
@@ -92,6 +94,7 @@ describe('the configuration', () => {
     assert.deepEqual(namesOf(faultsOf({}, production)), [
       'PUBLIC_URL',
       'SIGNING_KEY_FILES',
+      'LOG_KEY_FILES',
       'ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE',
     ])
     for (const name of Object.keys(required)) {
@@ -109,6 +112,7 @@ describe('the configuration', () => {
       PORT: '65536',
       PUBLIC_URL: 'http://orders.example.com',
       SIGNING_KEY_FILES: '/keys/a.pem',
+      LOG_KEY_FILES: '/keys/log.pem',
       ANTIFORGERY_KEY: 'c2hvcnQ=',
       ACCESS_TOKEN_TTL_SECONDS: '0',
       PERMISSION_CACHE_TTL_SECONDS: '301',
@@ -123,7 +127,7 @@ describe('the configuration', () => {
       METRICS_PORT: '0',
       SIGNING_ALGORITHM: 'HS256',
     }
-    const { SIGNING_KEY_FILES: _, ...faulty } = wrong
+    const { SIGNING_KEY_FILES: _, LOG_KEY_FILES: __, ...faulty } = wrong
     assert.deepEqual(namesOf(faultsOf(wrong, production)).sort(), Object.keys(faulty).sort())
   })
 
@@ -133,6 +137,7 @@ describe('the configuration', () => {
     writeFileSync(file, secret)
     const env = {
       PUBLIC_URL: `https://user:${secret}@orders.example.com`,
+      LOG_KEY_FILES: '/keys/log.pem',
       ANTIFORGERY_KEY: secret,
       ANTIFORGERY_KEY_FILE: file,
       CORS_ORIGINS: `https://user:${encodeURIComponent(secret)}@a.example`,

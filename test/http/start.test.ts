@@ -64,17 +64,20 @@ describe('a key or database file that every account of the machine may read', ()
   it('is named in the log, and other files are not', { skip: process.platform === 'win32' }, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-start-'))
     t.after(() => rm(folder, { recursive: true }))
-    const files = ['SIGNING_KEY_FILES', 'ANTIFORGERY_KEY_FILE', 'DATABASE_URL']
-    const [signing = '', antiforgery = '', database = ''] = files.map((name) => join(folder, name))
+    const files = ['SIGNING_KEY_FILES', 'LOG_KEY_FILES', 'ANTIFORGERY_KEY_FILE', 'DATABASE_URL']
+    const [signing = '', logKey = '', antiforgery = '', database = ''] = files.map((name) =>
+      join(folder, name),
+    )
     const env = {
       PUBLIC_URL: 'https://orders.example.com',
       SIGNING_KEY_FILES: signing,
+      LOG_KEY_FILES: logKey,
       ANTIFORGERY_KEY_FILE: antiforgery,
       DATABASE_URL: `file:${database}`,
     }
     /** The warnings of a start that soon fails, because the signing key is invalid. */
     async function warnings(mode: number): Promise<string[]> {
-      for (const file of [signing, antiforgery, database]) {
+      for (const file of [signing, logKey, antiforgery, database]) {
         await writeFile(file, Buffer.alloc(32).toString('base64'))
         await chmod(file, mode)
       }

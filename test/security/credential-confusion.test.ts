@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { signCheckpoint, signReceipt } from '../../server/audit/statements.ts'
+import { originOf, signCheckpoint } from '../../server/audit/checkpoint.ts'
+import { signReceipt } from '../../server/audit/statements.ts'
 import { sha256 } from '../../server/ids.ts'
 import { newClient, newUser, serviceToken, tokenPair } from '../support/accounts.ts'
 import { decode } from '../support/forge.ts'
@@ -63,7 +64,9 @@ describe('a credential in the place of another', () => {
       'an antiforgery token': await browser.fetchAntiforgeryToken(),
       'an antiforgery token of nobody': beforeLogin,
       'an antiforgery cookie': binding,
-      'a checkpoint of the log': await signCheckpoint(service.keys, publicUrl, head, service.now()),
+      'a checkpoint of the log': JSON.stringify(
+        await signCheckpoint(service.logKeys, originOf(publicUrl, 1), head),
+      ),
       'the receipt of an order': await signReceipt(service.keys, publicUrl, receipt, service.now()),
       'a client secret': client.clientSecret,
       'a password': user.password,

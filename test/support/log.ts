@@ -1,12 +1,14 @@
-import { createHash, generateKeyPairSync } from 'node:crypto'
+import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { eventRow } from '../../server/audit/audit.ts'
+import { type LogKeys, originOf, signCheckpoint } from '../../server/audit/checkpoint.ts'
 import type { LogLine } from '../../server/audit/leaf.ts'
 import type { Head } from '../../server/audit/tree.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/credentials/tokens/keys.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId, newSalt } from '../../server/ids.ts'
 import { withRawDatabase } from './database.ts'
-import type { Service } from './service.ts'
+import { publicUrl, type Service } from './service.ts'
+import { keyPems } from './signing-key.ts'
 
 /** The members of a log line that do not follow from others. */
 export type LogContent = Omit<LogLine, 'sequence' | 'textHash' | 'hash'>
@@ -69,6 +71,12 @@ export const exportOf = (lines: LogLine[]) =>
 export async function* inPortions(bytes: Buffer, length = 65_536): AsyncGenerator<Buffer> {
   for (let begin = 0; begin < bytes.length; begin += length) yield bytes.subarray(begin, begin + length)
 }
+
+/** A checkpoint of the first era, by the keys of the tests unless others are given. */
+export const checkpointOver = (head: Head, keys: LogKeys = testLogKeys()) =>
+  signCheckpoint(keys, originOf(publicUrl, 1), head)
+
+export const testLogKeys = (): LogKeys => [createPrivateKey(keyPems().log)]
 
 export const makeSigningKeys = (algorithm: SigningKeys['algorithm'] = 'RS256'): Promise<SigningKeys> =>
   signingKeysOf([generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey], algorithm)

@@ -9,7 +9,7 @@ import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { type RunningServer, startServer } from './process.ts'
 import { setUp } from './service.ts'
-import { signingKeyFile } from './signing-key.ts'
+import { keyFiles } from './signing-key.ts'
 
 const password = 'quiet harbour lanterns at dusk'
 
@@ -43,7 +43,7 @@ export async function newProduction(options: ProductionOptions = {}): Promise<Pr
     HOST: '127.0.0.1',
     PUBLIC_URL: 'https://orders.example.com',
     DATABASE_URL: databaseUrl,
-    SIGNING_KEY_FILES: signingKeyFile(),
+    ...keyFiles(),
     ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
     RATE_LIMIT_FACTOR: '0',
     NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-test-compile-cache'),

@@ -1,6 +1,7 @@
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { after, before } from 'node:test'
 import { buildApp } from '../../server/app.ts'
+import { type LogKeys, loadLogKeys } from '../../server/audit/checkpoint.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/credentials/tokens/keys.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
@@ -15,7 +16,7 @@ import { assertDiscreet, noteSecret, watchServer } from './discretion.ts'
 import { createServedDatabase } from './documented-roles.ts'
 
 import { startServer } from './process.ts'
-import { signingKeyFile, signingKeyPem } from './signing-key.ts'
+import { keyFiles, keyPems } from './signing-key.ts'
 import { TestClock } from './test-clock.ts'
 
 export const publicUrl = 'https://orders.example.com'
@@ -54,6 +55,7 @@ export interface Service {
   baseUrl: string
   databaseUrl: string
   keys: SigningKeys
+  logKeys: LogKeys
   antiforgeryKey: Buffer
   /** Every log line so far, parsed, including those of every request that has been answered. */
   log(): Promise<Record<string, unknown>[]>
@@ -137,7 +139,7 @@ async function startInside(options: ServiceOptions): Promise<InsideService> {
   const { instanceOf } = options
   const prepared = instanceOf ? undefined : await prepare(options)
   const base = { ...((instanceOf ?? prepared) as Base), ...(options.keys ? { keys: options.keys } : {}) }
-  const { config, now, keys, antiforgeryKey } = base
+  const { config, now, keys, logKeys, antiforgeryKey } = base
   const db = instanceOf?.db ?? (await openSeeded(config, options))
   const logLines: Record<string, unknown>[] = []
   let logged = ''
@@ -151,7 +153,7 @@ async function startInside(options: ServiceOptions): Promise<InsideService> {
     },
   )
   const readiness: Readiness = { phase: 'serving' }
-  const app = await buildApp({ config, db, clock: now, log, keys, antiforgeryKey, readiness })
+  const app = await buildApp({ config, db, clock: now, log, keys, logKeys, antiforgeryKey, readiness })
   watchServer(app.server)
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
   return {
@@ -198,7 +200,10 @@ async function startShipped(options: ServiceOptions): Promise<Service> {
   }
 }
 
-type Base = Pick<Service, 'config' | 'databaseUrl' | 'keys' | 'antiforgeryKey' | 'now' | 'advance'>
+type Base = Pick<
+  Service,
+  'config' | 'databaseUrl' | 'keys' | 'logKeys' | 'antiforgeryKey' | 'now' | 'advance'
+>
 
 async function prepare({ env: given, development = false, clockRuns = false }: ServiceOptions) {
   const { databaseUrl, appUrl, drop } = await createServedDatabase()
@@ -212,7 +217,7 @@ async function prepare({ env: given, development = false, clockRuns = false }: S
     PUBLIC_URL: publicUrl,
     DATABASE_URL: appUrl,
     ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
-    SIGNING_KEY_FILES: signingKeyFile(),
+    ...keyFiles(),
     RATE_LIMIT_FACTOR: '0',
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'trace',
@@ -226,7 +231,8 @@ async function prepare({ env: given, development = false, clockRuns = false }: S
     env: { ...env, ...clock.env },
     config,
     databaseUrl,
-    keys: await signingKeysOf([createPrivateKey(signingKeyPem())], config.signingAlgorithm),
+    keys: await signingKeysOf([createPrivateKey(keyPems().signing)], config.signingAlgorithm),
+    logKeys: loadLogKeys(config.logKeyFiles),
     antiforgeryKey,
     now: clock.now,
     advance: clock.advance,
@@ -249,13 +255,17 @@ function preparedSeed(): Promise<SeedDemoInput> {
   return sharedSeed
 }
 
-function withCallers({ config, databaseUrl, keys, antiforgeryKey, now, advance }: Base, baseUrl: string) {
+function withCallers(
+  { config, databaseUrl, keys, logKeys, antiforgeryKey, now, advance }: Base,
+  baseUrl: string,
+) {
   const client = () => new Client(baseUrl)
   return {
     config,
     baseUrl,
     databaseUrl,
     keys,
+    logKeys,
     antiforgeryKey,
     now,
     advance,

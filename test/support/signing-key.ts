@@ -3,25 +3,34 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-let pem: string | undefined
-let file: string | undefined
+/** The keys of every service that a test process starts: few tests are about keys. */
+let pems: { signing: string; log: string } | undefined
+let folder: string | undefined
 
-/** The signing key of every service that a test process starts: few tests are about keys. */
-export function signingKeyPem(): string {
-  pem ??= generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  }).privateKey
-  return pem
+const inPem = {
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+} as const
+
+export function keyPems(): { signing: string; log: string } {
+  pems ??= {
+    signing: generateKeyPairSync('rsa', { modulusLength: 2048, ...inPem }).privateKey,
+    log: generateKeyPairSync('ed25519', inPem).privateKey,
+  }
+  return pems
 }
 
-/** The key in a file, which is removed when the process ends. */
-export function signingKeyFile(): string {
-  if (file !== undefined) return file
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-keys-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  file = join(folder, 'signing.pem')
-  writeFileSync(file, signingKeyPem(), { mode: 0o600 })
-  return file
+/** The settings that name them in files, which are removed when the process ends. */
+export function keyFiles(): { SIGNING_KEY_FILES: string; LOG_KEY_FILES: string } {
+  folder ??= writeKeys()
+  return { SIGNING_KEY_FILES: join(folder, 'signing.pem'), LOG_KEY_FILES: join(folder, 'log.pem') }
+}
+
+function writeKeys(): string {
+  const created = mkdtempSync(join(tmpdir(), 'countersign-keys-'))
+  process.once('exit', () => rmSync(created, { recursive: true, force: true }))
+  for (const [name, pem] of Object.entries(keyPems())) {
+    writeFileSync(join(created, `${name}.pem`), pem, { mode: 0o600 })
+  }
+  return created
 }

@@ -37,17 +37,17 @@ export const logCommands: Record<string, CommandSpec> = {
       checkpoint: {
         value: 'FILE',
         list: true,
-        description: 'kept checkpoints: each line a JWS, or JSON of the service or its log; repeatable',
+        description: 'a kept checkpoint, or lines of the service’s log that have one; repeatable',
       },
       orders: {
         value: 'FILE',
         description:
           'orders in JSON Lines to compare with their events; without --export, those of the database',
       },
-      jwks: {
-        value: 'FILE',
+      'log-key': {
+        value: 'KEY',
         list: true,
-        description: 'key sets (/.well-known/jwks.json) that signed the checkpoints; repeatable',
+        description: 'a key that signed the checkpoints (`verifierKey` of /v1/log/key); repeatable',
       },
     },
     notes: [
@@ -57,7 +57,7 @@ export const logCommands: Record<string, CommandSpec> = {
     ],
     examples: [
       'log verify',
-      'log verify --export log.jsonl --orders orders.jsonl --checkpoint june.txt,july.txt --jwks jwks.json',
+      'log verify --export log.jsonl --checkpoint june.txt,july.txt --log-key orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0',
     ],
     load: async () => (await import('../verify-log.ts')).runVerifyLog,
   },
@@ -75,7 +75,7 @@ export const logCommands: Record<string, CommandSpec> = {
     changesNothing: true,
     summary: 'print a signed statement of how far the log goes',
     notes: [
-      'It needs the settings SIGNING_KEY_FILES and PUBLIC_URL of the service. Keep what it prints out of reach of' +
+      'It needs the settings LOG_KEY_FILES and PUBLIC_URL of the service. Keep what it prints out of reach of' +
         ' those who operate the service.',
     ],
     examples: ['log checkpoint', 'log checkpoint | mail -s checkpoint auditor@example.org'],

@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
@@ -6,7 +7,7 @@ import { useAction } from '../ui/action.ts'
 import { EndNote } from '../ui/failure.tsx'
 import { CheckIcon, DownloadIcon } from '../ui/icons.tsx'
 import { ModalDialog } from '../ui/modal.tsx'
-import { eventsInWords, exportLog, logExport, saveCheckpoint } from './queries.ts'
+import { eventsInWords, exportLog, logExport, logKeysQuery, saveCheckpoint } from './queries.ts'
 
 /** A button, and behind it the files with which anyone can check the log without the service. */
 export function Proof() {
@@ -23,17 +24,10 @@ export function Proof() {
           <Link to="/auditing">What this proves, and how</Link>
         </p>
         <Checkpoint />
-        <p>To check, also save the log and the keys that signed the checkpoint:</p>
+        <p>To check, also save the log:</p>
         <Whole />
-        <div className="row">
-          <a className="button" href="/.well-known/jwks.json" download="jwks.json">
-            <DownloadIcon /> Save keys
-          </a>
-        </div>
         <p>Then run this in the folder of the program, on any machine:</p>
-        <code className="wrap">
-          node server/main.ts log verify --export log.jsonl --checkpoint checkpoint-….txt --jwks jwks.json
-        </code>
+        <Command />
         <div className="row dialog-actions">
           <Button className="button" slot="close">
             Close
@@ -41,6 +35,17 @@ export function Proof() {
         </div>
       </ModalDialog>
     </>
+  )
+}
+
+/** With the keys of this service: keep them with the checkpoints, because a key can be replaced. */
+function Command() {
+  const { data: keys = [] } = useQuery(logKeysQuery)
+  return (
+    <code className="wrap">
+      node server/main.ts log verify --export log.jsonl --checkpoint checkpoint-….txt
+      {keys.map((key) => ` --log-key ${key}`)}
+    </code>
   )
 }
 

@@ -1,5 +1,4 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { claimsOf } from '../../../client/src/receipt.ts'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
 import { saveFile } from '../api/files.ts'
@@ -44,10 +43,20 @@ export function exportLog(): Promise<boolean> {
  * covers.
  */
 export async function saveCheckpoint(): Promise<{ name: string; size: number }> {
-  const { checkpoint } = await answerOf(client.GET('/v1/log/checkpoint'))
+  const answer = await client.export('/v1/log/checkpoint', 'text/plain')
+  const checkpoint = await answer.text()
   // Its signature is not checked here: people who rely on it check it themselves.
-  const { size } = claimsOf(checkpoint) as { size: number }
+  const size = Number(checkpoint.split('\n')[1])
   const name = `checkpoint-${size}.txt`
-  saveFile(new Blob([`${checkpoint}\n`], { type: 'text/plain' }), name)
+  saveFile(new Blob([checkpoint], { type: 'text/plain' }), name)
   return { name, size }
 }
+
+/** The keys that sign checkpoints, as `log verify` takes them. */
+export const logKeysQuery = queryOptions({
+  queryKey: ['log-keys'],
+  queryFn: async () => {
+    const { keys } = await answerOf(client.GET('/v1/log/key'))
+    return keys.map(({ verifierKey }) => verifierKey)
+  },
+})

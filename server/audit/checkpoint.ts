@@ -1,0 +1,56 @@
+/** A checkpoint is a signed note (c2sp.org/tlog-checkpoint) of how many events the log has, and its root. */
+import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { bytesOf } from '../../client/src/bytes.ts'
+import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../client/src/note.ts'
+import { readPrivateKeys } from '../private-keys.ts'
+import type { Head } from './tree.ts'
+
+/** Ed25519. Each signs, so that a key can be replaced while others still rely on it. */
+export type LogKeys = readonly KeyObject[]
+
+/** A key as others verify with it. */
+interface PublishedKey {
+  /** As in signed-note: name, id and key. */
+  verifierKey: string
+  /** RFC 8037. */
+  jwk: { kty: string; crv: string; x: string }
+}
+
+/** Reads the keys from PEM files, or makes one for this run. Throws `ConfigurationError`. */
+export function loadLogKeys(files: readonly string[]): LogKeys {
+  const keys = readPrivateKeys('LOG_KEY_FILES', files, 'ed25519')
+  return keys.length > 0 ? keys : [generateKeyPairSync('ed25519').privateKey]
+}
+
+/** The name of the log. After a restore it is another log, whose first events are the same. */
+export function originOf(publicUrl: string, era: number): string {
+  const log = `${new URL(publicUrl).host}/log`
+  return era === 1 ? log : `${log}/${era}`
+}
+
+/** The checkpoint with the signature of each key. */
+export async function signCheckpoint(keys: LogKeys, origin: string, { size, root }: Head): Promise<string> {
+  const text = spellCheckpoint({ origin, size, root: new Uint8Array(Buffer.from(root, 'hex')) })
+  const signatures = keys.map(async (key) => {
+    const { name, id } = await publicKeyOf(key, origin)
+    return { name, id, signature: new Uint8Array(sign(null, bytesOf(text), key)) }
+  })
+  return spellNote({ text, signatures: await Promise.all(signatures) })
+}
+
+export function publishedKeys(keys: LogKeys, origin: string): Promise<PublishedKey[]> {
+  return Promise.all(
+    keys.map(async (key) => ({
+      verifierKey: spellVerifierKey(await publicKeyOf(key, origin)),
+      jwk: { kty: 'OKP', crv: 'Ed25519', x: publicPartOf(key) },
+    })),
+  )
+}
+
+function publicKeyOf(key: KeyObject, origin: string) {
+  return verifierKey(origin, 'ed25519', new Uint8Array(Buffer.from(publicPartOf(key), 'base64url')))
+}
+
+function publicPartOf(key: KeyObject): string {
+  return String(createPublicKey(key).export({ format: 'jwk' }).x)
+}

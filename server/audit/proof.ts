@@ -1,0 +1,50 @@
+import { consistencyRanges, inclusionRanges } from '../../client/src/tree.ts'
+import type { Db } from '../db/tables.ts'
+import { Problem } from '../http/problems.ts'
+import { headOfLog, readTile } from './store.ts'
+import { rootOver } from './tree.ts'
+
+/** What to prove of the first `size` events: that one of them is there, or that they continue the first. */
+export interface ProofRequest {
+  sequence: number | undefined
+  from: number | undefined
+  size: number | undefined
+}
+
+/**
+ * The hashes in base64, from the bottom up. Sealed lines never change, so sealing meanwhile does no harm.
+ * Throws `validation-failed` for what cannot be proved.
+ */
+export async function proofOf(db: Db, { sequence, from, size }: ProofRequest): Promise<string[]> {
+  const refuse = (parameter: string, code: string, rule: string): never => {
+    throw new Problem('validation-failed', { errors: [{ parameter, code, detail: `${parameter} ${rule}` }] })
+  }
+  if (size === undefined) return refuse('size', 'required', 'is required.')
+  if (from !== undefined && sequence !== undefined) {
+    return refuse('from', 'conflict', 'cannot be used with sequence.')
+  }
+  const first = sequence ?? from ?? refuse('sequence', 'required', 'is required, or from.')
+  const head = await headOfLog(db)
+  if (size > head.size)
+    return refuse('size', 'maximum', `must be at most ${head.size}, the events of the log.`)
+  const name = from === undefined ? 'sequence' : 'from'
+  if (first > size) return refuse(name, 'maximum', `must be at most size, ${size}.`)
+  return hashesOver(
+    db,
+    from === undefined ? inclusionRanges(first - 1, size) : consistencyRanges(first, size),
+  )
+}
+
+/** The roots of these ranges. Each tile is read once. */
+export async function hashesOver(db: Db, ranges: ReturnType<typeof inclusionRanges>): Promise<string[]> {
+  const tiles = new Map<string, Promise<string[]>>()
+  const read = (level: number, number: number) => {
+    const place = `${level}/${number}`
+    const tile = tiles.get(place) ?? readTile(db, level, number)
+    tiles.set(place, tile)
+    return tile
+  }
+  const hashes: string[] = []
+  for (const range of ranges) hashes.push(await rootOver(range, read))
+  return hashes.map((hash) => Buffer.from(hash, 'hex').toString('base64'))
+}

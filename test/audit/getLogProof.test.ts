@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { rootFrom, rootsFrom } from '../../client/src/tree.ts'
+import { forAllAsync } from '../support/for-all.ts'
+import { addEvents, rootOfLines } from '../support/log.ts'
+import { setUp, testService } from '../support/service.ts'
+
+const join = (left: string, right: string) =>
+  createHash('sha256')
+    .update(Buffer.concat([Buffer.of(1), Buffer.from(left, 'hex'), Buffer.from(right, 'hex')]))
+    .digest('hex')
+const inHex = (hash: string) => Buffer.from(hash, 'base64').toString('hex')
+
+describe('getLogProof', () => {
+  const service = testService()
+  const admin = setUp(() => service.bearer('admin'))
+  let lines: { hash: string }[]
+  before(async () => {
+    await addEvents(service, 600, 0)
+    const { text } = await admin.get('/v1/log', { accept: 'application/jsonl' })
+    lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  })
+  const proof = async (query: string): Promise<string[]> => {
+    const { status, body } = await admin.get(`/v1/log/proof?${query}`)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body.hashes.map(inHex)
+  }
+  const rootAt = (size: number) => rootOfLines(lines.slice(0, size))
+
+  it('leads from an event to the root of any size', async () => {
+    await forAllAsync(40, fc.integer({ min: 1, max: 600 }), fc.nat(), async (size, any) => {
+      const index = any % size
+      const path = await proof(`sequence=${index + 1}&size=${size}`)
+      assert.equal(rootFrom(String(lines[index]?.hash), { index, size, path }, join), rootAt(size))
+    })
+  })
+
+  it('leads from the root of any size to that of any later one', async () => {
+    await forAllAsync(40, fc.integer({ min: 1, max: 600 }), fc.nat(), async (size, any) => {
+      const from = 1 + (any % size)
+      const path = await proof(`from=${from}&size=${size}`)
+      const roots = { from: rootAt(from), size: rootAt(size) }
+      assert.deepEqual(rootsFrom(roots.from, { from, size, path }, join), roots)
+    })
+  })
+
+  it('is refused for what cannot be proved, by the name of the parameter', async () => {
+    const beyond = lines.length + 1
+    for (const [query, parameter, code] of [
+      ['', 'size', 'required'],
+      ['size=3', 'sequence', 'required'],
+      ['sequence=1', 'size', 'required'],
+      ['sequence=1&from=1&size=3', 'from', 'conflict'],
+      ['sequence=4&size=3', 'sequence', 'maximum'],
+      ['from=4&size=3', 'from', 'maximum'],
+      [`sequence=1&size=${beyond}`, 'size', 'maximum'],
+      ['sequence=0&size=3', 'sequence', 'type'],
+      ['from=0&size=3', 'from', 'type'],
+      ['from=1e400&size=3', 'from', 'type'],
+      ['from=1.5&size=3', 'from', 'type'],
+      ['sequence=1&size=9999999999999999', 'size', 'type'],
+      ['sequence=__proto__&size=3', 'sequence', 'type'],
+    ] as const) {
+      const { status, body } = await admin.get(`/v1/log/proof?${query}`)
+      assert.equal(status, 400, query)
+      const [error] = body.errors
+      assert.deepEqual([error.parameter, error.code], [parameter, code], query)
+    }
+  })
+})
