@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
+import type { Page, Route } from 'playwright-core'
 import { verifyReceipt } from '../../client/src/receipt.ts'
-import { bearerOf, newUser } from '../support/accounts.ts'
+import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator } from '../support/browser/authenticator.ts'
 import { holdTime, nameCard } from '../support/browser/journeys.ts'
@@ -38,6 +39,23 @@ async function strictOrder(customer: string, total = 1250.5): Promise<string> {
 const statusOf = async (id: string) => (await storedOrder(service, id)).status
 const signatureOf = async (id: string) =>
   JSON.parse((await storedEvents(service.db.read, id)).at(-1)?.data ?? '').signature
+
+/** A review of two orders that a passkey has to sign. It no longer explains itself, and its time is held. */
+async function review(page: Page, user: TestUser, customer: string) {
+  const ids = [await strictOrder(`${customer} One`), await strictOrder(`${customer} Two`)]
+  const asks = JSON.stringify(`countersign.review-asks.${user.id}`)
+  await page.evaluate(`localStorage.setItem(${asks}, 'no')`)
+  const pass = await holdTime(page, service.now())
+  const press = async (key: string, place: string) => {
+    await page.getByText(place, { exact: true }).waitFor()
+    await button(page, /^Approve/).waitFor()
+    // The order has to be on the screen for a moment first.
+    await pass(250)
+    await page.keyboard.press(key)
+  }
+  await page.goto(`/orders/review?filter=${customer}&orderBy=createdAtUtc&order=Asc`)
+  return { ids, pass, press }
+}
 
 describe('an approval that must be signed', () => {
   it('from the passkey to the receipt: forty orders by one touch', async (t) => {
@@ -103,18 +121,7 @@ describe('an approval that must be signed', () => {
   it('in a review takes its key and a touch, before the time to undo begins', async (t) => {
     const { page, user } = await signer(t)
     await putPolicy(service, strict)
-    const ids = [await strictOrder('Dunlin One'), await strictOrder('Dunlin Two')]
-    const asks = JSON.stringify(`countersign.review-asks.${user.id}`)
-    await page.evaluate(`localStorage.setItem(${asks}, 'no')`)
-    const pass = await holdTime(page, service.now())
-    const press = async (key: string, place: string) => {
-      await page.getByText(place, { exact: true }).waitFor()
-      await button(page, /^Approve/).waitFor()
-      // The order has to be on the screen for a moment first.
-      await pass(250)
-      await page.keyboard.press(key)
-    }
-    await page.goto('/orders/review?filter=Dunlin&orderBy=createdAtUtc&order=Asc')
+    const { ids, pass, press } = await review(page, user, 'Dunlin')
     await press('a', '1 of 2')
     await page.getByText('2 of 2', { exact: true }).waitFor()
     await button(page, /^Undo/).first().waitFor()
@@ -156,4 +163,90 @@ describe('an approval that must be signed', () => {
     assert.equal(await button(person.page, /^Approve/).count(), 0)
     await putPolicy(service, firstPolicy)
   })
+})
+
+describe('a signature whose decision meets a lost network', () => {
+  const approvals = '**/v1/orders/*/approve'
+
+  /** At the question about a new order, in a browser that loses the answers to approvals. */
+  async function lostAnswers(t: TestContext, customer: string, reach: (route: Route) => Promise<unknown>) {
+    const { person, page, authenticator } = await signer(t)
+    await putPolicy(service, strict)
+    const id = await strictOrder(customer)
+    await page.goto(`/orders/${id}`)
+    await button(page, /^Approve/).click()
+    const signatures = new Set<string | undefined>()
+    person.expectFault(/ERR_FAILED .*\/approve\)/)
+    await page.route(approvals, async (route) => {
+      signatures.add(route.request().headers()['decision-signature'])
+      await reach(route)
+      await route.abort()
+    })
+    await inDialog(page, 'Approve').click()
+    await inDialog(page, 'Stop trying').waitFor()
+    return { person, page, authenticator, id, signatures }
+  }
+
+  it('is sent again without another touch', async (t) => {
+    const { page, authenticator, id, signatures } = await lostAnswers(t, 'Whimbrel', async () => undefined)
+    await inDialog(page, 'Stop trying').click()
+    await titled(page, 'There was no clear answer')
+    await authenticator.verifiesUser(false)
+    await inDialog(page, 'Try again').click()
+    await inDialog(page, 'Stop trying').waitFor()
+    assert.equal(await statusOf(id), 0)
+    await page.unroute(approvals)
+    await closed(page)
+    assert.equal(await statusOf(id), 1)
+    assert.equal(signatures.size, 1)
+  })
+
+  it('counts once if only the answer was lost, even after its statement has ended', async (t) => {
+    const { page, authenticator, id } = await lostAnswers(t, 'Godwit', (route) => route.fetch())
+    assert.equal(await statusOf(id), 1)
+    await authenticator.verifiesUser(false)
+    service.advance(301_000)
+    await page.unroute(approvals)
+    await closed(page)
+    await page.getByText('· signed with a passkey').waitFor()
+  })
+
+  it('is given once more, by another touch, after its statement has ended', async (t) => {
+    const { person, page, id } = await lostAnswers(t, 'Turnstone', async () => undefined)
+    service.advance(301_000)
+    person.expectFault(/ 400 .*\/approve\)/)
+    await page.unroute(approvals)
+    await titled(page, 'The order was not approved')
+    await checkAccessibility(page)
+    assert.equal(await statusOf(id), 0)
+    await inDialog(page, 'Try again').click()
+    await closed(page)
+    assert.equal(await statusOf(id), 1)
+  })
+
+  for (const [name, milliseconds, statuses] of [
+    ['waits in a review until the connection is back', 0, [1, 0]],
+    ['says in a review that it came too late', 301_000, [0, 0]],
+  ] as const) {
+    it(name, async (t) => {
+      const { person, page, user, authenticator } = await signer(t)
+      await putPolicy(service, strict)
+      const { ids, pass, press } = await review(page, user, milliseconds === 0 ? 'Dotterel' : 'Ruff')
+      await press('a', '1 of 2')
+      await button(page, /^Undo/).first().waitFor()
+      person.allowFault(/ERR_INTERNET_DISCONNECTED/)
+      await page.context().setOffline(true)
+      await authenticator.verifiesUser(false)
+      await pass(5_000)
+      await page.getByText('It will go out when you’re back online.').first().waitFor()
+      service.advance(milliseconds)
+      person.allowFault(/ 400 .*\/approve\)/)
+      await page.context().setOffline(false)
+      await page
+        .getByText(milliseconds === 0 ? 'One decision sent.' : 'Not approved: ')
+        .first()
+        .waitFor()
+      assert.deepEqual(await Promise.all(ids.map(statusOf)), statuses)
+    })
+  }
 })

@@ -199,6 +199,12 @@ describe('prepareDecisions never says that nothing happened if it cannot know', 
     const { summary } = await run(1, { failures: { 'order-0': failures } })
     assert.equal(summary, '1 no longer exists.')
   })
+
+  it('but says so once the service has looked at the signature', async () => {
+    const failures = [new NoAnswerError('no answer'), refusal('decision-signature-invalid', 400)]
+    const { summary } = await run(1, { failures: { 'order-0': failures } })
+    assert.equal(summary, '1 not approved: the signature no longer fits.')
+  })
 })
 
 describe('prepareDecisions when someone else is faster', () => {

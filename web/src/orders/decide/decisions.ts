@@ -153,9 +153,10 @@ export async function decideOne(
   }
   const { failure } = answer
   if (!isConflict(failure)) {
-    // The service looks for the order only when it does not know the key: then no earlier try has had an
-    // effect.
-    const isCertain = !request.mayHaveHappened || problemOf(failure, 'order-not-found')
+    // The service looks at the order and the signature only when it does not know the key: then no earlier
+    // try has had an effect.
+    const isCertain =
+      !request.mayHaveHappened || problemOf(failure, 'order-not-found', 'decision-signature-invalid')
     if (!isCertain) return { kind: 'unclear', failure }
     return answer.kind === 'stopped' ? { kind: 'waiting' } : { kind: 'refused', failure }
   }
