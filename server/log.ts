@@ -129,8 +129,8 @@ class StandardOutput implements LogOutput {
 }
 
 /** Writes JSON lines to standard output, or readable ones to a terminal. */
-export async function createLog(config: Config): Promise<Log> {
-  const options = { level: config.logLevel }
+export async function createLog({ logLevel: level }: Pick<Config, 'logLevel'>): Promise<Log> {
+  const options = { level }
   if (process.stdout.isTTY) {
     const { default: pretty } = await import('pino-pretty')
     return makeLog(options, pretty({ ignore: 'requestId', singleLine: true, translateTime: 'HH:MM:ss.l' }))

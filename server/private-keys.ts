@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ConfigurationError } from './config.ts'
 
@@ -42,4 +42,14 @@ function parsePrivateKey(pem: string, kind: Kind): KeyObject | string {
   const bits = key.asymmetricKeyDetails?.modulusLength ?? minimumModulusBits
   if (bits < minimumModulusBits) return `has ${bits} bits; at least ${minimumModulusBits} are needed`
   return key
+}
+
+/** The 32 bytes of the public key (RFC 8032 §5.1.5). */
+export function ed25519PublicKey(privateKey: KeyObject): Uint8Array<ArrayBuffer> {
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
+  return Uint8Array.from(Buffer.from(x, 'base64url'))
+}
+
+export function ed25519Sign(privateKey: KeyObject, message: Uint8Array): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(sign(null, message, privateKey))
 }

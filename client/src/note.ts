@@ -182,7 +182,8 @@ export function readProof(proof: string): Proof {
   if (proof.length > 2 * mostCharacters)
     throw new Error(`a proof must have at most ${2 * mostCharacters} characters`)
   const end = proof.indexOf('\n\n') + 1
-  const [version, ...lines] = linesOf('a proof', proof.slice(0, end))
+  if (end === 0) throw new Error('a proof must have an empty line before its checkpoint')
+  const [version, ...lines] = proof.slice(0, end - 1).split('\n')
   if (version !== 'c2sp.org/tlog-proof@v1') throw new Error('a proof must begin with c2sp.org/tlog-proof@v1')
   const extra = lines[0]?.startsWith('extra ') ? read('extra', lines.shift()?.slice(6) ?? '') : undefined
   const [index, ...path] = lines
@@ -207,13 +208,13 @@ function linesOf(what: string, text: string): string[] {
   return text.slice(0, -1).split('\n')
 }
 
-function readNumber(what: string, digits: string): number {
+export function readNumber(what: string, digits: string): number {
   const number = /^(?:0|[1-9]\d*)$/.test(digits) ? Number(digits) : Number.NaN
   if (Number.isSafeInteger(number)) return number
   throw new Error(`${what} must be a whole number below 2^53 without leading zeros`)
 }
 
-function readHash(what: string, base64: string): Bytes {
+export function readHash(what: string, base64: string): Bytes {
   const hash = read(what, base64)
   if (hash.length !== 32) throw new Error(`${what} must have 32 bytes`)
   return hash

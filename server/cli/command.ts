@@ -144,6 +144,13 @@ export function requiredArgument(invocation: Invocation, index: number, name: st
   return value
 }
 
+/** The value of an option. Throws `UsageError` naming the option if it is missing. */
+export function requiredText({ texts }: Invocation, name: string): string {
+  const text = texts[name]
+  if (text === undefined || text === '') throw new UsageError(`--${name} is missing`)
+  return text
+}
+
 /** ` (did you mean user list?)` for the nearest known name; empty when none is near. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const nearest = nearestOf(given, known)

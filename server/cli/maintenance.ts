@@ -7,7 +7,7 @@ import { migrateDatabase } from '../db/open.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { makeOrders, type People } from '../demo/orders.ts'
 import { countByStatus } from '../orders/tally.ts'
-import { type Invocation, type Outcome, requiredArgument } from './command.ts'
+import { type Invocation, type Outcome, requiredArgument, requiredText } from './command.ts'
 import { databaseOf, withDatabase, withDatabaseToRead } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { grouped, progressPrinter, table } from './output.ts'
@@ -34,8 +34,8 @@ export async function runBackup(invocation: Invocation): Promise<Outcome> {
 
 export async function runCopy(invocation: Invocation): Promise<Outcome> {
   const report = await copyDatabase({
-    from: requiredAddress(invocation, 'from'),
-    to: requiredAddress(invocation, 'to'),
+    from: requiredText(invocation, 'from'),
+    to: requiredText(invocation, 'to'),
     onProgress: progressPrinter(invocation.switches.has('json'), describeProgress),
   })
   return {
@@ -49,12 +49,6 @@ export async function runCopy(invocation: Invocation): Promise<Outcome> {
 
 function describeProgress({ phase, table: name, rows, of }: CopyProgress): string {
   return `${phase} ${name}: ${grouped(rows)} of ${grouped(of)} rows`
-}
-
-function requiredAddress(invocation: Invocation, name: 'from' | 'to'): string {
-  const address = invocation.texts[name]
-  if (address === undefined || address === '') throw new UsageError(`--${name} is missing`)
-  return address
 }
 
 function describeReport(report: CopyReport): string {
@@ -124,9 +118,8 @@ function wholeNumber(
   greatest: number,
   absent?: number,
 ): number {
-  const text = invocation.texts[name]
-  if (text === undefined && absent !== undefined) return absent
-  if (text === undefined) throw new UsageError(`--${name} is missing`)
+  if (invocation.texts[name] === undefined && absent !== undefined) return absent
+  const text = requiredText(invocation, name)
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (value >= 1 && value <= greatest) return value
   throw new UsageError(`--${name} takes a whole number from 1 to ${grouped(greatest)}`)

@@ -1,6 +1,5 @@
 // engine: none
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import {
@@ -14,11 +13,11 @@ import {
   spellNote,
   spellProof,
   spellVerifierKey,
-  verifierKey,
   verifyCosignature,
   verifyNote,
 } from '../../client/src/note.ts'
 import { forAll } from '../support/for-all.ts'
+import { cosignatureBy, newSigner, signatureBy } from '../support/signed-log.ts'
 
 /** The example of signed-note. */
 const example = {
@@ -70,24 +69,6 @@ sFodV/vSp5O8n9a8QpW6PRY97tfOSW5bsc2Xl/EQi08=
 
 const hash = Uint8Array.from({ length: 32 }, (_, index) => index)
 const base64 = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8='
-
-/** A key of this type, and what its owner signs with it. */
-async function newSigner(name: string, type: 'ed25519' | 'cosignature/v1') {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-  const raw = Uint8Array.from(Buffer.from(publicKey.export({ format: 'jwk' }).x ?? '', 'base64url'))
-  const key = await verifierKey(name, type, raw)
-  const signed = (message: Uint8Array) => Uint8Array.from(sign(null, message, privateKey))
-  const { id } = key
-  return {
-    key,
-    signs: (text: string) => ({ name, id, signature: signed(Buffer.from(text)) }),
-    cosigns: (text: string, seconds: number) => ({
-      name,
-      id,
-      signature: cosignature(seconds, signed(cosignedMessage(text, seconds))),
-    }),
-  }
-}
 
 describe('the key by which others verify', () => {
   it('is read from published texts and spelled as it was', async () => {
@@ -168,20 +149,24 @@ describe('a signed note', () => {
   })
 
   it('is not verified if another signature of the same key does not hold', async () => {
-    const { key, signs } = await newSigner('log.example', 'ed25519')
+    const log = await newSigner('log.example', 'ed25519')
+    const { key } = log
     const text = 'A text\n'
-    const [good, bad] = [signs(text), signs('Another text\n')]
+    const [good, bad] = [signatureBy(log, text), signatureBy(log, 'Another text\n')]
     assert.equal(await verifyNote({ text, signatures: [good] }, [key]), true)
     assert.equal(await verifyNote({ text, signatures: [good, good] }, [key]), true)
     assert.equal(await verifyNote({ text, signatures: [good, bad] }, [key]), false)
     assert.equal(await verifyNote({ text, signatures: [bad, good] }, [key]), false)
     assert.equal(await verifyNote({ text, signatures: [] }, [key]), false)
     const other = await newSigner('log.example', 'ed25519')
-    const both = { text, signatures: [good, other.signs(text)] }
+    const both = { text, signatures: [good, signatureBy(other, text)] }
     assert.equal(await verifyNote(both, [key, other.key]), true)
-    assert.equal(await verifyNote({ text, signatures: [other.signs(text)] }, [key, other.key]), true)
-    assert.equal(await verifyNote({ text, signatures: [good, other.signs('x\n')] }, [key, other.key]), false)
-    assert.equal(await verifyNote({ text, signatures: [good, other.signs('x\n')] }, [key]), true)
+    assert.equal(await verifyNote({ text, signatures: [signatureBy(other, text)] }, [key, other.key]), true)
+    assert.equal(
+      await verifyNote({ text, signatures: [good, signatureBy(other, 'x\n')] }, [key, other.key]),
+      false,
+    )
+    assert.equal(await verifyNote({ text, signatures: [good, signatureBy(other, 'x\n')] }, [key]), true)
     assert.equal(await verifyNote(both, []), false)
     assert.equal(await verifyNote({ text, signatures: [{ ...bad, id: '00000000' }, good] }, [key]), true)
     assert.equal(await verifyNote({ text, signatures: [{ ...good, name: 'other.example' }] }, [key]), false)
@@ -300,7 +285,9 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
   })
 
   it('has a time that is signed too', async () => {
-    const { key, cosigns } = await newSigner('witness.example', 'cosignature/v1')
+    const witness = await newSigner('witness.example', 'cosignature/v1')
+    const { key } = witness
+    const cosigns = (signed: string, seconds: number) => cosignatureBy(witness, signed, seconds)
     const text = `o\n1\n${base64}\n`
     const timeOf = (signatures: ReturnType<typeof cosigns>[]) => verifyCosignature({ text, signatures }, key)
     const made = cosigns(text, 1_800_000_000)
@@ -338,8 +325,8 @@ describe('a proof', () => {
   it('is refused in any other form', () => {
     const [head = ''] = proof.split('\n\n')
     const refused: [string, RegExp][] = [
-      ['', /a proof must end with a line feed/],
-      [head, /a proof must end with a line feed/],
+      ['', /a proof must have an empty line before its checkpoint/],
+      [head, /a proof must have an empty line before its checkpoint/],
       [proof.replace('@v1', '@v2'), /must begin with c2sp.org\/tlog-proof@v1/],
       [`\n${proof}`, /must begin with c2sp.org\/tlog-proof@v1/],
       [proof.replace('extra ', 'more '), /a proof must have an index/],

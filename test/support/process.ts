@@ -29,13 +29,19 @@ process.once('exit', () => {
 })
 
 /** A real `node server/main.ts serve` on a free port, with a new database file unless `env` names one. */
-export async function startServer(
+export function startServer(options: string[], env: Record<string, string> = {}): Promise<RunningServer> {
+  return startProgram('serve', options, env)
+}
+
+/** The same for any command that listens. */
+export async function startProgram(
+  command: string,
   options: string[],
   env: Record<string, string> = {},
 ): Promise<RunningServer> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-process-'))
   const databaseUrl = env.DATABASE_URL ?? `file:${join(folder, 'test.db')}`
-  const child = spawn(process.execPath, [main, 'serve', ...options], {
+  const child = spawn(process.execPath, [main, command, ...options], {
     cwd: folder,
     env: { ...process.env, PORT: '0', ...env, DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'pipe', 'pipe'],

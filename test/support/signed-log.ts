@@ -1,0 +1,94 @@
+import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { type Bytes, concat } from '../../client/src/bytes.ts'
+import {
+  cosignature,
+  cosignedMessage,
+  type Note,
+  spellCheckpoint,
+  type VerifierKey,
+  verifierKey,
+} from '../../client/src/note.ts'
+import { consistencyRanges, rootOf } from '../../client/src/tree.ts'
+import { ed25519PublicKey, ed25519Sign } from '../../server/private-keys.ts'
+import { spellRequest } from '../../server/witness/request.ts'
+
+/** A log or a witness: both sign notes. */
+export interface Signer {
+  key: VerifierKey
+  privateKey: KeyObject
+}
+
+export async function newSigner(name: string, type: VerifierKey['type']): Promise<Signer> {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return { key: await verifierKey(name, type, ed25519PublicKey(privateKey)), privateKey }
+}
+
+export function signatureBy({ key: { name, id }, privateKey }: Signer, text: string) {
+  return { name, id, signature: ed25519Sign(privateKey, Buffer.from(text)) }
+}
+
+export function cosignatureBy({ key: { name, id }, privateKey }: Signer, text: string, seconds: number) {
+  const signature = ed25519Sign(privateKey, cosignedMessage(text, seconds))
+  return { name, id, signature: cosignature(seconds, signature) }
+}
+
+function sha256(...parts: Bytes[]): Bytes {
+  return Uint8Array.from(
+    createHash('sha256')
+      .update(concat(...parts))
+      .digest(),
+  )
+}
+
+const join = (left: Bytes, right: Bytes) => sha256(Uint8Array.of(1), left, right)
+
+/** A log that signs whatever a test wants it to sign. */
+export class SignedLog {
+  readonly signer: Signer
+  readonly leaves: Bytes[] = []
+
+  static async named(origin: string, size = 0): Promise<SignedLog> {
+    return new SignedLog(await newSigner(origin, 'ed25519')).grow(size)
+  }
+
+  constructor(signer: Signer) {
+    this.signer = signer
+  }
+
+  get origin(): string {
+    return this.signer.key.name
+  }
+
+  grow(count: number, version = ''): this {
+    for (let added = 0; added < count; added += 1) {
+      this.leaves.push(sha256(Uint8Array.of(0), Buffer.from(`${version}${this.leaves.length}`)))
+    }
+    return this
+  }
+
+  /** The same log up to this size, and other leaves from there. */
+  forkAt(size: number, count: number): SignedLog {
+    const fork = new SignedLog(this.signer)
+    fork.leaves.push(...this.leaves.slice(0, size))
+    return fork.grow(count, 'other ')
+  }
+
+  rootAt(size: number): Bytes {
+    return size === 0 ? sha256() : rootOf(this.leaves.slice(0, size), join)
+  }
+
+  note(size = this.leaves.length, signers = [this.signer]): Note {
+    const text = spellCheckpoint({ origin: this.origin, size, root: this.rootAt(size) })
+    return { text, signatures: signers.map((signer) => signatureBy(signer, text)) }
+  }
+
+  /** The proof that the log only grew. */
+  path(from: number, size = this.leaves.length): Bytes[] {
+    if (from === 0) return []
+    return consistencyRanges(from, size).map((range) => rootOf(this.leaves.slice(...range), join))
+  }
+
+  request(from: number, size = this.leaves.length): string {
+    return spellRequest({ from, path: this.path(from, size), note: this.note(size) })
+  }
+}
