@@ -102,7 +102,7 @@ describe('a passkey', () => {
     Object.assign(service.config, { publicUrl: person.origin })
     await signIn(person, user)
     await page.goto('/account')
-    await newAuthenticator(page, false)
+    await newAuthenticator(page, { isUserVerified: false })
     const passkeys = page.getByRole('region', { name: 'Passkeys' })
     await button(page, 'Add a passkey').click()
     await passkeys.getByText('No passkey was used.').waitFor()

@@ -250,3 +250,86 @@ describe('a signature whose decision meets a lost network', () => {
     })
   }
 })
+
+describe('an authenticator', () => {
+  /** Approves a new order at its page. Returns the id of the passkey that signed it. */
+  async function approveOne(page: Page, customer: string): Promise<string> {
+    const id = await strictOrder(customer)
+    await page.goto(`/orders/${id}`)
+    await button(page, /^Approve/).click()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    return (await signatureOf(id)).credential.id
+  }
+
+  async function signInByTouch(page: Page): Promise<void> {
+    await page.evaluate('PublicKeyCredential.isConditionalMediationAvailable = async () => false')
+    await button(page, 'Sign out').click()
+    await button(page, 'Use a passkey').click()
+  }
+
+  it('that was cloned and counts behind neither signs nor signs in, and the log says so', async (t) => {
+    const { person, page, user, authenticator } = await signer(t)
+    await putPolicy(service, strict)
+    const cloned = await authenticator.credentials()
+    for (const customer of ['Sora', 'Corncrake', 'Moorhen']) await approveOne(page, customer)
+    const original = await authenticator.credentials()
+    await authenticator.leave()
+    const clone = await newAuthenticator(page, { credentials: cloned })
+    const id = await strictOrder('Coot')
+    await page.goto(`/orders/${id}`)
+    await button(page, /^Approve/).click()
+    person.expectFault(/ 400 .*\/approve\)/)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'The order was not approved')
+    assert.equal(await statusOf(id), 0)
+    await inDialog(page, 'Close').click()
+    person.expectFault(/ 401 .*\/passkey\)/)
+    await signInByTouch(page)
+    await page.getByText('This passkey no longer belongs to an account that can sign in here.').waitFor()
+    const events = (await service.log()).filter(({ event }) => event === 'passkey-counter-went-back')
+    assert.deepEqual(
+      events.map(({ principalId }) => principalId),
+      [user.id, user.id],
+    )
+    await clone.leave()
+    await newAuthenticator(page, { credentials: original })
+    await button(page, 'Use a passkey').click()
+    await nameCard(page, user.userName).waitFor()
+  })
+
+  it('signs with its own passkey, whichever of a person’s devices it is', async (t) => {
+    const { page, authenticator: laptop } = await signer(t)
+    await putPolicy(service, strict)
+    await button(page, 'Add a passkey').click()
+    await page.getByText('This device already has a passkey for your account.').waitFor()
+    const kept = await laptop.credentials()
+    await laptop.leave()
+    const phone = await newAuthenticator(page)
+    await button(page, 'Add a passkey').click()
+    await eventually(async () => assert.equal(await page.getByText('Not used yet').count(), 2))
+    const idsOf = (credentials: typeof kept) =>
+      credentials.map(({ credentialId }) => Buffer.from(credentialId, 'base64').toString('base64url'))
+    assert.deepEqual([await approveOne(page, 'Teal')], idsOf(await phone.credentials()))
+    await phone.leave()
+    await newAuthenticator(page, { credentials: kept })
+    assert.deepEqual([await approveOne(page, 'Garganey')], idsOf(kept))
+  })
+
+  it('that keeps no passkeys gets none, and one that it can still use signs orders but signs nobody in', async (t) => {
+    const { page, user, authenticator } = await signer(t)
+    await putPolicy(service, strict)
+    const credentials = await authenticator.credentials()
+    await authenticator.leave()
+    const forgetful = await newAuthenticator(page, { hasResidentKey: false })
+    await button(page, 'Add a passkey').click()
+    await page.getByText('No passkey was used.').waitFor()
+    await forgetful.leave()
+    const notKept = credentials.map((credential) => ({ ...credential, isResidentCredential: false }))
+    await newAuthenticator(page, { hasResidentKey: false, credentials: notKept })
+    assert.ok(await approveOne(page, 'Smew'))
+    await signInByTouch(page)
+    await page.getByText('No passkey was used.').waitFor()
+    assert.equal(await nameCard(page, user.userName).count(), 0)
+  })
+})
