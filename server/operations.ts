@@ -1,3 +1,4 @@
+import { beginEra } from './audit/era.ts'
 import { eraseText } from './audit/erase.ts'
 import { findEventsOf, findLogLines } from './audit/lines.ts'
 import { sealEvents, sealing } from './audit/seal.ts'
@@ -81,6 +82,7 @@ export const operations = {
   runJob: jobRunner(jobs),
   sealEvents,
   eraseText,
+  beginEra,
   createOrder,
   approveOrder,
   rejectOrder,

@@ -26,7 +26,7 @@ export const eventKinds = {
   account: ['user-added', 'user-changed', 'client-added', 'client-changed', 'enabled', 'disabled', 'roles-granted', 'roles-revoked', 'password-set', 'password-changed', 'link-made', 'link-used', 'sign-in-ended', 'others-signed-out', 'signed-out', 'everybody-signed-out', 'secret-rotated', 'secrets-dropped', 'absence-set', 'absence-ended', 'passkey-added', 'passkey-renamed', 'passkey-removed', 'password-removed'],
   role: ['role-added', 'role-removed', 'permissions-allowed', 'permissions-denied', 'permissions-set'],
   policy: ['policy-set'],
-  log: ['text-erased'],
+  log: ['text-erased', 'log-restored'],
 } as const
 
 /** Every field of the filter language. */

@@ -2061,7 +2061,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, text-erased. Later versions may have more.
+             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, text-erased, log-restored. Later versions may have more.
              * @example approved
              */
             kind: string;

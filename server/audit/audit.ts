@@ -89,7 +89,7 @@ export const eventKinds = {
   ],
   role: ['role-added', 'role-removed', 'permissions-allowed', 'permissions-denied', 'permissions-set'],
   policy: ['policy-set'],
-  log: ['text-erased'],
+  log: ['text-erased', 'log-restored'],
 } as const
 
 export type SubjectKind = keyof typeof eventKinds

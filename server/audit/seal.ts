@@ -2,7 +2,15 @@ import { formatInstant } from '../clock.ts'
 import type { EventColumns, Trx } from '../db/tables.ts'
 import type { Job } from '../upkeep.ts'
 import { type HashedLine, hashOf } from './leaf.ts'
-import { lockHead, type Seal, storeSeals, storeTile, unsealedEvents } from './store.ts'
+import {
+  type LockedHead,
+  lockHead,
+  type Seal,
+  storeSeals,
+  storeTile,
+  type UnsealedEvent,
+  unsealedEvents,
+} from './store.ts'
 import { LogTree } from './tree.ts'
 
 /**
@@ -15,7 +23,12 @@ export async function sealEvents(trx: Trx, { limit }: { limit: number }): Promis
   const head = await lockHead(trx)
   if (head === undefined) return 0
   const events = await unsealedEvents(trx, limit)
-  if (events.length === 0) return 0
+  if (events.length > 0) await addLines(trx, head, events)
+  return events.length
+}
+
+/** Moves events into the log behind its head, which the transaction holds. */
+export async function addLines(trx: Trx, head: LockedHead, events: readonly UnsealedEvent[]): Promise<void> {
   const tree = new LogTree(head)
   const seals = events.map((event): Seal => {
     const sequence = tree.size + 1
@@ -25,7 +38,6 @@ export async function sealEvents(trx: Trx, { limit }: { limit: number }): Promis
   })
   await storeSeals(trx, seals, { ...tree.head, edge: tree.edge })
   for (const tile of tree.tiles) await storeTile(trx, tile)
-  return seals.length
 }
 
 /**

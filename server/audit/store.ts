@@ -50,17 +50,31 @@ export async function headOfLog(db: Db): Promise<Head & { era: number }> {
 
 const selectHead = prepared((db) => db.selectFrom('log_head').select(['era', 'size', 'root']))
 
+/** What a sealer needs of the head. */
+export interface LockedHead {
+  size: number
+  edge: string[]
+}
+
 /**
  * Undefined while another sealer holds the lock. On SQLite it is always free, because there is only one
  * writer.
  */
-export async function lockHead(trx: Trx): Promise<{ size: number; edge: string[] } | undefined> {
+export async function lockHead(trx: Trx): Promise<LockedHead | undefined> {
   const { unlessLocked } = ofEngine(trx, { sqlite, postgres })
   const { rows } = await sql<{
     size: number
     edge: string
   }>`select size, edge from log_head ${unlessLocked}`.execute(trx)
   return rows[0] && { size: rows[0].size, edge: JSON.parse(rows[0].edge) }
+}
+
+/** Moves the head to the next era, or to `atLeast` if that is later, and locks it. */
+export async function raiseEra(trx: Trx, atLeast: number): Promise<LockedHead & { era: number }> {
+  const era = sql<number>`case when era < ${sql.lit(atLeast)} then ${sql.lit(atLeast)} else era + 1 end`
+  const raised = trx.updateTable('log_head').set({ era }).returning(['era', 'size', 'edge'])
+  const { edge, ...head } = await raised.executeTakeFirstOrThrow()
+  return { ...head, edge: JSON.parse(edge) }
 }
 
 /** Events that wait to be sealed, in the order in which they were written. */

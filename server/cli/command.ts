@@ -1,6 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { nearestOf } from '../nearest.ts'
 import { UsageError } from './failures.ts'
+import { grouped } from './output.ts'
 
 export interface OptionSpec {
   /** What help shows after the name of an option that takes a text. Without it, the option is a switch. */
@@ -149,6 +150,15 @@ export function requiredText({ texts }: Invocation, name: string): string {
   const text = texts[name]
   if (text === undefined || text === '') throw new UsageError(`--${name} is missing`)
   return text
+}
+
+/** The value of an option. Throws `UsageError` if it is missing or out of range. */
+export function wholeNumber(invocation: Invocation, name: string, greatest: number, absent?: number): number {
+  if (invocation.texts[name] === undefined && absent !== undefined) return absent
+  const text = requiredText(invocation, name)
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
+  if (value >= 1 && value <= greatest) return value
+  throw new UsageError(`--${name} takes a whole number from 1 to ${grouped(greatest)}`)
 }
 
 /** ` (did you mean user list?)` for the nearest known name; empty when none is near. */

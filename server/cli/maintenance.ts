@@ -7,9 +7,9 @@ import { migrateDatabase } from '../db/open.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { makeOrders, type People } from '../demo/orders.ts'
 import { countByStatus } from '../orders/tally.ts'
-import { type Invocation, type Outcome, requiredArgument, requiredText } from './command.ts'
+import { type Invocation, type Outcome, requiredArgument, requiredText, wholeNumber } from './command.ts'
 import { databaseOf, withDatabase, withDatabaseToRead } from './database.ts'
-import { Refused, UsageError } from './failures.ts'
+import { Refused } from './failures.ts'
 import { grouped, progressPrinter, table } from './output.ts'
 
 export async function runMigrate(invocation: Invocation): Promise<Outcome> {
@@ -110,17 +110,4 @@ async function refuseInUse(db: AppDatabase): Promise<void> {
     'the database has accounts other than demo accounts, so invented orders would mix with real ones;' +
       ' nothing was added (--yes adds them anyway)',
   )
-}
-
-function wholeNumber(
-  invocation: Invocation,
-  name: 'orders' | 'days',
-  greatest: number,
-  absent?: number,
-): number {
-  if (invocation.texts[name] === undefined && absent !== undefined) return absent
-  const text = requiredText(invocation, name)
-  const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (value >= 1 && value <= greatest) return value
-  throw new UsageError(`--${name} takes a whole number from 1 to ${grouped(greatest)}`)
 }

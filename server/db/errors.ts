@@ -25,6 +25,19 @@ export class TooManyWaiting extends NamedError {}
 /** A fault at start that the operator of the database has to fix; `message` is one line for a person. */
 export class DatabaseRefused extends NamedError {}
 
+/**
+ * Gives a refusal another subject: a copy has two addresses and a restore a file, while the rest of db/ says
+ * DATABASE_URL.
+ */
+export async function about<T>(subject: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DatabaseRefused)) throw error
+    throw new DatabaseRefused(error.message.replace(/^DATABASE_URL: /, `${subject}: `), { cause: error })
+  }
+}
+
 /** The database works, but stopped a statement at its time limit. Nothing was written. Answered with 503. */
 export class TimedOut extends DatabaseUnavailable {}
 

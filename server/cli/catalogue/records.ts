@@ -1,4 +1,10 @@
-import type { CommandSpec } from '../command.ts'
+import type { CommandSpec, OptionSpec } from '../command.ts'
+
+export const eraOption: OptionSpec = {
+  value: 'N',
+  description:
+    'begin no earlier era than this; needed if the log had eras that the database does not know of',
+}
 
 export const policyCommands: Record<string, CommandSpec> = {
   'policy list': {
@@ -80,6 +86,16 @@ export const logCommands: Record<string, CommandSpec> = {
     ],
     examples: ['log checkpoint', 'log checkpoint | mail -s checkpoint auditor@example.org'],
     load: async () => (await import('../log.ts')).runLogCheckpoint,
+  },
+  'log restored': {
+    summary: 'begin the next era of the log, after its database has gone back',
+    options: { era: eraOption },
+    notes: [
+      'Run it after a recovery to an earlier time, or after a failover that lost commits, before the service starts.' +
+        ' `restore` does it by itself. The event log-restored names the last event that is left.',
+    ],
+    examples: ['log restored', 'log restored --era 3'],
+    load: async () => (await import('../restore.ts')).runLogRestored,
   },
   'log erase-text': {
     argumentsText: '<sequence>',

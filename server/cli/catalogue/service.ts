@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts'
+import { eraOption } from './records.ts'
 
 export const serviceCommands: Record<string, CommandSpec> = {
   serve: {
@@ -79,6 +80,19 @@ export const serviceCommands: Record<string, CommandSpec> = {
     notes: ['The file must not exist yet. It holds password hashes, so only its owner may read it.'],
     examples: ['backup /var/backups/countersign.db'],
     load: async () => (await import('../maintenance.ts')).runBackup,
+  },
+  restore: {
+    summary: 'put a backup in the place of the database (SQLite)',
+    argumentsText: '<file>',
+    options: { era: eraOption },
+    notes: [
+      'Stop the service first. The backup must be of this version, and is checked before it takes the place of the' +
+        ' database by one rename; a command that is killed leaves the one or the other. The former database is kept' +
+        ' in the same folder.',
+      'The log begins its next era. Later checkpoints have another origin, and readers of the live list begin again.',
+    ],
+    examples: ['restore /var/backups/countersign.db'],
+    load: async () => (await import('../restore.ts')).runRestore,
   },
   seed: {
     summary: 'add invented orders, for trials and measurements',

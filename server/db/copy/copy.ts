@@ -1,7 +1,7 @@
 /** Copies a SQLite database to an empty PostgreSQL: everything, verified, or nothing. */
 import { createHash } from 'node:crypto'
 import { parseDatabaseUrl } from '../address.ts'
-import { DatabaseRefused } from '../errors.ts'
+import { about, DatabaseRefused } from '../errors.ts'
 import { CopySource, describeTables } from './source.ts'
 import type { CopiedTable, TextRow } from './table.ts'
 import { type CopyTarget, inTarget } from './target.ts'
@@ -120,15 +120,5 @@ class ContentHash {
 
   end(): TableContent {
     return { rows: this.rows, sha256: this.#hash.digest('hex') }
-  }
-}
-
-/** Names the option in errors, because a copy has two addresses while the rest of db/ says DATABASE_URL. */
-async function about<T>(option: string, work: () => T | Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof DatabaseRefused)) throw error
-    throw new DatabaseRefused(error.message.replace(/^DATABASE_URL: /, `${option}: `), { cause: error })
   }
 }

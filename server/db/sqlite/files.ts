@@ -81,6 +81,18 @@ function statOf(file: string): Stats | undefined {
   }
 }
 
+/**
+ * After only reads, the last connection was a read-only one, which leaves the files of the write-ahead log
+ * behind, owned by this account. A writable connection moves them into the file. If it cannot, nothing is
+ * lost.
+ */
+export function removeLog(file: string, assertInPlace: () => void = () => undefined): void {
+  try {
+    assertInPlace()
+    if (existsSync(`${file}-wal`)) openWritable(file).close()
+  } catch {}
+}
+
 /** Says in one line why a file cannot be the database, before SQLite says it less clearly. */
 export function prepareFile(file: string): void {
   try {
@@ -158,6 +170,25 @@ function accountName(uid: number): string {
   } catch {
     return `account ${uid}`
   }
+}
+
+/** One line for the operator. */
+export function explain(error: unknown, file: string): unknown {
+  if (!(error instanceof DatabaseUnavailable)) return error
+  return new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error, file)}${owners(file)}`, {
+    cause: error,
+  })
+}
+
+/** Continues a sentence that begins with the name of the file. */
+function whatIsWrong({ message, cause }: DatabaseUnavailable, file: string): string {
+  const code = cause instanceof Sqlite.SqliteError ? cause.code : ''
+  if (code.startsWith('SQLITE_BUSY')) {
+    return 'is being written by another process, by a migration perhaps: start again once that has ended'
+  }
+  const mayNotWrite = code === 'SQLITE_CANTOPEN' && !isWritable(file)
+  if (code.startsWith('SQLITE_READONLY') || mayNotWrite) return 'may not be written'
+  return `cannot be used: ${message}`
 }
 
 function open(file: string, options: { readonly: boolean }): Sqlite.Database {

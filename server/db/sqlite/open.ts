@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs'
-import Sqlite from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
 import { Kysely, sql } from '#kysely'
-import { DatabaseRefused, DatabaseUnavailable, type RefusalCodec } from '../errors.ts'
+import { DatabaseRefused, type RefusalCodec } from '../errors.ts'
 import { migrate, requireMigrated } from '../migrate.ts'
 import { type DatabasePort, type ReadOperations, type WriteOperations, waitingWritesLimit } from '../port.ts'
 import type { Database } from '../tables.ts'
+import { backUp } from './backup.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
 import {
-  isWritable,
+  explain,
   openReadOnly,
   openWritable,
-  owners,
   placeToRead,
   prepareFile,
+  removeLog,
   requireFile,
   watchPlace,
 } from './files.ts'
@@ -20,36 +21,6 @@ import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
 import { DatabaseThread } from './thread.ts'
 import { TurnSnapshot } from './turn.ts'
-
-/**
- * Copies one snapshot; without it, every commit of a running service would restart the copy. The write-ahead
- * log keeps the pages that the snapshot needs until then.
- */
-async function backUp(file: string, target: string): Promise<void> {
-  const snapshot = translateErrors(() => openReadOnly(file))
-  try {
-    snapshot.exec('begin')
-    snapshot.prepare('select 1 from sqlite_schema limit 1').get()
-    await snapshot.backup(target)
-  } catch (error) {
-    if (!(error instanceof Sqlite.SqliteError)) throw error
-    throw new DatabaseRefused(`${target} cannot be written: ${error.message}`, { cause: error })
-  } finally {
-    snapshot.close()
-  }
-}
-
-/**
- * After only reads, the last connection was a read-only one, which leaves the files of the write-ahead log
- * behind, owned by this account. A writable connection moves them into the file. If it cannot, nothing is
- * lost.
- */
-function removeLog(file: string, assertInPlace: () => void): void {
-  try {
-    assertInPlace()
-    if (existsSync(`${file}-wal`)) openWritable(file).close()
-  } catch {}
-}
 
 /** Migrates the file, all or nothing, under the write lock (two processes may start at once). */
 export async function migrateSqlite(file: string): Promise<string[]> {
@@ -64,25 +35,6 @@ export async function migrateSqlite(file: string): Promise<string[]> {
   } finally {
     connection?.close()
   }
-}
-
-/** One line for the operator. */
-function explain(error: unknown, file: string): unknown {
-  if (!(error instanceof DatabaseUnavailable)) return error
-  return new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error, file)}${owners(file)}`, {
-    cause: error,
-  })
-}
-
-/** Continues a sentence that begins with the name of the file. */
-function whatIsWrong({ message, cause }: DatabaseUnavailable, file: string): string {
-  const code = cause instanceof Sqlite.SqliteError ? cause.code : ''
-  if (code.startsWith('SQLITE_BUSY')) {
-    return 'is being written by another process, by a migration perhaps: start again once that has ended'
-  }
-  const mayNotWrite = code === 'SQLITE_CANTOPEN' && !isWritable(file)
-  if (code.startsWith('SQLITE_READONLY') || mayNotWrite) return 'may not be written'
-  return `cannot be used: ${message}`
 }
 
 export interface SqliteParts {

@@ -137,6 +137,11 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
   Others: {
     'policy-set': { label: 'Approval policy replaced', verb: 'replaced' },
     'text-erased': { label: 'Text erased', verb: 'erased the text of' },
+    'log-restored': {
+      label: 'Database restored',
+      verb: 'restored the database as it was after',
+      more: ({ era }) => `and began era ${era} of the log`,
+    },
   },
 } satisfies KindsBySubject
 
