@@ -39,7 +39,7 @@ export async function buildWebIfStale(onStale?: () => void): Promise<boolean> {
 function sources(): string[] {
   return [
     ...globSync(
-      '{index.html,bundle.ts,page.ts,markdown.ts,vite.config.ts,{src,verify}/**/*,../client/src/*}',
+      '{index.html,bundle.ts,page.ts,markdown.ts,vite.config.ts,{src,verify}/**/*,../{client/src,server/audit}/*}',
       {
         cwd: web,
         withFileTypes: true,
@@ -50,6 +50,8 @@ function sources(): string[] {
       .sort(),
     ...[
       '../docs/auditing.md',
+      '../package.json',
+      '../server/clock.ts',
       '../server/orders/filter/lexer.ts',
       '../server/auth/credentials/passwords/new-password.ts',
       '../package-lock.json',

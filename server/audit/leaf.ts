@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '#sha256'
 import { canonicalJson } from './canonical.ts'
 
 /** A sealed event: a line of the export. */
@@ -75,15 +75,13 @@ export function spellLine(line: LogLine): string {
 
 /** The leaf of a line: hex SHA-256 of the byte 0x00 and the canonical JSON of the line (RFC 8785). */
 export function hashOf(line: HashedLine): string {
-  return createHash('sha256').update(leafMark).update(canonicalJson(line)).digest('hex')
+  return sha256('00', canonicalJson(line))
 }
-
-const leafMark = Buffer.of(0)
 
 /**
  * Hex SHA-256 of the salt's bytes followed by the text in UTF-8. Without the salt, nobody can guess the text
  * from its hash.
  */
 export function textHashOf({ text, salt }: { text: string; salt: string }): string {
-  return createHash('sha256').update(salt, 'hex').update(text).digest('hex')
+  return sha256(salt, text)
 }

@@ -1,5 +1,5 @@
 /** The log as one Merkle tree (RFC 9162 §2.1): its lines are the leaves. Hashes are hexadecimal. */
-import { createHash } from 'node:crypto'
+import { sha256 } from '#sha256'
 import { GrowingTree, type Range, rootOf } from '../../client/src/tree.ts'
 
 /** The number of lines of a log, and the root over them. */
@@ -8,12 +8,9 @@ export interface Head {
   root: string
 }
 
-const emptyRoot = createHash('sha256').digest('hex')
-const nodeMark = Buffer.of(1)
+const emptyRoot = sha256('')
 
-function join(left: string, right: string): string {
-  return createHash('sha256').update(nodeMark).update(left, 'hex').update(right, 'hex').digest('hex')
-}
+const join = (left: string, right: string) => sha256(`01${left}${right}`)
 
 /** How many trees a tile has. A full tile of a level is one tree of the next level. */
 export const tileSize = 256

@@ -158,14 +158,22 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   for await (const portion of bytes) {
     let begin = 0
     for (let end = portion.indexOf(lineEnd); end >= 0; end = portion.indexOf(lineEnd, begin)) {
-      yield Buffer.concat([rest, portion.subarray(begin, end + 1)])
+      yield joined(rest, portion.subarray(begin, end + 1))
       rest = new Uint8Array()
       begin = end + 1
     }
-    rest = Buffer.concat([rest, portion.subarray(begin)])
+    rest = joined(rest, portion.subarray(begin))
     if (rest.length > lineLimitBytes) yield rest
   }
   if (rest.length > 0) yield rest
 }
 
 const lineEnd = 0x0a
+
+function joined(rest: Uint8Array, more: Uint8Array): Uint8Array {
+  if (rest.length === 0) return more
+  const whole = new Uint8Array(rest.length + more.length)
+  whole.set(rest)
+  whole.set(more, rest.length)
+  return whole
+}
