@@ -40,7 +40,7 @@ export async function registerWebApp(app: App, settings: PageSettings): Promise<
   return (request, reply, path) => sendWebApp(request, reply, path, { root, settings })
 }
 
-/** The page that checks receipts: for anyone, and a file that also works from a disk. */
+/** The page that checks receipts: for anyone, and a file that also works from a disk (ADR 53). */
 export function registerVerifyPage(app: App): void {
   app.route({
     method: 'GET',

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, open as openFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { calculateJwkThumbprint, exportJWK, type JWK, SignJWT } from 'jose'
-import type { Page } from 'playwright-core'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { lookAt } from '../support/browser/looks.ts'
-import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
+import { checker, statements, verdicts } from '../support/browser/verify-page.ts'
 import { createdId } from '../support/orders.ts'
 import { publicUrl, startService } from '../support/service.ts'
 
@@ -17,11 +17,6 @@ const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 const folder = await mkdtemp(join(tmpdir(), 'countersign-verify-'))
 after(() => rm(folder, { recursive: true }))
-
-const holds = 'Everything that you asked about holds.'
-const fails = 'Something does not hold. Do not rely on it.'
-const unproven = 'Not everything is proven.'
-const nothing = 'Nothing to check yet. Add a receipt.'
 
 let receipt: string
 let keys: string
@@ -59,110 +54,79 @@ async function signer(): Promise<{ jwk: JWK; sign(claims: object, kid?: string):
   }
 }
 
-interface Checker {
-  person: Person
-  page: Page
-  /** The requests since the page was loaded. */
-  requests: string[]
-  give(...files: [name: string, content: string | Buffer][]): Promise<void>
-  says(verdict: string): Promise<void>
-}
-
-/** A person at the page, served or as the file that its address gives, then without a network. */
-async function checker(t: TestContext, from: 'service' | 'disk' = 'service'): Promise<Checker> {
-  const person = await browser.person(t, { service })
-  const { page } = person
-  if (from === 'disk') {
-    const file = join(folder, 'saved.html')
-    await writeFile(file, (await service.client().get('/verify')).text)
-    person.expectFault(/^request to another origin: file:\/\/.*\/saved\.html$/)
-    await page.goto(pathToFileURL(file).href)
-  } else await page.goto('/verify')
-  await person.network('stopped')
-  const requests: string[] = []
-  page.on('request', (request) => requests.push(request.url()))
-  return {
-    person,
-    page,
-    requests,
-    give: (...files) =>
-      page
-        .getByLabel('Choose files')
-        .setInputFiles(
-          files.map(([name, content]) => ({ name, mimeType: '', buffer: Buffer.from(content) })),
-        ),
-    says: (verdict) => page.getByRole('status').getByText(verdict, { exact: true }).waitFor(),
-  }
-}
-
-const part = (page: Page, title: string) =>
-  page.locator('section.statements', { has: page.getByRole('heading', { name: title, exact: true }) })
+const open = (t: TestContext, file?: string) => checker(t, { browser, service, ...(file && { file }) })
 
 describe('the page that checks receipts', sideBySide, () => {
   for (const from of ['service', 'disk'] as const) {
     it(`says what a receipt and its keys prove, without a request, from the ${from}`, async (t) => {
-      const { page, requests, give, says } = await checker(t, from)
-      await says(nothing)
+      const { page, requests, give, says } = await open(
+        t,
+        from === 'disk' ? join(folder, 'saved.html') : undefined,
+      )
+      await says('nothing')
       await give(['receipt.jwt', receipt], ['jwks.json', keys])
-      await says(holds)
+      await says('holds')
       const { order } = claimsOf(receipt)
       await page
         .getByRole('heading', { name: `Receipt of order #${order.number} from ${publicUrl}` })
         .waitFor()
       const [{ kid }] = JSON.parse(keys).keys
-      const proven = ((await part(page, 'Proven').textContent()) ?? '').replaceAll(/[\u2068\u2069]/g, '')
+      const proven = ((await statements(page, 'Proven').textContent()) ?? '').replaceAll(
+        /[\u2068\u2069]/g,
+        '',
+      )
       assert.ok(proven.includes(`The key ${kid} in jwks.json signed this receipt of ${publicUrl}.`), proven)
       assert.ok(
         proven.includes('for Müller & Söhne has a total of 48,250.25. It was created by operator on'),
         proven,
       )
       assert.ok(proven.includes('admin approved it on'), proven)
-      await part(page, 'What this does not prove')
+      await statements(page, 'What this does not prove')
         .getByText(`That the keys belong to ${publicUrl}.`)
         .waitFor()
-      await part(page, 'What this does not prove').getByText('no passkey signed it').waitFor()
+      await statements(page, 'What this does not prove').getByText('no passkey signed it').waitFor()
       assert.deepEqual(requests, [])
     })
   }
 
   it('proves nothing when nothing is asked', async (t) => {
-    const { page, give, says } = await checker(t)
+    const { page, give, says } = await open(t)
     await give(['jwks.json', keys])
     await page.getByRole('button', { name: 'Remove jwks.json' }).waitFor()
-    await says(nothing)
+    await says('nothing')
     assert.equal(await page.locator('.tone-good').count(), 0)
   })
 
   it('asks for keys, and says what the receipt says without them', async (t) => {
-    const { page, give, says } = await checker(t)
+    const { page, give, says } = await open(t)
     await give(['receipt.jwt', receipt])
-    await says(unproven)
-    const missing = part(page, 'Not proven')
+    await says('unproven')
+    const missing = statements(page, 'Not proven')
     await missing.getByText('has a total of 48,250.25').waitFor()
     await missing.getByText('None of this is proven yet.').waitFor()
     assert.equal(await page.locator('.tone-good').count(), 0)
     await give(['jwks.json', keys])
-    await says(holds)
+    await says('holds')
     await page.getByRole('button', { name: 'Remove jwks.json' }).click()
-    await says(unproven)
+    await says('unproven')
   })
 
   it('takes a pasted text and an answer of the service too', async (t) => {
-    const { page, says } = await checker(t)
+    const { page, says } = await open(t)
     for (const text of [` ${receipt}\n`, keys]) {
       await page.getByLabel('Or paste').fill(text)
       await page.getByRole('button', { name: 'Add this text' }).click()
     }
-    await says(holds)
+    await says('holds')
     await page.getByRole('button', { name: 'Remove' }).first().click()
-    await says(nothing)
+    await says('nothing')
     await page.getByLabel('Or paste').fill(JSON.stringify({ receipt }))
     await page.getByRole('button', { name: 'Add this text' }).click()
-    await says(holds)
+    await says('holds')
   })
 
   it('takes files that are dropped', async (t) => {
-    const { page, says } = await checker(t)
+    const { page, says } = await open(t)
     await page.evaluate(`{
       const dataTransfer = new DataTransfer()
       for (const [name, text] of ${JSON.stringify([
@@ -174,18 +138,18 @@ describe('the page that checks receipts', sideBySide, () => {
       document.body.dispatchEvent(new DragEvent('dragover', { bubbles: true, dataTransfer }))
       document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer }))
     }`)
-    await says(holds)
+    await says('holds')
   })
 
   it('takes the receipt of a link, but no keys, and asks no server', async (t) => {
-    const { person, page, requests, give, says } = await checker(t)
+    const { person, page, requests, give, says } = await open(t)
     await person.network('normal')
     const keysInLink = encodeURIComponent(keys)
     await page.goto(`/verify#receipt=${receipt}&keys=${keysInLink}&jwks=${keysInLink}`)
-    await says(unproven)
+    await says('unproven')
     await page.getByText('None of this is proven yet.').waitFor()
     await give(['jwks.json', keys])
-    await says(holds)
+    await says('holds')
     assert.ok(
       requests.every((url) => !url.includes(receipt)),
       requests.join(),
@@ -193,54 +157,54 @@ describe('the page that checks receipts', sideBySide, () => {
   })
 
   it('does not call a receipt proven that was altered', async (t) => {
-    const { page, give, says } = await checker(t)
+    const { page, give, says } = await open(t)
     await give(
       ['receipt.jwt', altered(receipt, (said) => said.replace('48250.25', '98250.25'))],
       ['jwks.json', keys],
     )
-    await says(fails)
-    await part(page, 'Does not hold')
+    await says('fails')
+    await statements(page, 'Does not hold')
       .getByText('the receipt was altered: its signature does not match')
       .waitFor()
-    assert.equal(await part(page, 'Proven').count(), 0)
+    assert.equal(await statements(page, 'Proven').count(), 0)
     assert.equal(await page.getByText('98,250.25').count(), 0)
   })
 
   it('is red although another receipt holds', async (t) => {
-    const { page, give, says } = await checker(t)
+    const { page, give, says } = await open(t)
     const bad = altered(receipt, (said) => said.replace('admin', 'nobody'))
     await give(['good.jwt', receipt], ['bad.jwt', bad], ['jwks.json', keys])
-    await says(fails)
-    assert.equal(await part(page, 'Proven').count(), 1)
+    await says('fails')
+    assert.equal(await statements(page, 'Proven').count(), 1)
   })
 
   it('names keys that did not sign it, also those that borrow the name of one that did', async (t) => {
-    const { page, give, says } = await checker(t)
+    const { page, give, says } = await open(t)
     const { jwk } = await signer()
     await give(['receipt.jwt', receipt], ['others.json', JSON.stringify({ keys: [jwk] })])
-    await says(fails)
-    await part(page, 'Does not hold').getByText('and you added other keys').waitFor()
+    await says('fails')
+    await statements(page, 'Does not hold').getByText('and you added other keys').waitFor()
     const [{ kid }] = JSON.parse(keys).keys
     await give(['borrowed.json', JSON.stringify({ keys: [{ ...jwk, kid }] })])
-    await part(page, 'Does not hold').getByText('its signature does not match').waitFor()
-    await says(fails)
+    await statements(page, 'Does not hold').getByText('its signature does not match').waitFor()
+    await says('fails')
     await give(['jwks.json', keys])
-    await says(holds)
+    await says('holds')
   })
 
   it('names the key by its content, whatever the file calls it', async (t) => {
-    const { page, give, says } = await checker(t)
+    const { page, give, says } = await open(t)
     const { jwk, sign } = await signer()
     const kid = 'the key of the service'
     const forged = await sign({ ...claimsOf(receipt), iss: 'https://orders.example.com' }, kid)
     await give(['receipt.jwt', forged], ['k.json', JSON.stringify({ keys: [{ ...jwk, kid }] })])
-    await says(holds)
-    await part(page, 'Proven').getByText(`The key ${jwk.kid} in`).waitFor()
-    await part(page, 'What this does not prove').getByText('has anything to do with it').waitFor()
+    await says('holds')
+    await statements(page, 'Proven').getByText(`The key ${jwk.kid} in`).waitFor()
+    await statements(page, 'What this does not prove').getByText('has anything to do with it').waitFor()
   })
 
   it('shows names as text, never as markup', async (t) => {
-    const { person, page, give, says } = await checker(t)
+    const { person, page, give, says } = await open(t)
     const { jwk, sign } = await signer()
     const markup = '<img src=x onerror="document.title=1"></li><script>document.title=1</script>'
     const { order, approvals, ...claims } = claimsOf(receipt)
@@ -250,17 +214,17 @@ describe('the page that checks receipts', sideBySide, () => {
       approvals: [{ ...approvals[0], by: markup, for: markup }],
     })
     await give([`${'<b>'.repeat(20)}.jwt`, forged], ['<i>k</i>.json', JSON.stringify({ keys: [jwk] })])
-    await says(holds)
-    await part(page, 'Proven').getByText(markup).first().waitFor()
+    await says('holds')
+    await statements(page, 'Proven').getByText(markup).first().waitFor()
     assert.equal(await page.locator('main :is(img, script, b, i)').count(), 0)
-    assert.equal(await page.title(), 'Check a receipt · Countersign')
+    assert.equal(await page.title(), 'Check a receipt or the log · Countersign')
     await person.assertClean()
   })
 
   it('says of any other file that it cannot check it, and goes on', async (t) => {
-    const { page, give, says } = await checker(t)
+    const { page, give, says } = await open(t)
     const large = join(folder, 'large.jwt')
-    const file = await open(large, 'w')
+    const file = await openFile(large, 'w')
     await file.truncate(100 * 1_048_576)
     await file.close()
     const { jwk, sign } = await signer()
@@ -281,12 +245,12 @@ describe('the page that checks receipts', sideBySide, () => {
       ['keys.json', JSON.stringify({ keys: [null, 1, {}, { __proto__: null, kid: 'x' }, { kid: {} }, jwk] })],
     ] satisfies [string, string | Buffer][]
     await page.getByLabel('Choose files').setInputFiles(large)
-    await page.getByText('it is larger than any receipt or set of keys').waitFor()
+    await page.getByText('it is larger than any receipt, key or checkpoint').waitFor()
     for (const one of strange) {
       await give(one)
       await page.getByRole('button', { name: `Remove ${one[0]}`, exact: true }).waitFor()
     }
-    await says(fails)
+    await says('fails')
     assert.equal(await page.locator('.tone-good').count(), 0)
     assert.equal(await page.evaluate('({}).receipt'), undefined)
     for (const button of await page.getByRole('button', { name: 'Remove' }).all())
@@ -295,19 +259,19 @@ describe('the page that checks receipts', sideBySide, () => {
       await page.getByRole('button', { name: 'Remove' }).first().click()
     }
     await give(['receipt.jwt', receipt], ['jwks.json', keys])
-    await says(holds)
+    await says('holds')
   })
 
   it('says that a key cannot be used if it is malformed', async (t) => {
-    const { page, give, says } = await checker(t)
+    const { page, give, says } = await open(t)
     const [key] = JSON.parse(keys).keys
     await give(['receipt.jwt', receipt], ['jwks.json', JSON.stringify({ keys: [{ ...key, n: '!', e: 7 }] })])
-    await says(fails)
-    await part(page, 'Does not hold').getByText('the key cannot be used').waitFor()
+    await says('fails')
+    await statements(page, 'Does not hold').getByText('the key cannot be used').waitFor()
   })
 
   it('is used with the keyboard alone', async (t) => {
-    const { page, says } = await checker(t)
+    const { page, says } = await open(t)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')
     assert.equal(await page.evaluate('document.activeElement.id'), 'files')
@@ -315,23 +279,23 @@ describe('the page that checks receipts', sideBySide, () => {
     await page.keyboard.insertText(receipt)
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
-    await says(unproven)
+    await says('unproven')
     await page.keyboard.press('Tab')
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Remove')
     await page.keyboard.press('Enter')
-    await says(nothing)
+    await says('nothing')
     assert.equal(await page.evaluate('document.activeElement.id'), 'files')
   })
 
   it('keeps nothing that it showed when the browser saves the page as it is', async (t) => {
-    const { person, page, give, says } = await checker(t)
+    const { person, page, give, says } = await open(t)
     await give(['receipt.jwt', receipt], ['jwks.json', keys])
-    await says(holds)
+    await says('holds')
     const kept = join(folder, 'kept.html')
     await writeFile(kept, `<!doctype html>${await page.evaluate('document.documentElement.outerHTML')}`)
     person.expectFault(/^request to another origin: file:\/\/.*\/kept\.html$/)
     await page.goto(pathToFileURL(kept).href)
-    await says(nothing)
+    await says('nothing')
     assert.equal(await page.getByRole('article').count(), 0)
   })
 
@@ -352,9 +316,9 @@ describe('the page that checks receipts', sideBySide, () => {
         await page.getByRole('status').getByText(verdict).waitFor()
       }
     const views = {
-      'verify-empty': reach(nothing),
-      'verify-holds': reach(holds, ['receipt.jwt', receipt], ['jwks.json', keys]),
-      'verify-fails': reach(fails, ['receipt.jwt', bad], ['x'.repeat(90), 'x'], ['jwks.json', keys]),
+      'verify-empty': reach(verdicts.nothing),
+      'verify-holds': reach(verdicts.holds, ['receipt.jwt', receipt], ['jwks.json', keys]),
+      'verify-fails': reach(verdicts.fails, ['receipt.jwt', bad], ['x'.repeat(90), 'x'], ['jwks.json', keys]),
     }
     await lookAt(t, person, views, { smallest: { width: 320, height: 640 } })
     await page.emulateMedia({ media: 'print' })

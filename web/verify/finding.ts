@@ -20,4 +20,7 @@ export function verdictOf(findings: readonly Finding[]): Verdict {
     : 'missing'
 }
 
-export const nothingSaid = { proven: [], wrong: [], missing: [], beyond: [] }
+/** Sentences without a title. */
+export type Worth = Omit<Finding, 'title'>
+
+export const nothingSaid: Worth = { proven: [], wrong: [], missing: [], beyond: [] }

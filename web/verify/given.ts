@@ -1,7 +1,12 @@
+import { type Note, readNote, readVerifierKey, type VerifierKey } from '../../client/src/note.ts'
+
 /** What a person added: something to check, or the keys to check it with. */
 export type Given = { name: string } & (
   | { kind: 'receipt'; jws: string }
   | { kind: 'keys'; keys: Key[] }
+  | { kind: 'log'; lines: Blob }
+  | { kind: 'checkpoint'; note: Note }
+  | { kind: 'logKey' | 'witnessKey'; key: VerifierKey }
   | { kind: 'unknown'; reason: string }
 )
 export type KindOf<Kind extends Given['kind']> = Extract<Given, { kind: Kind }>
@@ -16,28 +21,67 @@ export interface Key {
   e: string
 }
 
-/** Far more than any receipt or set of keys has. What is larger is not read. */
+/** Far more than anything else than a log has. What is larger is not read. */
 const limitBytes = 1_048_576
+const startOfLog = '{"sequence":'
 
-/** Recognises a file or a text by its content, never by its name. */
-export async function recognise(name: string, content: Blob): Promise<Given> {
-  const unknown = (reason: string): Given => ({ name, kind: 'unknown', reason })
-  if (content.size > limitBytes) return unknown('it is larger than any receipt or set of keys')
+/** Recognises a file or a text by its content, never by its name. A file of several keys is several. */
+export async function recognise(name: string, content: Blob): Promise<Given[]> {
+  const unknown = (reason: string): Given[] => [{ name, kind: 'unknown', reason }]
   let text: string
   try {
+    if ((await content.slice(0, startOfLog.length).text()) === startOfLog) {
+      return [{ name, kind: 'log', lines: content }]
+    }
+    if (content.size > limitBytes) return unknown('it is larger than any receipt, key or checkpoint')
     text = new TextDecoder('utf-8', { fatal: true }).decode(await content.arrayBuffer()).trim()
   } catch {
     return unknown('it is not a file with text')
   }
-  if (isJws(text)) return { name, kind: 'receipt', jws: text }
-  const { receipt, keys } = membersOf(text)
-  if (isJws(receipt)) return { name, kind: 'receipt', jws: receipt }
-  if (Array.isArray(keys)) return { name, kind: 'keys', keys: keys.filter(isObject) as unknown as Key[] }
-  return unknown('it is neither a receipt nor a set of keys')
+  try {
+    return (
+      (await fromLines(name, text)) ??
+      (await fromJson(name, text)) ??
+      unknown('it is nothing that this page knows')
+    )
+  } catch (error) {
+    return unknown((error as Error).message)
+  }
 }
 
-const isJws = (value: unknown): value is string =>
-  typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value)
+/** Throws an Error for what looks like a checkpoint or a key of a log, and is none. */
+async function fromLines(name: string, text: string): Promise<Given[] | undefined> {
+  if (isJws(text)) return [{ name, kind: 'receipt', jws: text }]
+  // A pasted text may have lost the line feed at its end.
+  if (text.includes('\n— ')) return [{ name, kind: 'checkpoint', note: readNote(`${text}\n`) }]
+  const lines = text.split('\n')
+  if (!lines.every((line) => /^[^\s+{]+\+[0-9a-f]{8}\+\S+$/.test(line))) return undefined
+  return verifierKeys(name, lines)
+}
+
+async function verifierKeys(name: string, spelled: readonly string[]): Promise<Given[]> {
+  const keys = await Promise.all(spelled.map(readVerifierKey))
+  return keys.map((key) => ({ name, kind: key.type === 'ed25519' ? 'logKey' : 'witnessKey', key }))
+}
+
+/** An answer of the service, or a line of what it logs. */
+async function fromJson(name: string, text: string): Promise<Given[] | undefined> {
+  const { receipt, keys, checkpoint } = membersOf(text)
+  if (typeof receipt === 'string' && isJws(receipt)) return [{ name, kind: 'receipt', jws: receipt }]
+  if (Array.isArray(keys)) return fromKeys(name, keys.filter(isObject))
+  if (typeof checkpoint === 'string') return [{ name, kind: 'checkpoint', note: readNote(checkpoint) }]
+  return undefined
+}
+
+/** The keys of the service, or those of its log. */
+function fromKeys(name: string, keys: Record<string, unknown>[]): Promise<Given[]> | Given[] {
+  const spelled = keys.map(({ verifierKey }) => verifierKey).filter((key) => typeof key === 'string')
+  return spelled.length > 0
+    ? verifierKeys(name, spelled)
+    : [{ name, kind: 'keys', keys: keys as unknown as Key[] }]
+}
+
+const isJws = (text: string) => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

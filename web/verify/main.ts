@@ -7,7 +7,7 @@ import { type Given, recognise } from './given.ts'
 /** Every text of a person or a file comes into the page as text, never as markup. */
 
 const verdicts: Record<Verdict, { words: string; look: string }> = {
-  nothing: { words: 'Nothing to check yet. Add a receipt.', look: 'is-dashed tone-quiet' },
+  nothing: { words: 'Nothing to check yet. Add a receipt or a log.', look: 'is-dashed tone-quiet' },
   proven: { words: 'Everything that you asked about holds.', look: 'is-full tone-good' },
   missing: { words: 'Not everything is proven.', look: 'tone-wait' },
   wrong: { words: 'Something does not hold. Do not rely on it.', look: 'is-crossed tone-bad' },
@@ -22,7 +22,11 @@ const kinds: { of: Exclude<keyof Finding, 'title'>; title: string; tone: string 
 
 const names: Record<Given['kind'], string> = {
   receipt: 'a receipt',
-  keys: 'keys',
+  keys: 'keys of a service',
+  log: 'a log',
+  checkpoint: 'a checkpoint',
+  logKey: 'the key of a log',
+  witnessKey: 'the key of a witness',
   unknown: 'not recognised',
 }
 
@@ -56,7 +60,7 @@ function element<Tag extends keyof HTMLElementTagNameMap>(
 
 async function add(contents: readonly { name: string; content: Blob }[]): Promise<void> {
   const added = await Promise.all(contents.map(({ name, content }) => recognise(name, content)))
-  await replace([...given, ...added])
+  await replace([...given, ...added.flat()])
 }
 
 /** Checks everything again, because new keys can change each finding. */
@@ -65,7 +69,12 @@ async function replace(next: Given[]): Promise<void> {
   round += 1
   const own = round
   list.replaceChildren(...given.map(itemOf))
-  const found = await check(given, isOnDisk ? undefined : location.origin)
+  const progress = (part: number) => {
+    if (own !== round) throw new Error('something was added or removed')
+    verdict.className = `verdict sign ${verdicts.nothing.look}`
+    verdict.textContent = `Reading the log: ${Math.floor(part * 10) * 10} % …`
+  }
+  const found = await check(given, { origin: isOnDisk ? undefined : location.origin, progress })
   if (own !== round) return
   const { words, look } = verdicts[verdictOf(found)]
   verdict.className = `verdict sign ${look}`

@@ -1,42 +1,49 @@
 import { bytesOf, sha256, toBase64url } from '../../client/src/bytes.ts'
 import { type ReadReceipt, readReceipt, type Statement, verifyReceipt } from '../../client/src/receipt.ts'
+import type { LogLine } from '../../server/audit/leaf.ts'
 import { formatCount, formatDate, formatExactInstant, formatTotal, inSeries } from '../src/ui/format.ts'
 import { isolated } from '../src/ui/isolate.ts'
-import { type Finding, nothingSaid } from './finding.ts'
+import { type Finding, nothingSaid, type Worth } from './finding.ts'
 import type { Key, KindOf } from './given.ts'
+import type { CheckedLog } from './log.ts'
 
 type Approval = Statement['approvals'][number]
 
+interface Around {
+  keySets: readonly KindOf<'keys'>[]
+  logs: readonly CheckedLog[]
+  /** Where this page comes from, unless that is a disk. */
+  origin: string | undefined
+}
+
 /**
- * Checks a receipt with the keys that have the name which it gives. Throws an Error if it does not say what a
- * receipt says. `origin` is where this page comes from, unless that is a disk.
+ * Checks a receipt with the keys that have the name which it gives, and looks it up in each log. Throws an
+ * Error if it does not say what a receipt says.
  */
 export async function checkReceipt(
   { name, jws }: KindOf<'receipt'>,
-  keySets: readonly KindOf<'keys'>[],
-  origin: string | undefined,
-): Promise<Finding> {
+  { keySets, logs, origin }: Around,
+): Promise<{ finding: Finding }> {
   const { keyId, statement, service, words } = saidBy(jws)
   const finding: Finding = { ...nothingSaid, title: name }
   if (keySets.length === 0) {
     const keysNeeded = `None of this is proven yet. Add the keys of ${service}: they show whether it was signed there.`
-    return { ...finding, missing: [...words, keysNeeded] }
+    return { finding: { ...finding, missing: [...words, keysNeeded] } }
   }
   const faults: string[] = []
   for (const { name: file, key } of namedKeys(keySets, keyId)) {
     const fault = await faultOf(jws, key, statement.iss)
     if (fault === undefined) {
       const signed = `The key ${await fingerprintOf(key)} in ${isolated(file)} signed this receipt of ${service}. Nobody has changed it since.`
-      return {
-        ...finding,
-        title: `Receipt of order #${statement.order.number} from ${service}`,
-        proven: [signed, ...words],
-        beyond: limitsOf(statement, { file, service, origin }),
-      }
+      const title = `Receipt of order #${statement.order.number} from ${service}`
+      const logged = worthInLogs(statement, logs)
+      const proven = [signed, ...words, ...logged.proven]
+      const beyond = [...limitsOf(statement, { file, service, origin }), ...logged.beyond]
+      return { finding: { ...logged, title, proven, beyond } }
     }
     faults.push(`The key ${isolated(keyId)} in ${isolated(file)} does not confirm it: ${fault}.`)
   }
-  return { ...finding, wrong: faults.length > 0 ? faults : [otherKeys(keyId, service)] }
+  return { finding: { ...finding, wrong: faults.length > 0 ? faults : [otherKeys(keyId, service)] } }
 }
 
 const otherKeys = (keyId: string, service: string) =>
@@ -95,7 +102,7 @@ function restOf(rested: NonNullable<Approval['signature']>['passkey']['restedOn'
 }
 
 function limitsOf(
-  { approvals, event }: Statement,
+  { approvals }: Statement,
   { file, service, origin }: { file: string; service: string; origin: string | undefined },
 ): string[] {
   const peopleWho = (isSigned: boolean) =>
@@ -110,6 +117,29 @@ function limitsOf(
       : [`That ${origin}, where this page is from, has anything to do with it.`]),
     ...(signers ? [`That the passkey belongs to ${signers}. ${service} says so.`] : []),
     ...(others ? [`That ${others} approved it in person. ${service} says so; no passkey signed it.`] : []),
-    `That line ${formatCount(event.sequence)} of the log has this approval.`,
   ]
+}
+
+function worthInLogs(statement: Statement, logs: readonly CheckedLog[]): Worth {
+  const { sequence, hash } = statement.event
+  const place = `line ${formatCount(sequence)}`
+  if (logs.length === 0) return { ...nothingSaid, beyond: [`That ${place} of the log has this approval.`] }
+  const worth: Worth = { proven: [], wrong: [], missing: [], beyond: [] }
+  for (const { name, bound, lines } of logs) {
+    const [line, log] = [lines.get(sequence), isolated(name)]
+    if (line === undefined)
+      worth.missing.push(`${log} ends before ${place}, or does not hold as far as that.`)
+    else if (line.hash !== hash || !isApproval(line, statement)) {
+      worth.wrong.push(`In ${log}, ${place} is something else than this approval.`)
+    } else if (sequence <= bound) worth.proven.push(`In ${log}, ${place} is this approval.`)
+    else worth.missing.push(`In ${log}, ${place} is this approval, but no checkpoint covers that line.`)
+  }
+  return worth
+}
+
+function isApproval({ kind, subject, by, data }: LogLine, { order, approvals }: Statement): boolean {
+  const { customer, total } = data as { customer?: unknown; total?: unknown }
+  const logged = [kind, subject.id, by, customer, total]
+  const said = ['approved', order.id, approvals.at(-1)?.by, order.customer, order.total]
+  return JSON.stringify(logged) === JSON.stringify(said)
 }

@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { bytesOf } from '../../client/src/bytes.ts'
+import {
+  cosignature,
+  cosignedMessage,
+  spellCheckpoint,
+  spellNote,
+  spellVerifierKey,
+  type VerifierKey,
+  verifierKey,
+} from '../../client/src/note.ts'
+import type { LogLine } from '../../server/audit/leaf.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
+import { type Checker, checker } from '../support/browser/verify-page.ts'
+import { exportOf, headOf, makeLog, orderEvent } from '../support/log.ts'
+import { createdId } from '../support/orders.ts'
+import { startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const service = await startService({ clockRuns: true, until: { after } })
+const origin = 'orders.example.com/log'
+
+/** Someone with an Ed25519 key who signs checkpoints: the log, or a witness. */
+async function signer(name: string, type: VerifierKey['type'] = 'ed25519') {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const raw = new Uint8Array(Buffer.from(String(publicKey.export({ format: 'jwk' }).x), 'base64url'))
+  const key = await verifierKey(name, type, raw)
+  const seconds = 1_795_000_000
+  const signatureOf = (text: string) => {
+    if (type === 'ed25519') return new Uint8Array(sign(null, bytesOf(text), privateKey))
+    return cosignature(seconds, new Uint8Array(sign(null, cosignedMessage(text, seconds), privateKey)))
+  }
+  return {
+    spelled: spellVerifierKey(key),
+    signatureOf: (text: string) => ({ name: key.name, id: key.id, signature: signatureOf(text) }),
+  }
+}
+type Signer = Awaited<ReturnType<typeof signer>>
+
+/** The checkpoint of these lines, signed by each. */
+function checkpointOf(lines: LogLine[], signers: Signer[], name = origin): string {
+  const { size, root } = headOf(lines)
+  const text = spellCheckpoint({ origin: name, size, root: new Uint8Array(Buffer.from(root, 'hex')) })
+  return spellNote({ text, signatures: signers.map(({ signatureOf }) => signatureOf(text)) })
+}
+
+const log = await signer(origin)
+const witness = await signer('witness.example.org', 'cosignature/v1')
+const lines = makeLog(
+  Array.from({ length: 300 }, (_, index) => ({
+    ...orderEvent,
+    data: { customer: 'Acme', total: `${index}` },
+  })),
+)
+const checkpoint = checkpointOf(lines, [log, witness])
+
+/** The log with another name in one line, and hashes that fit. */
+const changed = (all: LogLine[], at: number) =>
+  makeLog(
+    all.map(({ sequence: _, textHash: __, hash: ___, ...content }, index) =>
+      index === at ? { ...content, by: 'eve' } : content,
+    ),
+  )
+
+const open = (t: TestContext) => checker(t, { browser, service })
+
+describe('the page that checks a log', sideBySide, () => {
+  it('says that it is whole, by which checkpoint and key, and who cosigned it', async (t) => {
+    const { page, requests, give, says, said } = await open(t)
+    await give(
+      ['log.jsonl', exportOf(lines)],
+      ['day.txt', checkpoint],
+      ['keys.txt', `${log.spelled}\n${witness.spelled}\n`],
+    )
+    await says('holds')
+    const proven = await said('Proven')
+    assert.match(proven, /Each of the 300 lines fits its hash/)
+    assert.match(proven, /None of the first 300 was changed, removed or added since day\.txt was signed/)
+    assert.match(proven, /The key orders\.example\.com\/log\+[0-9a-f]{8} signed this checkpoint/)
+    assert.match(proven, /The witness witness\.example\.org cosigned it on .*2026/)
+    assert.match(await said('What this does not prove'), /That the keys belong to the log/)
+    assert.deepEqual(requests, [])
+    await checkAccessibility(page)
+    await screenshot(page, 'verify-log')
+  })
+
+  it('takes the keys as the service publishes them, and a checkpoint in a line of what it logs', async (t) => {
+    const { give, says } = await open(t)
+    await give(
+      ['log.jsonl', exportOf(lines)],
+      ['key.json', JSON.stringify({ keys: [{ verifierKey: log.spelled, jwk: {} }] })],
+      ['journal.json', JSON.stringify({ level: 30, event: 'checkpoint', size: 300, checkpoint })],
+    )
+    await says('holds')
+  })
+
+  it('says that nothing binds the lines without a checkpoint, or without its key', async (t) => {
+    const { giveOnly, says, said } = await open(t)
+    const file: [string, Buffer] = ['log.jsonl', exportOf(lines)]
+    await giveOnly(file)
+    await says('unproven')
+    assert.match(await said('Not proven'), /Nothing binds them to each other/)
+    await giveOnly(file, ['day.txt', checkpoint])
+    await says('unproven')
+    assert.match(await said('Not proven'), /None of this is proven yet\. Add the key of the log\./)
+    assert.equal(await said('Proven'), '')
+    const other = await signer(origin)
+    await giveOnly(file, ['day.txt', checkpoint], ['key.txt', other.spelled])
+    await says('fails')
+    assert.match(await said('Does not hold'), /None of the keys that you added signed it/)
+    assert.equal(await said('Proven'), '')
+  })
+
+  describe('finds', { concurrency: false }, () => {
+    const change = (at: number, content: Partial<LogLine>) =>
+      lines.map((line, index) => (index === at ? { ...line, ...content } : line))
+    const rewritten = changed(lines, 150)
+    const middle = checkpointOf(lines.slice(0, 120), [log])
+    const cases: Record<string, [LogLine[] | Buffer, RegExp]> = {
+      'a changed line': [
+        change(7, { by: 'eve' }),
+        /Line 8 does not fit: its hash is not that of its content/,
+      ],
+      'a changed text': [change(7, { text: 'Delivered.' }), /Line 8 does not fit: its text does not match/],
+      'a removed line': [lines.toSpliced(7, 1), /Line 8 does not fit: .* one is missing or out of place/],
+      'two swapped lines': [
+        lines.with(7, lines[8] as LogLine).with(8, lines[7] as LogLine),
+        /Line 8 does not fit/,
+      ],
+      'a cut end': [lines.slice(0, 299), /The end is missing: day\.txt covers 300 lines, and 299 are here/],
+      'a rewritten log': [rewritten, /One of the lines 121 to 300 is not as day\.txt has it/],
+      'a second spelling': [
+        Buffer.from(exportOf(lines).toString().replace('"sequence":1,', '"sequence":1,"sequence":1,')),
+        /Line 1 does not fit: it is not written as an export writes it/,
+      ],
+      'a text that is gone': [change(7, { text: null, textSalt: null }), /The text of line 8 is gone/],
+      'deep nesting': [
+        Buffer.from(`{"sequence":${'['.repeat(400_000)}${']'.repeat(400_000)}}\n`),
+        /Line 1 does not fit/,
+      ],
+      'a line without end': [Buffer.from(`{"sequence":"${'x'.repeat(9_000_000)}`), /Line 1 does not fit/],
+      'a member of another prototype': [
+        Buffer.from('{"sequence":1,"__proto__":{"id":"x"}}\n'),
+        /Line 1 does not fit: its member id is missing/,
+      ],
+    }
+    for (const [name, [content, fault]] of Object.entries(cases)) {
+      it(name, async (t) => {
+        const { give, says, said } = await open(t)
+        const bytes = Buffer.isBuffer(content) ? content : exportOf(content)
+        await give(
+          ['log.jsonl', bytes],
+          ['day.txt', checkpoint],
+          ['noon.txt', middle],
+          ['key.txt', log.spelled],
+        )
+        await says('fails')
+        assert.match(await said('Does not hold'), fault)
+      })
+    }
+  })
+
+  it('says which lines no checkpoint covers', async (t) => {
+    const { give, says, said } = await open(t)
+    const noon = checkpointOf(lines.slice(0, 257), [log])
+    await give(['log.jsonl', exportOf(lines)], ['noon.txt', noon], ['key.txt', log.spelled])
+    await says('holds')
+    assert.match(await said('Proven'), /None of the first 257 was changed/)
+    assert.match(await said('What this does not prove'), /That lines 258 to 300 are whole/)
+  })
+
+  describe('says of a checkpoint', { concurrency: false }, () => {
+    const size = (note: string) => note.replace('\n300\n', '\n299\n')
+    const cases: Record<string, [() => Promise<[string, string]>, Parameters<Checker['says']>[0], RegExp]> = {
+      'that it was altered': [
+        async () => [size(checkpoint), log.spelled],
+        'fails',
+        /The key orders\.example\.com\/log\+[0-9a-f]{8} did not sign this: it was altered/,
+      ],
+      'that the keys are those of another log': [
+        async () => [checkpoint, (await signer('other.example.com/log')).spelled],
+        'fails',
+        /They are not those of orders\.example\.com\/log/,
+      ],
+      'that a witness did not cosign it': [
+        async () => [checkpointOf(lines, [log]), `${log.spelled}\n${witness.spelled}`],
+        'unproven',
+        /The witness witness\.example\.org has not cosigned it/,
+      ],
+      'that a cosignature is false': [
+        async () => {
+          const forged = checkpointOf(lines.slice(0, 9), [witness]).split('\n').at(-2)
+          return [`${checkpointOf(lines, [log])}${forged}\n`, `${log.spelled}\n${witness.spelled}`]
+        },
+        'fails',
+        /The witness witness\.example\.org did not cosign this/,
+      ],
+      'that it is none': [
+        async () => [spellNote({ text: 'hello\n', signatures: [log.signatureOf('hello\n')] }), log.spelled],
+        'fails',
+        /a checkpoint must have three lines/,
+      ],
+      'that it is malformed': [
+        async () => [checkpoint.replaceAll('=', ''), log.spelled],
+        'unproven',
+        /base64/,
+      ],
+    }
+    for (const [name, [files, verdict, words]] of Object.entries(cases)) {
+      it(name, async (t) => {
+        const { give, says, said } = await open(t)
+        const [note, keys] = await files()
+        await give(['day.txt', note], ['keys.txt', keys])
+        await says(verdict)
+        assert.match(await said(), words)
+      })
+    }
+
+    it('that others signed it too, whose keys it does not need', async (t) => {
+      const { give, says, said } = await open(t)
+      await give(['day.txt', checkpoint], ['keys.txt', log.spelled])
+      await says('holds')
+      assert.match(await said('What this does not prove'), /That witness\.example\.org signed it too/)
+      assert.match(await said('What this does not prove'), /That everybody is shown the same log/)
+    })
+  })
+
+  it('reads a long log in steps, and starts again when something is added meanwhile', async (t) => {
+    const { give, says, said } = await open(t)
+    const many = makeLog(Array.from({ length: 20_000 }, () => orderEvent))
+    await give(['long.jsonl', exportOf(many)])
+    await give(['day.txt', checkpointOf(many, [log])])
+    await give(['key.txt', log.spelled])
+    await says('holds')
+    assert.match(await said('Proven'), /Each of the 20,000 lines fits its hash/)
+  })
+})
+
+describe('the page that checks a receipt with the log', sideBySide, () => {
+  let files: { receipt: string; keys: string; lines: LogLine[] }
+  let sequence: number
+  before(async () => {
+    const admin = await service.bearer('admin')
+    const approve = async (customer: string) => {
+      const id = await createdId(await service.bearer('operator'), { customer, total: 12.5 })
+      assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
+      return (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt as string
+    }
+    const receipt = await approve('Acme')
+    await approve('Later')
+    const { text } = await admin.get('/v1/log', { accept: 'application/jsonl' })
+    const exported = text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as LogLine)
+    const keys = (await admin.get('/.well-known/jwks.json')).text
+    files = { receipt, keys, lines: exported }
+    const claims = JSON.parse(Buffer.from(receipt.split('.')[1] ?? '', 'base64url').toString())
+    sequence = claims.event.sequence
+  })
+
+  /** Gives everything, with the log as it is made from the lines, and a checkpoint of the first of them. */
+  async function check(t: TestContext, all: LogLine[], covered = all.length): Promise<Checker> {
+    const one = await open(t)
+    await one.give(
+      ['receipt.jwt', files.receipt],
+      ['jwks.json', files.keys],
+      ['log.jsonl', exportOf(all)],
+      ['day.txt', checkpointOf(all.slice(0, covered), [log])],
+      ['key.txt', log.spelled],
+    )
+    return one
+  }
+
+  it('finds the approval in its line, with the checkpoint and the keys of the service itself', async (t) => {
+    const { page, giveOnly, says, said } = await check(t, files.lines)
+    await says('holds')
+    const admin = await service.bearer('admin')
+    await giveOnly(
+      ['receipt.jwt', files.receipt],
+      ['jwks.json', files.keys],
+      ['log.jsonl', exportOf(files.lines)],
+      ['day.txt', (await admin.get('/v1/log/checkpoint')).text],
+      ['key.json', (await service.client().get('/v1/log/key')).text],
+    )
+    await says('holds')
+    await screenshot(page, 'verify-receipt-and-log')
+    assert.match(await said('Proven'), new RegExp(`In log\\.jsonl, line ${sequence} is this approval\\.`))
+  })
+
+  it('says that the line is another one', async (t) => {
+    const forged = changed(files.lines, sequence - 1)
+    const { says, said } = await check(t, forged)
+    await says('fails')
+    assert.match(await said('Does not hold'), /is something else than this approval/)
+  })
+
+  it('says that the log ends before it, or that no checkpoint covers its line', async (t) => {
+    const { says, said } = await check(t, files.lines.slice(0, sequence - 1))
+    await says('unproven')
+    assert.match(await said('Not proven'), new RegExp(`log\\.jsonl ends before line ${sequence}`))
+    const later = await check(t, files.lines, sequence - 1)
+    await later.says('unproven')
+    assert.match(await later.said('Not proven'), /but no checkpoint covers that line/)
+  })
+})

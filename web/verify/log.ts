@@ -1,0 +1,119 @@
+import type { LogLine } from '../../server/audit/leaf.ts'
+import { type LogReport, verifyLog } from '../../server/audit/verify.ts'
+import { formatCount, inSeries } from '../src/ui/format.ts'
+import { isolated } from '../src/ui/isolate.ts'
+import type { CheckedCheckpoint } from './checkpoint.ts'
+import { type Finding, nothingSaid, type Worth } from './finding.ts'
+import type { KindOf } from './given.ts'
+import { hexOf } from './sha256.ts'
+
+export interface CheckedLog {
+  name: string
+  finding: Finding
+  /** How many lines the checkpoints bind. */
+  bound: number
+  /** The lines of the wanted sequences that fit. */
+  lines: Map<number, LogLine>
+}
+
+/** Reads the whole export. `progress` gets the part that is read, from 0 to 1. */
+export async function checkLog(
+  { name, lines: content }: KindOf<'log'>,
+  { checkpoints, wanted }: { checkpoints: readonly CheckedCheckpoint[]; wanted: ReadonlySet<number> },
+  progress: (part: number) => void,
+): Promise<CheckedLog> {
+  const lines = new Map<number, LogLine>()
+  const heads = checkpoints.map(({ size, root }) => ({ size, root: hexOf(root) }))
+  const report = await verifyLog(chunksOf(content, progress), heads, (line) => {
+    if (wanted.has(line.sequence)) lines.set(line.sequence, line)
+  })
+  const agreeing = checkpoints.filter(({ finding }, at) => {
+    return finding.proven.length > 0 && report.checkpoints[at] === 'agrees'
+  })
+  const finding = { title: `Log (${name})`, ...worthOf(report, checkpoints, agreeing) }
+  return { name, bound: finding.wrong.length > 0 ? 0 : boundBy(agreeing), lines, finding }
+}
+
+const chunkBytes = 262_144
+
+/** Not `stream()`, which not every browser can iterate. */
+async function* chunksOf(content: Blob, progress: (part: number) => void): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < content.size; at += chunkBytes) {
+    progress(at / content.size)
+    yield new Uint8Array(await content.slice(at, at + chunkBytes).arrayBuffer())
+  }
+}
+
+const boundBy = (checkpoints: readonly CheckedCheckpoint[]) =>
+  Math.max(0, ...checkpoints.map(({ size }) => size))
+
+function worthOf(
+  report: LogReport,
+  checkpoints: readonly CheckedCheckpoint[],
+  agreeing: readonly CheckedCheckpoint[],
+): Worth {
+  const { head, fault, lostText, signatures, backInTime } = report
+  const faults = [
+    ...(fault === null ? [] : [`Line ${formatCount(fault.sequence)} does not fit: ${fault.reason}.`]),
+    ...disagreements(report, checkpoints),
+    ...(lostText === null
+      ? []
+      : [`The text of line ${formatCount(lostText)} is gone, and no line says that it was erased.`]),
+  ]
+  if (faults.length > 0) return { ...nothingSaid, wrong: faults }
+  const bound = boundBy(agreeing)
+  const whole = `Each of the ${formatCount(head.size)} lines fits its hash.`
+  if (agreeing.length === 0) {
+    const missing = `${whole} Nothing binds them to each other: add a checkpoint of the log and the key of the log.`
+    return { ...nothingSaid, missing: [missing] }
+  }
+  const names = inSeries(agreeing.map(({ name }) => isolated(name)))
+  return {
+    wrong: [],
+    missing: [],
+    proven: [
+      `${whole} None of the first ${formatCount(bound)} was changed, removed or added since ${names} was signed.`,
+      ...(signatures.signed === 0
+        ? []
+        : [
+            `${formatCount(signatures.signed)} decisions have the signature of a passkey that the account had then.`,
+          ]),
+    ],
+    beyond: [
+      ...(bound < head.size
+        ? [
+            `That lines ${formatCount(bound + 1)} to ${formatCount(head.size)} are whole: they are newer than any checkpoint here.`,
+          ]
+        : []),
+      ...(signatures.unsigned.events === 0
+        ? []
+        : [
+            `That people approved line ${listed(signatures.unsigned)}: the policy asked for a signature, and there is none.`,
+          ]),
+      ...(backInTime.events === 0
+        ? []
+        : [`That the clock was right at line ${listed(backInTime)}, where the time runs back.`]),
+    ],
+  }
+}
+
+/** A root says that a line was changed, not which one. */
+function disagreements(
+  { head, fault, checkpoints: agreements }: LogReport,
+  checkpoints: readonly CheckedCheckpoint[],
+): string[] {
+  return checkpoints.flatMap(({ name, size }, index) => {
+    if (agreements[index] === 'disagrees') {
+      const agreed = checkpoints.filter((one, at) => agreements[at] === 'agrees' && one.size < size)
+      const first = 1 + Math.max(0, ...agreed.map((one) => one.size))
+      return `One of the lines ${formatCount(first)} to ${formatCount(size)} is not as ${isolated(name)} has it: it was changed, removed or added.`
+    }
+    if (agreements[index] === 'beyond' && fault === null)
+      return `The end is missing: ${isolated(name)} covers ${formatCount(size)} lines, and ${formatCount(head.size)} are here and fit.`
+    return []
+  })
+}
+
+/** As in "3, 8 and 12 more". */
+const listed = ({ events, first }: LogReport['backInTime']) =>
+  `${first.map(formatCount).join(', ')}${events > first.length ? ` and ${formatCount(events - first.length)} more` : ''}`
