@@ -18,9 +18,29 @@ export function isSafe(request: Request): boolean {
   return safeMethods.includes(request.method)
 }
 
+type Touch = (
+  options: Schemas['PasskeyRequestOptions'],
+) => Promise<Schemas['PasskeySignInCommand']['credential']>
+
+/**
+ * Throws a `DOMException` unless the challenge says what it is for. A touch over anything else, such as the
+ * root of a tree, could be somebody's approval.
+ */
+export function requirePurpose(challenge: string): void {
+  const text = atob(challenge.replaceAll('-', '+').replaceAll('_', '/'))
+  if (!/^countersign:[a-z-]+:\d{13}\.[\w-]{22}\.[\w-]{43}$/.test(text)) {
+    throw new DOMException('This challenge does not say what it is for.', 'DataError')
+  }
+}
+
 export interface BrowserClient extends Client {
   /** Throws `ProblemError`: `invalid-credentials`, `too-many-attempts`. */
   signIn(credentials: Schemas['LoginSessionCommand']): Promise<void>
+  /**
+   * `touch` asks the authenticator: `navigator.credentials.get`, as JSON. Throws a `DOMException` without
+   * asking if the touch could sign anything else, and `ProblemError` like `signIn`.
+   */
+  signInByPasskey(touch: Touch): Promise<void>
   signOut(): Promise<void>
   /**
    * The token of this browser, fetched once. It stays valid from before a sign-in until the sign-out (section
@@ -69,6 +89,11 @@ export function browserClient(connection: Connection = {}): BrowserClient {
     forgetAntiforgeryToken,
     async signIn(credentials) {
       await client.POST('/v1/auth/session', { body: credentials })
+    },
+    async signInByPasskey(touch) {
+      const { data } = await client.POST('/v1/auth/session/passkey/options')
+      requirePurpose(data.challenge)
+      await client.POST('/v1/auth/session/passkey', { body: { credential: await touch(data) } })
     },
     async signOut() {
       await client.POST('/v1/auth/session/logout')

@@ -5,6 +5,7 @@ import { machineStamp } from '../../server/audit/audit.ts'
 import { newClient, newUser, type TestUser } from '../support/accounts.ts'
 import { Client } from '../support/client.ts'
 import { installedClient, watchedFetch } from '../support/client-package.ts'
+import { newPasskey, signInOptions } from '../support/passkeys.ts'
 import { setUp, testService } from '../support/service.ts'
 
 /** Keeps cookies around fetch, as browsers do. */
@@ -50,6 +51,22 @@ describe('the client', () => {
     await assert.rejects(browser.GET('/v1/auth/me'), (failure) => {
       return client.problemOf(failure, 'authentication-required') !== undefined
     })
+  })
+
+  it('signs in by passkey, and asks for no touch that could sign anything else', async () => {
+    const user = await newUser(service)
+    const passkey = await newPasskey(service, user)
+    const cookies = withCookies()
+    const { baseUrl } = service
+    const browser = client.browserClient({ baseUrl, fetch: cookies })
+    await browser.signInByPasskey(async (options) => passkey.get(options))
+    const { userName } = await client.answerOf(browser.GET('/v1/auth/me'))
+    assert.equal(userName, user.userName)
+    const challenge = Buffer.alloc(32).toString('base64url')
+    const answer = async () => Response.json({ ...(await signInOptions(service)), challenge })
+    const deceived = client.browserClient({ baseUrl, fetch: answer })
+    const refused = deceived.signInByPasskey(() => assert.fail('a touch was asked for'))
+    await assert.rejects(refused, { name: 'DataError' })
   })
 
   describe('signs in by a token pair', () => {

@@ -77,6 +77,7 @@ export class Passkey {
   /** Answers request options: `AuthenticationResponseJSON`. */
   // biome-ignore lint/suspicious/noExplicitAny: options of an answer
   get(options: any, manner: Manner = {}) {
+    const { userHandle = this.userHandle } = manner
     const clientDataJSON = clientData('webauthn.get', options.challenge, options.rpId, manner)
     const authData = this.data(options.rpId, manner.flags ?? usualFlags, manner)
     const signed = Buffer.concat([authData, sha256(Buffer.from(clientDataJSON, 'base64url'))])
@@ -90,7 +91,7 @@ export class Passkey {
         clientDataJSON,
         authenticatorData: authData.toString('base64url'),
         signature: sign(hash, signed, this.keys.privateKey).toString('base64url'),
-        ...(manner.userHandle === null ? {} : { userHandle: manner.userHandle ?? this.userHandle }),
+        ...(userHandle !== null && { userHandle }),
       },
     }
   }

@@ -1,3 +1,4 @@
+import { requirePurpose } from '../../../client/src/browser.ts'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
 
@@ -38,14 +39,6 @@ export async function touchOver(
   const asked = { publicKey, ...(mediation && { mediation }), ...(signal && { signal }) }
   const given = (await navigator.credentials.get(asked)) as PublicKeyCredential
   return given.toJSON() as Schemas['PasskeySignInCommand']['credential']
-}
-
-/** A touch over anything else, such as the root of a tree, could be somebody's approval. */
-function requirePurpose(challenge: string): void {
-  const text = atob(challenge.replaceAll('-', '+').replaceAll('_', '/'))
-  if (!/^countersign:[a-z-]+:\d{13}\.[\w-]{22}\.[\w-]{43}$/.test(text)) {
-    throw new DOMException('This challenge does not say what it is for.', 'DataError')
-  }
 }
 
 /** Options of a sign-in; nobody is named yet. */
