@@ -57,11 +57,11 @@ const lines = makeLog(
 )
 const checkpoint = checkpointOf(lines, [log, witness])
 
-/** The log with another name in one line, and hashes that fit. */
-const changed = (all: LogLine[], at: number) =>
+/** The log with something else in one line, and hashes that fit. */
+const changed = (all: LogLine[], at: number, other: Partial<LogLine> = { by: 'eve' }) =>
   makeLog(
     all.map(({ sequence: _, textHash: __, hash: ___, ...content }, index) =>
-      index === at ? { ...content, by: 'eve' } : content,
+      index === at ? { ...content, ...other } : content,
     ),
   )
 
@@ -291,12 +291,13 @@ describe('the page that checks a receipt with the log', sideBySide, () => {
     assert.match(await said('Proven'), new RegExp(`In log\\.jsonl, line ${sequence} is this approval\\.`))
   })
 
-  it('says that the line is another one', async (t) => {
-    const forged = changed(files.lines, sequence - 1)
-    const { says, said } = await check(t, forged)
-    await says('fails')
-    assert.match(await said('Does not hold'), /is something else than this approval/)
-  })
+  for (const other of [{ by: 'eve' }, { atTimeZone: 'Asia/Tokyo' }]) {
+    it(`says that the line is another one, by ${Object.keys(other)}`, async (t) => {
+      const { says, said } = await check(t, changed(files.lines, sequence - 1, other))
+      await says('fails')
+      assert.match(await said('Does not hold'), /is something else than this approval/)
+    })
+  }
 
   it('says that the log ends before it, or that no checkpoint covers its line', async (t) => {
     const { says, said } = await check(t, files.lines.slice(0, sequence - 1))
