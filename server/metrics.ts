@@ -83,6 +83,14 @@ function watchRequests(registry: Registry, app: App): void {
     labelNames: ['flow', 'outcome'],
     registers: [registry],
   })
+  const beyondLog = new Counter({
+    name: 'countersign_readers_beyond_log_total',
+    help: 'Streams asked for after a place that the log does not have yet: the reader is wrong, or the log went back.',
+    registers: [registry],
+  })
+  app.addHook('onSend', async (request) => {
+    if (request.isBeyondLog) beyondLog.inc()
+  })
   app.addHook('onResponse', async (request, reply) => {
     const operation = request.routeOptions.schema?.operationId ?? 'none'
     duration.observe({ operation, status: String(reply.statusCode) }, reply.elapsedTime / 1000)

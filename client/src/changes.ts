@@ -12,9 +12,13 @@ export interface Change {
 
 /** All changes up to a place in the log. */
 export interface Batch {
+  /** `<era>.<sequence>`; each restore of the database begins an era. */
   place: string
   changes: Change[]
-  /** More was missed than the service sends again, so load again whatever you show. */
+  /**
+   * More was missed than the service sends again, or the place was of another era. Load again whatever you
+   * show.
+   */
   isReset: boolean
 }
 

@@ -11064,7 +11064,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Continue after the event with this id. Without a valid id the stream begins now. */
+                /** @description Continue after the event with this id. Without it, the stream begins now. If it is no place in this log, perhaps because the database was restored, the stream begins with `reset`. */
                 "Last-Event-ID"?: string;
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
@@ -11086,7 +11086,7 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example id: 1043
+                     * @example id: 1.1043
                      *     data: {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","kind":"approved","version":2,"status":1}
                      */
                     "text/event-stream": string;

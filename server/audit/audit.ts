@@ -14,6 +14,7 @@ export { type LogLine, textHashOf } from './leaf.ts'
 export type { Receipt } from './statements.ts'
 export {
   countEventsOfKind,
+  endOfLog,
   eventsOfKinds,
   headOfLog,
   newestEventTime,

@@ -1,4 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from '#kysely'
+import type { Place } from '../../client/src/place.ts'
 import { ofEngine, withinTime } from '../db/engine.ts'
 import { DatabaseRefused } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
@@ -46,6 +47,12 @@ export async function headOfLog(db: Db): Promise<Head & { era: number }> {
   const [head] = (await selectHead(db, {})).rows
   if (head === undefined) throw new DatabaseRefused('the head of the log is missing (log_head)')
   return head
+}
+
+/** The place of a reader that has read everything. */
+export async function endOfLog(db: Db): Promise<Place> {
+  const { era, size } = await headOfLog(db)
+  return { era, sequence: size }
 }
 
 const selectHead = prepared((db) => db.selectFrom('log_head').select(['era', 'size', 'root']))

@@ -1,3 +1,4 @@
+import { spellPlace } from '../../client/src/place.ts'
 import { acceptedExport } from '../http/export.ts'
 import { noContent } from '../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../http/idempotency.ts'
@@ -35,7 +36,7 @@ import { viewRoutes } from './views/routes.ts'
 const placeHeader = header(
   'Last-Event-ID',
   'The place in the log at which the list was read. The live list misses nothing if it begins there.',
-  { example: '1043' },
+  { example: '1.1043' },
 )
 const exportTypes = ['text/csv', 'application/jsonl'] as const
 
@@ -89,7 +90,7 @@ const orderRoutes: Routes<OrderParts> = {
         })
       }
       const { json, description, place } = await listOrders(db, query, reader)
-      reply.header('last-event-id', String(place))
+      reply.header('last-event-id', spellPlace(place))
       if (query.paginated !== false) {
         reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, description))
       }

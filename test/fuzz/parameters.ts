@@ -120,7 +120,17 @@ const good: Record<string, fc.Arbitrary<string>> = {
     fc.constantFrom('a', 'b', '"a"', '"\\""', 'x'.repeat(255), `"${'x'.repeat(255)}"`),
   ),
   'Decision-Signature': fc.constantFrom('e30', 'eyJzdGF0ZW1lbnQiOiJ4In0', 'x', 'A'.repeat(8_192)),
-  'Last-Event-ID': fc.constantFrom('0', '1', '1043', '999999999999999', '-1', '1e400', 'x', ''),
+  'Last-Event-ID': fc.constantFrom(
+    '1.0',
+    '1.1043',
+    '2.1',
+    '1.999999999999999',
+    '1043',
+    '-1',
+    '1.1e400',
+    'x',
+    '',
+  ),
   Background: fc.constantFrom('?1', '?0', '?1;a=1', 'x', ''),
   Prefer: fc.constantFrom('return=minimal', 'return=representation', 'wait=5, Return = "minimal"', 'x', ''),
 }

@@ -1,13 +1,13 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
 import { machineStamp } from '../../server/audit/audit.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from '../support/client.ts'
 import { testEngine } from '../support/database.ts'
 import { freePort, type RunningServer } from '../support/process.ts'
 import { bearerOf, credentialsOf, testProduction } from '../support/production.ts'
+import { openStream, until } from '../support/stream.ts'
 
 describe('the metrics', () => {
   const production = testProduction()
@@ -26,6 +26,10 @@ describe('the metrics', () => {
     const samples = (await scrape()).matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))
     return Object.fromEntries([...samples].map(([, labels = '', value]) => [labels, Number(value)]))
   }
+
+  /** The value of a metric without labels. */
+  const numberOf = async (name: string) =>
+    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await scrape())?.[1])
 
   it('are named as Prometheus expects: `promtool check metrics` finds nothing', async () => {
     const text = await scrape()
@@ -47,14 +51,7 @@ describe('the metrics', () => {
   })
 
   it('report the length of the log, and how long an event has waited to be sealed', async () => {
-    const value = async (name: string) =>
-      Number(new RegExp(`^countersign_events_${name} (\\S+)$`, 'm').exec(await scrape())?.[1])
-    const until = async (holds: () => Promise<boolean>) => {
-      for (let tries = 0; !(await holds()); tries += 1) {
-        assert.ok(tries < 200)
-        await wait(50)
-      }
-    }
+    const value = (name: string) => numberOf(`countersign_events_${name}`)
     await until(async () => (await value('seal_lag_seconds')) === 0)
     const sealed = await value('sealed')
     assert.ok(sealed > 0)
@@ -90,6 +87,21 @@ describe('the metrics', () => {
     const before = await counted()
     await new Client(server.baseUrl).get('/health')
     assert.equal(await counted(), before + 1)
+  })
+
+  it('count readers with a place beyond the log, which the log says too, but stay ready', async () => {
+    const name = 'countersign_readers_beyond_log_total'
+    assert.equal(await numberOf(name), 0)
+    const admin = await bearerOf(server.baseUrl, 'admin')
+    for (const place of ['1.999999', '2.1', '1.0', '1043', 'x']) {
+      const stream = await openStream(admin, { 'last-event-id': place })
+      await until(() => stream.resets > 0 || place === '1.0')
+      stream.close()
+      await stream.ends()
+    }
+    assert.equal(await numberOf(name), 2)
+    assert.equal(server.output().split('"event":"beyond-log"').length - 1, 2)
+    assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
   })
 
   it('report what the database does, and the lines left out of the log', async () => {

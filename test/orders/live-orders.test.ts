@@ -9,6 +9,8 @@ import { createdId } from '../support/orders.ts'
 import { type InsideService, startService } from '../support/service.ts'
 import { openStream } from '../support/stream.ts'
 
+const beginning = { era: 1, sequence: 0 }
+
 describe('the streams of an instance', () => {
   let service: InsideService
   let operator: Client
@@ -22,26 +24,25 @@ describe('the streams of an instance', () => {
     await createdId(operator)
     await seal(service.db)
     const live = new LiveOrders(service.db)
-    const { size } = await service.db.read.selectFrom('log_head').select('size').executeTakeFirstOrThrow()
-    const place = await live.begin(0)
-    const { from, reached } = await live.after(place, 1_000, new AbortController().signal)
-    assert.deepEqual([place, from, reached], [0, 0, size])
+    const end = await live.end()
+    const { from, reached } = await live.after(beginning, 1_000, new AbortController().signal)
+    assert.deepEqual([from, reached], [beginning, end])
   })
 
   it('let others be served between batches, however far behind their caller is', async () => {
     const live = new LiveOrders(service.db)
-    const place = await live.begin(0)
+    await live.end()
     let isServed = false
     setImmediate(() => {
       isServed = true
     })
-    await live.after(place, 1_000, new AbortController().signal)
+    await live.after(beginning, 1_000, new AbortController().signal)
     assert.ok(isServed)
   })
 
   it('report a change to all who wait, long before their time limit', async () => {
     const live = new LiveOrders(service.db)
-    const place = await live.begin(null)
+    const place = await live.end()
     const leaving = new AbortController()
     const listeners = [1, 2].map(() => live.after(place, 600_000, leaving.signal))
     await createdId(operator)
@@ -49,8 +50,8 @@ describe('the streams of an instance', () => {
     const heard = await Promise.race([Promise.all(listeners), wait(10_000, undefined, { ref: false })])
     leaving.abort()
     assert.deepEqual(
-      heard?.map(({ reached }) => reached),
-      [place + 1, place + 1],
+      heard?.map(({ reached }) => reached.sequence),
+      [place.sequence + 1, place.sequence + 1],
     )
   })
 
@@ -69,7 +70,7 @@ describe('the streams of an instance', () => {
     await wait(400)
     assert.equal(queries, 0)
 
-    const place = await live.begin(null)
+    const place = await live.end()
     const listening = Array.from({ length: 50 }, () => new AbortController())
     const heard = listening.map(({ signal }) => live.after(place, 60_000, signal))
     queries = 0
@@ -88,7 +89,7 @@ describe('the streams of an instance', () => {
     assert.match(String(portions[0]?.bytes), new RegExp(id))
 
     const left = new AbortController()
-    const nothing = live.after(portions[0]?.reached ?? 0, 60_000, left.signal)
+    const nothing = live.after(portions[0]?.reached ?? beginning, 60_000, left.signal)
     await wait(400)
     left.abort()
     assert.equal((await nothing).bytes.length, 0)

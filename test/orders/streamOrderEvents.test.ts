@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isBefore, readPlace } from '../../client/src/place.ts'
 import {
   bearerOf,
   newCaller,
@@ -13,7 +14,7 @@ import {
 } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addEvents, seal } from '../support/log.ts'
-import { createdId } from '../support/orders.ts'
+import { createdId, stamp } from '../support/orders.ts'
 import { setUp, startService, testService } from '../support/service.ts'
 import { openStream, type Stream, until } from '../support/stream.ts'
 
@@ -91,7 +92,7 @@ describe('streamOrderEvents', () => {
       const first = await open(t, await newViewer())
       const ids = await create(6)
       const told = await first.hears(6)
-      const places = [0, 2, 5].map((index) => String(told[index]?.sequence))
+      const places = [0, 2, 5].map((index) => `1.${told[index]?.sequence}`)
       const streams = await Promise.all(places.map(async (place) => open(t, await newViewer(), place)))
       const [last] = await create(1)
       for (const [index, stream] of streams.entries()) {
@@ -136,9 +137,9 @@ describe('streamOrderEvents', () => {
     it('replays at most 5,000 events; from further back it sends `reset` and begins now', async (t) => {
       const viewer = await newViewer()
       await seal(service.db)
-      const { lastEventId } = await open(t, viewer)
+      const { lastEventId, sequence } = await open(t, viewer)
       await addEvents(service, 5_001, 0)
-      const behind = await open(t, viewer, String(Number(lastEventId) + 1))
+      const behind = await open(t, viewer, `1.${sequence + 1}`)
       await behind.hears(5_000)
       const far = await open(t, viewer, lastEventId)
       await until(() => far.resets === 1)
@@ -149,13 +150,35 @@ describe('streamOrderEvents', () => {
       assert.deepEqual([idsOf(far), behind.resets, far.resets], [[id], 0, 1])
     })
 
-    it('begins now if the id is invalid, or beyond the log', async (t) => {
+    it('sends `reset` and begins now if the id is no place of this log', async (t) => {
       await create(1)
-      for (const id of ['999999999999999', '9'.repeat(400), '-1', 'x', '1.5', '']) {
+      const invalid = ['1', '9'.repeat(400), '-1', 'x', '1.-5', '01.5', '1.05', '1.5 ', '0.5', '']
+      for (const id of [...invalid, '1.999999999999999', '2.0']) {
         const stream = await open(t, await newViewer(), id)
+        await until(() => stream.resets === 1)
         const [made] = await create(1)
         await stream.hears(1)
-        assert.deepEqual(idsOf(stream), [made], id)
+        assert.deepEqual([idsOf(stream), stream.resets], [[made], 1], id)
+        stream.close()
+      }
+    })
+
+    it('sends `reset` to all, once each, when an era begins', async (t) => {
+      const own = await startService({ inside: true, until: t })
+      const viewer = await newCaller(own, ['Viewer'])
+      await seal(own.db)
+      const [waiting, left] = [await openStream(viewer), await openStream(viewer)]
+      left.close()
+      const { era, last } = await own.db.write('beginEra', { atLeast: 1, stamp: stamp() })
+      await until(() => waiting.resets === 1)
+      const returned = await openStream(viewer, { 'last-event-id': left.lastEventId })
+      await until(() => returned.resets === 1)
+      const id = await createdId(await own.bearer('operator'))
+      await seal(own.db)
+      for (const stream of [waiting, returned]) {
+        await stream.hearsOf(id, 1)
+        assert.deepEqual([stream.resets, stream.lastEventId.split('.')[0]], [1, String(era)])
+        assert.ok(stream.told.every(({ sequence }) => sequence > last.sequence + 1))
         stream.close()
       }
     })
@@ -257,7 +280,7 @@ describe('streamOrderEvents', () => {
       await seal(service.db)
       await until(() => stream.comments > 0)
       assert.equal(stream.end, undefined)
-      assert.ok(Number(stream.lastEventId) > Number(begun))
+      assert.ok(isBefore(readPlace(begun), readPlace(stream.lastEventId)))
       assert.equal(stream.comments, 1)
     })
 

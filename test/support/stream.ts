@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { readPlace } from '../../client/src/place.ts'
 import type { Client } from './client.ts'
 
 const limitMilliseconds = 20_000
@@ -52,7 +53,7 @@ export class Stream {
       if (line.startsWith('data: ')) data = line.slice(6)
     }
     if (block.split('\n').includes('event: reset')) this.resets += 1
-    else if (data !== undefined) this.told.push({ sequence: Number(this.lastEventId), ...JSON.parse(data) })
+    else if (data !== undefined) this.told.push({ sequence: this.sequence, ...JSON.parse(data) })
   }
 
   /** Waits until the stream holds this many; fails when there are more, or after too long. */
@@ -68,6 +69,11 @@ export class Stream {
     await until(() => ofOrder().length >= count)
     assert.equal(ofOrder().length, count)
     return ofOrder()
+  }
+
+  /** The sequence of its place in the log. */
+  get sequence(): number {
+    return readPlace(this.lastEventId).sequence
   }
 
   async ends(): Promise<'whole' | 'cut' | undefined> {

@@ -1,4 +1,4 @@
-import { headOfLog } from '../../audit/audit.ts'
+import { endOfLog } from '../../audit/audit.ts'
 import { ofEngine } from '../../db/engine.ts'
 import type { Db } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
@@ -18,7 +18,7 @@ export async function findOrders(snapshot: Db, request: ListRequest): Promise<Fo
   if (request.page === null && matches > tuning.unpagedLimit) throw tooLarge(matches)
   const isInOrder = await ofEngine(snapshot, { sqlite, postgres }).isInOrder(snapshot)
   const items = await findBy(snapshot, request, planPage(request, { byStatus, matches, isInOrder }))
-  return { items, totalCount: matches, place: (await headOfLog(snapshot)).size }
+  return { items, totalCount: matches, place: await endOfLog(snapshot) }
 }
 
 function tooLarge(totalCount: number): Problem {

@@ -1,4 +1,5 @@
 /** Lists of orders: a request becomes a plan, which is a value, and the plan becomes SQL on either engine. */
+import type { Place } from '../../../client/src/place.ts'
 import { type AppDatabase, pageLimitMilliseconds } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
 import { describePage, type PageDescription, pageJson, pageRequest } from '../../http/paging.ts'
@@ -25,7 +26,7 @@ export interface List {
   json: string
   description: PageDescription
   /** The place in the log from which the live list has every change that is not in this list. */
-  place: number
+  place: Place
 }
 
 /** The reader of a list, and the time: `waits:me` depends on both. */

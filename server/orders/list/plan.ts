@@ -1,3 +1,4 @@
+import type { Place } from '../../../client/src/place.ts'
 import type { Asking } from '../conditions.ts'
 import { isAllowed } from '../filter/fields.ts'
 import { idsBySearch } from '../filter/id.ts'
@@ -26,8 +27,8 @@ export interface FoundOrders {
   /** A JSON array of summaries, ready to be sent. */
   items: string
   totalCount: number
-  /** How many events were sealed. Changes that are not in the list come after them in the log. */
-  place: number
+  /** The end of the log. Changes that are not in the list come after it. */
+  place: Place
 }
 
 /** What is known of the table when the page is planned, all of one snapshot. */

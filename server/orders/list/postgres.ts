@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Expression, type RawBuilder, type SqlBool, sql } from '#kysely'
+import type { Place } from '../../../client/src/place.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Db } from '../../db/tables.ts'
 import { expressionOf } from '../conditions.ts'
@@ -147,14 +148,15 @@ export async function findOrdersAtOnce(db: Db, request: ListRequest): Promise<Fo
   const planned = planNear(request, guess)
   if (planned === undefined) return undefined
   const { rows } = await selectNear(request, planned.page)(db, planned.page)
+  const [found] = rows
+  if (found === undefined) return undefined
   const byStatus = new Map(
-    Object.entries(rows[0]?.tally ?? {}).map(([status, orders]) => [Number(status), orders]),
+    Object.entries(found.tally ?? {}).map(([status, orders]) => [Number(status), orders]),
   )
   lastTally.set(adapter, byStatus)
   const actual = planNear(request, byStatus)
   if (!isDeepStrictEqual(actual?.page, planned.page)) return undefined
-  const [{ items = null, place = 0 } = {}] = rows
-  return { items: items ?? '[]', totalCount: actual?.totalCount ?? 0, place }
+  return { items: found.items ?? '[]', totalCount: actual?.totalCount ?? 0, place: found.place }
 }
 
 type Walk = Extract<Page, { by: 'walk' }>
@@ -183,9 +185,9 @@ const selectNear = oncePerList((request, page: Walk) => {
     (_db, { take, skip }: Window) => sql<{
       tally: Record<string, number> | null
       items: string | null
-      place: number
+      place: Place
     }>`select
-      (select size from log_head) as place,
+      (select json_build_object('era', era, 'sequence', size) from log_head) as place,
       (select json_object_agg(status, orders) from (${countsByStatus}) as counts where orders > 0) as tally,
       (select ${items(orderOf(request, { isReversed: false }), request)} from (
         select * from (${sql.join(parts, sql` union all `)}) as near

@@ -2,7 +2,8 @@
  * Changes of orders as a stream. It is read from the sealed log: nothing is reported before it is durable.
  */
 import { setImmediate } from 'node:timers/promises'
-import { headOfLog } from '../../audit/audit.ts'
+import { isBefore, nowhere, type Place, spellPlace } from '../../../client/src/place.ts'
+import { endOfLog } from '../../audit/audit.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { type Batch, readBatch } from './changes.ts'
 
@@ -19,8 +20,8 @@ export class LiveOrders {
   readonly #db: AppDatabase
   readonly #waiting = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
-  /** The last head that the reader saw. A listener behind it does not wait. */
-  #head = 0
+  /** The last end of the log that the reader saw. A listener behind it does not wait. */
+  #end = nowhere
   /** The last batch that was read. */
   #latest: Batch | undefined
 
@@ -28,22 +29,30 @@ export class LiveOrders {
     this.#db = db
   }
 
-  /** Where to begin: at the place, or at the end of the log for null and for a place beyond it. */
-  async begin(place: number | null): Promise<number> {
-    const { size } = await headOfLog(this.#db.read)
-    if (this.#waiting.size === 0) this.#head = Math.max(this.#head, size)
-    return Math.min(place ?? size, size)
+  /** The end of the log now. */
+  async end(): Promise<Place> {
+    const end = await endOfLog(this.#db.read)
+    if (this.#waiting.size === 0 && isBefore(this.#end, end)) this.#end = end
+    return end
   }
 
   /**
    * Waits for what happens after the place. Returns it as soon as there is something, or nothing at the time
-   * limit or when the signal fires. Far behind, it returns an event `reset` in place of what was missed.
+   * limit or when the signal fires. Far behind and from another era, it returns an event `reset` in place of
+   * what was missed.
    */
-  async after(place: number, limitMilliseconds: number, signal: AbortSignal): Promise<Batch> {
-    if (place >= this.#head) await this.#news(limitMilliseconds, signal)
-    if (place >= this.#head) return nothingAfter(place)
-    if (this.#head - place > replayLimit) return resetTo(this.#head)
-    return place === this.#latest?.from ? this.#latest : this.#read(place, this.#head)
+  async after(place: Place, limitMilliseconds: number, signal: AbortSignal): Promise<Batch> {
+    if (this.#isUpToDate(place)) await this.#news(limitMilliseconds, signal)
+    if (this.#isUpToDate(place)) return nothingAfter(place)
+    const { era, sequence } = this.#end
+    if (place.era !== era || sequence - place.sequence > replayLimit) return resetTo(this.#end)
+    const latest = this.#latest
+    const isLatest = latest?.from.era === era && latest.from.sequence === place.sequence
+    return isLatest ? latest : this.#read(place, sequence)
+  }
+
+  #isUpToDate({ era, sequence }: Place): boolean {
+    return era === this.#end.era && sequence >= this.#end.sequence
   }
 
   #news(limitMilliseconds: number, signal: AbortSignal): Promise<void> {
@@ -73,20 +82,24 @@ export class LiveOrders {
 
   async #look(): Promise<void> {
     if (this.#waiting.size === 0) return
-    const { size } = await headOfLog(this.#db.read)
-    while (this.#head < size) {
-      const latest = await this.#read(this.#head, size)
-      this.#latest = latest
-      this.#head = Math.max(this.#head, latest.reached)
-      for (const end of [...this.#waiting]) end()
+    const end = await endOfLog(this.#db.read)
+    if (end.era !== this.#end.era) return this.#moveTo(end)
+    while (isBefore(this.#end, end)) {
+      this.#latest = await this.#read(this.#end, end.sequence)
+      this.#moveTo(this.#latest.reached)
     }
+  }
+
+  #moveTo(end: Place): void {
+    this.#end = end
+    for (const wake of [...this.#waiting]) wake()
   }
 
   /**
    * Waits for a turn of the event loop first, because a read on SQLite is synchronous. Without this turn, a
    * caller who had missed 100,000 events delayed all others by 0.7 s; with it, by 62 ms.
    */
-  async #read(place: number, end: number): Promise<Batch> {
+  async #read(place: Place, end: number): Promise<Batch> {
     await setImmediate()
     return readBatch(this.#db.read, place, end)
   }
@@ -95,10 +108,14 @@ export class LiveOrders {
 const nothing = Buffer.alloc(0)
 
 /** Without data a browser would not report the event. */
-function resetTo(place: number): Batch {
-  return { from: place, reached: place, bytes: Buffer.from(`id: ${place}\nevent: reset\ndata: {}\n\n`) }
+function resetTo(place: Place): Batch {
+  return {
+    from: place,
+    reached: place,
+    bytes: Buffer.from(`id: ${spellPlace(place)}\nevent: reset\ndata: {}\n\n`),
+  }
 }
 
-function nothingAfter(place: number): Batch {
+function nothingAfter(place: Place): Batch {
   return { from: place, reached: place, bytes: nothing }
 }

@@ -1,10 +1,18 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isBefore, nowhere, type Place, spellPlace } from '../../../client/src/place.ts'
 import type { Clock } from '../../clock.ts'
 import { keepAnswering } from '../../http/connections.ts'
 import { Problem, retryAfter } from '../../http/problems.ts'
 import { callerOf } from '../../http/route.ts'
 import type { LiveOrders } from './live.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The caller has a place in the log that is beyond its end. */
+    isBeyondLog: boolean
+  }
+}
 
 const streamsOfCaller = 4
 /**
@@ -12,6 +20,9 @@ const streamsOfCaller = 4
  * admitted.
  */
 const commentMilliseconds = 15_000
+/** Callers can invent places, so this is a hint and no proof. */
+const beyondLog =
+  'a reader has a place beyond the end of the log: the reader is wrong, or the database went back without `log restored`'
 
 /**
  * The streams of one instance. Each reads the log from its place, only as fast as its caller reads, so that a
@@ -37,8 +48,11 @@ export class LiveStreams {
   /**
    * Sends what happens after the place in the log, or from now on if it is null. Throws `too-many-streams`.
    */
-  async send(request: FastifyRequest, reply: FastifyReply, place: number | null): Promise<FastifyReply> {
-    const begin = await this.#live.begin(place)
+  async send(request: FastifyRequest, reply: FastifyReply, place: Place | null): Promise<FastifyReply> {
+    const end = await this.#live.end()
+    request.isBeyondLog = place !== null && isBefore(end, place)
+    if (request.isBeyondLog) request.log.warn({ event: 'beyond-log', place, end }, beyondLog)
+    const begin = request.isBeyondLog ? nowhere : (place ?? end)
     reply
       .header('content-type', 'text/event-stream; charset=utf-8')
       // nginx holds answers back by default.
@@ -57,14 +71,10 @@ export class LiveStreams {
   }
 
   /** Each batch and each comment carries the place that its caller has reached. */
-  async *#texts(
-    request: FastifyRequest,
-    begin: number,
-    signal: AbortSignal,
-  ): AsyncGenerator<string | Buffer> {
+  async *#texts(request: FastifyRequest, begin: Place, signal: AbortSignal): AsyncGenerator<string | Buffer> {
     let place = begin
     let commentedAt = this.#monotonic()
-    yield `id: ${place}\n\n`
+    yield `id: ${spellPlace(place)}\n\n`
     while (!signal.aborted) {
       const left = commentedAt + commentMilliseconds - this.#monotonic()
       const { bytes, reached } = await this.#live.after(place, Math.max(0, left), signal)
@@ -72,7 +82,7 @@ export class LiveStreams {
       if (bytes.length > 0) yield bytes
       if (this.#monotonic() < commentedAt + commentMilliseconds) continue
       if (!(await this.#mayGoOn(request))) return
-      yield `:\nid: ${place}\n\n`
+      yield `:\nid: ${spellPlace(place)}\n\n`
       commentedAt = this.#monotonic()
     }
   }

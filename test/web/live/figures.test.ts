@@ -92,7 +92,7 @@ describe('the figures', () => {
     knows('a', 1)
     const leave = shown(orderQuery('a'))
     await settled()
-    hear('countersign-live', { place: '1', changes: [], isReset: true })
+    hear('countersign-live', { place: '1.1', changes: [], isReset: true })
     await settled()
     assert.deepEqual(pathsAsked().sort(), ['/v1/orders', '/v1/orders/a'])
     leave()

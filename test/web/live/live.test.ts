@@ -18,11 +18,11 @@ describe('the live list of a browser', () => {
   aPersonListens()
 
   it('is read by one tab, which passes everything on', async () => {
-    const batch = { place: '5', changes: [approval('a')], isReset: false }
+    const batch = { place: '1.5', changes: [approval('a')], isReset: false }
     queries.setQueryData(listQuery({}).queryKey, page(row('a')))
     told.length = 0
     const { send } = await tab.service.next()
-    await send(`id: 5\ndata: ${JSON.stringify(approval('a'))}\n\n`)
+    await send(`id: 1.5\ndata: ${JSON.stringify(approval('a'))}\n\n`)
     assert.deepEqual(told, [batch])
     assert.deepEqual(rowsOf(listQuery({})), [row('a', 1)])
   })
@@ -31,7 +31,7 @@ describe('the live list of a browser', () => {
     await tab.service.next()
     await happens(approval('a'))
     await happens()
-    const reached = String(tab.place)
+    const reached = `1.${tab.place}`
     tab.stop()
     await settled()
     tab.stop = listen()
@@ -47,8 +47,8 @@ describe('the live list of a browser', () => {
     await tab.service.next()
     const placeOf = async () => (await tab.service.next()).headers.get('last-event-id')
     tab.place += 10
-    const [first, second, third] = [tab.place - 1, tab.place - 2, tab.place - 3].map(String)
-    tab.readAt = String(tab.place + 1)
+    const [first, second, third] = [-1, -2, -3].map((away) => `1.${tab.place + away}`)
+    tab.readAt = `1.${tab.place + 1}`
     let leave = shown(listQuery({}))
     assert.equal(await placeOf(), tab.readAt)
     leave()
@@ -59,6 +59,8 @@ describe('the live list of a browser', () => {
     assert.deepEqual(told, [{ listReadAt: first }])
     hear('countersign-live', { listReadAt: tab.readAt })
     assert.equal(await tab.service.connection(), undefined)
+    hear('countersign-live', { listReadAt: '2.0' })
+    assert.equal(await tab.service.connection(), undefined)
     hear('countersign-live', { listReadAt: second })
     assert.equal(await placeOf(), second)
     leave()
@@ -66,7 +68,7 @@ describe('the live list of a browser', () => {
     queries.setQueryData(listQuery({}).queryKey, { ...page(), place: third ?? null })
     tab.stop = listen()
     assert.equal(await placeOf(), third)
-    queries.setQueryData(listQuery({}).queryKey, { ...page(), place: '0' })
+    queries.setQueryData(listQuery({}).queryKey, { ...page(), place: '1.0' })
     assert.equal(await tab.service.connection(), undefined)
   })
 

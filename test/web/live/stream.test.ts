@@ -27,7 +27,7 @@ describe('the live list that a page reads', () => {
     })
   })
   async function follow(): Promise<void> {
-    const following = client.orders.follow({ after: '2', signal: leaving.signal })
+    const following = client.orders.follow({ after: '1.2', signal: leaving.signal })
     try {
       for await (const batch of following) heard.push(batch)
     } catch (failure) {
@@ -49,36 +49,36 @@ describe('the live list that a page reads', () => {
 
   it('is passed on as soon as a block is whole, in however many pieces it comes', async () => {
     const { send } = await service.next()
-    await send(`: 15 s\n\nid: 1\ndata: ${line('a')}`)
+    await send(`: 15 s\n\nid: 1.1\ndata: ${line('a')}`)
     assert.deepEqual(heard, [])
     await send('\n\n')
-    assert.deepEqual(heard, [{ place: '1', changes: [change('a')], isReset: false }])
-    await send(`id: 2\ndata: ${line('b')}\n\nid: 3\ndata: ${line('c')}\n\nid: 4\ndata`)
-    assert.deepEqual(heard[1], { place: '3', changes: [change('b'), change('c')], isReset: false })
+    assert.deepEqual(heard, [{ place: '1.1', changes: [change('a')], isReset: false }])
+    await send(`id: 1.2\ndata: ${line('b')}\n\nid: 1.3\ndata: ${line('c')}\n\nid: 1.4\ndata`)
+    assert.deepEqual(heard[1], { place: '1.3', changes: [change('b'), change('c')], isReset: false })
     await send(`: ${line('d')}\n\n`)
-    assert.deepEqual(heard[2], { place: '4', changes: [change('d')], isReset: false })
+    assert.deepEqual(heard[2], { place: '1.4', changes: [change('d')], isReset: false })
   })
 
   it('begins where it is asked to', async () => {
     const { headers } = await service.next()
-    assert.equal(headers.get('last-event-id'), '2')
+    assert.equal(headers.get('last-event-id'), '1.2')
   })
 
   it('resumes where it was lost, a second later', async () => {
     const { send, end } = await service.next()
-    await send('id: 7\n\n')
-    assert.deepEqual(heard, [{ place: '7', changes: [], isReset: false }])
+    await send('id: 1.7\n\n')
+    assert.deepEqual(heard, [{ place: '1.7', changes: [], isReset: false }])
     await end()
     await pass(999)
     assert.equal(await service.connection(), undefined)
     await pass(1)
-    assert.equal((await service.next()).headers.get('last-event-id'), '7')
+    assert.equal((await service.next()).headers.get('last-event-id'), '1.7')
   })
 
   it('says that more was missed than is sent again', async () => {
     const { send } = await service.next()
-    await send('event: reset\nid: 9\ndata: {}\n\n')
-    assert.deepEqual(heard, [{ place: '9', changes: [], isReset: true }])
+    await send('event: reset\nid: 1.9\ndata: {}\n\n')
+    assert.deepEqual(heard, [{ place: '1.9', changes: [], isReset: true }])
   })
 
   it('is asked for ever less often until something is heard', async () => {
@@ -89,7 +89,7 @@ describe('the live list that a page reads', () => {
       await pass(1)
     }
     const { send, end } = await service.next()
-    await send('id: 1\n\n')
+    await send('id: 1.1\n\n')
     await end()
     await pass(1_000)
     await service.next()

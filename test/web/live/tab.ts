@@ -58,7 +58,7 @@ export const said = () => toasts.get().map(({ text }) => text)
 /** The reading tab hears of these changes. */
 export async function happens(...changes: Change[]): Promise<void> {
   tab.place += 1
-  hear('countersign-live', { place: String(tab.place), changes, isReset: false })
+  hear('countersign-live', { place: `1.${tab.place}`, changes, isReset: false })
   await settled()
 }
 

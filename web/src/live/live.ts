@@ -1,6 +1,7 @@
 import type { Query } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Batch, Change } from '../../../client/src/changes.ts'
+import { isBefore, readPlace } from '../../../client/src/place.ts'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { mayDecide, useAbsentPersons } from '../auth/absence.ts'
@@ -89,7 +90,7 @@ function coverList(list: Query): void {
 }
 
 function beginAt(listReadAt: string): void {
-  if (place !== undefined && Number(listReadAt) >= Number(place)) return
+  if (place !== undefined && !isBefore(readPlace(listReadAt), readPlace(place))) return
   place = listReadAt
   again.abort()
 }
