@@ -9,8 +9,22 @@ export interface LogFault {
   reason: string
 }
 
-/** `beyond`: the checkpoint covers more lines than there are, or than are valid. */
-export type Agreement = 'agrees' | 'disagrees' | 'beyond'
+/**
+ * `beyond`: the checkpoint covers more lines than there are, or than are valid. `lost`: it covers lines after
+ * the end of its era, which a restore took away.
+ */
+export type Agreement = 'agrees' | 'disagrees' | 'beyond' | 'lost'
+
+/** What a checkpoint says. */
+export interface SignedHead extends Head {
+  era: number
+}
+
+/** A line that begins an era, because the database went back to the line before it. */
+export interface Restore {
+  sequence: number
+  era: number
+}
 
 export interface LogReport {
   /** The head of the valid part of the log. */
@@ -18,6 +32,7 @@ export interface LogReport {
   fault: LogFault | null
   /** One for each checkpoint, in the same order. */
   checkpoints: Agreement[]
+  restores: Restore[]
   /** The first event whose text is gone although no later event says that it was erased. */
   lostText: number | null
   /** Events more than a minute older than the event before them: a clock was wrong, or was set. */
@@ -34,7 +49,7 @@ const namedBackInTime = 10
  */
 export async function verifyLog(
   bytes: AsyncIterable<Uint8Array>,
-  checkpoints: readonly Head[] = [],
+  checkpoints: readonly SignedHead[] = [],
   see: (line: LogLine) => void = () => undefined,
 ): Promise<LogReport> {
   const tree = new LogTree()
@@ -47,20 +62,26 @@ export async function verifyLog(
     head: tree.head,
     fault: null,
     checkpoints: agreements,
+    restores: [],
     lostText: null,
     backInTime: { events: 0, first: [] },
     signatures: signatures.report,
   }
   const erased = new Set<string>()
+  let previousHash: string | null = null
   let previousTime = Number.NEGATIVE_INFINITY
   for await (const bytesOfLine of linesOf(bytes)) {
     const sequence = tree.size + 1
     const line = readLine(bytesOfLine, sequence)
-    const reason = typeof line === 'string' ? line : await signatures.see(line)
+    const reason =
+      typeof line === 'string'
+        ? line
+        : ((await signatures.see(line)) ?? noteRestore(report, line, previousHash))
     if (typeof line === 'string' || reason !== undefined) {
       return { ...report, head: tree.head, fault: { sequence, reason: String(reason) } }
     }
     tree.add(line.hash)
+    previousHash = line.hash
     for (const [index, { size, root }] of checkpoints.entries()) {
       if (size === sequence) agreements[index] = root === tree.head.root ? 'agrees' : 'disagrees'
     }
@@ -71,8 +92,43 @@ export async function verifyLog(
     previousTime = time
     see(line)
   }
+  for (const [index, checkpoint] of checkpoints.entries()) {
+    if (restoreThatLost(report.restores, checkpoint) !== undefined) agreements[index] = 'lost'
+  }
   const [lost] = erased
   return { ...report, head: tree.head, lostText: lost === undefined ? null : Number(lost) }
+}
+
+/** The first restore that took away lines that the checkpoint covers. */
+export function restoreThatLost(
+  restores: readonly Restore[],
+  { era, size }: Pick<SignedHead, 'era' | 'size'>,
+): Restore | undefined {
+  return restores.find((restore) => restore.era > era && restore.sequence <= size)
+}
+
+/** The era in the origin of a checkpoint. */
+export function eraOf(origin: string): number {
+  return Number(/\/log\/(\d{1,9})$/.exec(origin)?.[1] ?? 1)
+}
+
+/** Returns what is wrong if the line begins an era but does not fit the line before it. */
+function noteRestore(
+  { restores }: LogReport,
+  line: LogLine,
+  previousHash: string | null,
+): string | undefined {
+  if (line.kind !== 'log-restored' || line.subject.kind !== 'log') return undefined
+  const { era, last } = line.data as { era?: unknown; last?: { sequence?: unknown; hash?: unknown } | null }
+  const { sequence } = line
+  if (last?.sequence !== sequence - 1 || last.hash !== previousHash) {
+    return 'it begins an era, but names another last event than the one before it'
+  }
+  if (!Number.isSafeInteger(era) || Number(era) <= (restores.at(-1)?.era ?? 1)) {
+    return 'the era that it begins is not later than the one before'
+  }
+  restores.push({ sequence, era: Number(era) })
+  return undefined
 }
 
 function noteBackInTime({ backInTime }: LogReport, sequence: number): void {

@@ -11,7 +11,15 @@ import { headOfLog } from '../audit/audit.ts'
 import { exportLog } from '../audit/log.ts'
 import { firstUnlikeTile } from '../audit/store.ts'
 import type { Head } from '../audit/tree.ts'
-import { type Agreement, type LogReport, linesOf, verifyLog } from '../audit/verify.ts'
+import {
+  type Agreement,
+  eraOf,
+  type LogReport,
+  linesOf,
+  restoreThatLost,
+  type SignedHead,
+  verifyLog,
+} from '../audit/verify.ts'
 import type { ReadableDatabase } from '../db/port.ts'
 import { type ComparedOrder, OrderComparison } from '../orders/compare.ts'
 import { exportOrders } from '../orders/export/export.ts'
@@ -23,7 +31,7 @@ import { grouped } from './output.ts'
 const caller = 'log'
 
 /** A head that the log must agree with, and where it comes from. */
-interface Kept extends Head {
+interface Kept extends SignedHead {
   name: string
 }
 
@@ -37,20 +45,19 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   const { export: file, orders: ordersFile } = invocation.texts
   const keys = await readKeys(invocation.lists['log-key'] ?? [])
   const kept = await readKept(invocation.lists.checkpoint ?? [], keys)
-  if (file !== undefined && kept.length === 0) {
-    const reason = 'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)'
-    throw new Refused('nothing-binds', reason)
-  }
+  if (file !== undefined && kept.length === 0) throw nothingBinds()
   const orders = ordersFile === undefined ? undefined : await ordersOf(ordersFile, kept)
   const { compared, report } = await (file === undefined
     ? withDatabaseToRead(invocation, (db) => verifyDatabase(db, { kept, orders }))
     : verify(createReadStream(file), { kept, orders }))
   const { head, backInTime, signatures: signed } = report
+  const lost = lostOf(report, kept)
   const signatures = kept.length > 0 && keys.length === 0 ? 'not checked' : 'checked'
   return {
     value: {
       ...head,
       checkpoints: kept.length,
+      ...(lost.length === 0 ? {} : { lost }),
       ...(kept.length === 0 ? {} : { signatures }),
       orders: compared.orders?.size ?? null,
       backInTime,
@@ -62,15 +69,41 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   }
 }
 
-function describe(
-  { head: { size, root }, backInTime, signatures: { signed, unsigned } }: LogReport,
-  kept: readonly Kept[],
-  orders: OrderComparison | undefined,
-): string {
-  const agreed = kept.length === 1 ? 'the checkpoint' : `all ${kept.length} checkpoints`
+const nothingBinds = () =>
+  new Refused(
+    'nothing-binds',
+    'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)',
+  )
+
+/** A checkpoint whose last lines are gone, and the line of the restore that says so. */
+interface LostCheckpoint {
+  checkpoint: string
+  size: number
+  restore: number
+}
+
+function lostOf({ restores }: LogReport, kept: readonly Kept[]): LostCheckpoint[] {
+  return kept.flatMap(({ name, ...head }) => {
+    const restore = restoreThatLost(restores, head)
+    return restore === undefined ? [] : [{ checkpoint: name, size: head.size, restore: restore.sequence }]
+  })
+}
+
+function describe(report: LogReport, kept: readonly Kept[], orders: OrderComparison | undefined): string {
+  const {
+    head: { size, root },
+    backInTime,
+    signatures: { signed, unsigned },
+  } = report
+  const lost = lostOf(report, kept)
+  const agreeing = kept.length - lost.length
+  const agreed = agreeing === 1 ? 'the checkpoint' : `all ${agreeing} checkpoints`
   return [
     `The log is whole: ${size} events, with the root ${root}.`,
-    ...(kept.length === 0 ? [] : [`It agrees with ${agreed}.`]),
+    ...(agreeing === 0 ? [] : [`It agrees with ${agreed}.`]),
+    ...lost.map(
+      (each) => `${each.checkpoint} covers ${each.size} events: lost by the restore of line ${each.restore}.`,
+    ),
     ...(orders === undefined
       ? []
       : [`It agrees with ${grouped(orders.size)} order${orders.size === 1 ? '' : 's'}.`]),
@@ -130,6 +163,7 @@ async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase
     throw new Refused('log-broken', `event ${fault.sequence} does not fit: ${fault.reason}`)
   }
   await requireAgreement(kept, checkpoints, head, db)
+  if (!checkpoints.includes('agrees')) throw nothingBinds()
   if (lostText !== null) {
     const reason = 'its text is gone, and no later event says that it was erased'
     throw new Refused('log-broken', `event ${lostText} does not fit: ${reason}`)
@@ -185,7 +219,9 @@ async function ordersIn(db: ReadableDatabase, { size }: Head): Promise<OrderComp
 
 /** A file must reflect all events up to the newest checkpoint, or all events if there is none. */
 function ordersOf(file: string, kept: readonly Kept[]): Promise<OrderComparison> {
-  const size = kept.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...kept.map(({ size }) => size))
+  const era = Math.max(...kept.map((each) => each.era))
+  const sizes = kept.filter((each) => each.era === era).map(({ size }) => size)
+  const size = kept.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...sizes)
   return compareOrders(createReadStream(file), file, size)
 }
 
@@ -253,13 +289,13 @@ function noteOf(line: string): string {
 }
 
 /** What a checkpoint covers. Without keys its signatures are not checked. */
-async function readHead(text: string, keys: readonly VerifierKey[]): Promise<Head> {
+async function readHead(text: string, keys: readonly VerifierKey[]): Promise<SignedHead> {
   const note = readNote(text)
   const { origin, size, root } = readCheckpoint(note.text)
   const own = keys.filter(({ name }) => name === origin)
   if (keys.length > 0 && own.length === 0) throw new Error(`no key is of ${origin}`)
   if (keys.length > 0 && !(await verifyNote(note, own))) throw new Error('none of the keys signed it')
-  return { size, root: Buffer.from(root).toString('hex') }
+  return { era: eraOf(origin), size, root: Buffer.from(root).toString('hex') }
 }
 
 function readKeys(texts: readonly string[]): Promise<VerifierKey[]> {

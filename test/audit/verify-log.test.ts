@@ -9,9 +9,12 @@ import { verifyLog } from '../../server/audit/verify.ts'
 import { forAllAsync } from '../support/for-all.ts'
 import { exportOf, headOf, inPortions, type LogContent, makeLog, orderEvent } from '../support/log.ts'
 
-const verifyBytes = (bytes: Buffer, checkpoints: Head[] = [], portion = 65_536) =>
-  verifyLog(inPortions(bytes, portion), checkpoints)
-const verify = (lines: LogLine[], checkpoints: Head[] = []) => verifyBytes(exportOf(lines), checkpoints)
+type Checkpoint = Head & { era?: number }
+const verifyBytes = (bytes: Buffer, checkpoints: Checkpoint[] = [], portion = 65_536) => {
+  const heads = checkpoints.map((head) => ({ era: 1, ...head }))
+  return verifyLog(inPortions(bytes, portion), heads)
+}
+const verify = (lines: LogLine[], checkpoints: Checkpoint[] = []) => verifyBytes(exportOf(lines), checkpoints)
 const contentOf = ({ sequence, textHash, hash, ...content }: LogLine): LogContent => content
 
 describe('the hash of a line', () => {
@@ -72,6 +75,70 @@ const logAndPlaces = fc.tuple(logOf(2), fc.nat(), fc.nat()).map(([lines, one, ot
   first: one % (lines.length - 1),
   second: (one % (lines.length - 1)) + 1 + (other % (lines.length - 1 - (one % (lines.length - 1)))),
 }))
+
+describe('log verify of a log whose database went back', () => {
+  const notes = (count: number): LogContent[] => Array.from({ length: count }, () => orderEvent)
+  /** Appends a restore to the lines that are left, and notes to it. */
+  function goBack(left: LogLine[], era: number, after: number, data?: object): LogLine[] {
+    const last = { hash: left.at(-1)?.hash ?? null, sequence: left.length }
+    const restored = {
+      ...orderEvent,
+      kind: 'log-restored',
+      subject: { kind: 'log', id: String(left.length) },
+      version: null,
+      data: data ?? { era, last },
+      textSalt: null,
+      text: null,
+    }
+    return makeLog([...left.map(contentOf), restored, ...notes(after)])
+  }
+  const original = makeLog(notes(10))
+  const second = goBack(original.slice(0, 5), 2, 4)
+  const third = goBack(second.slice(0, 3), 3, 9)
+  const head = (lines: LogLine[], era: number, size = lines.length): Checkpoint => ({
+    ...headOf(lines.slice(0, size)),
+    era,
+  })
+
+  it('says which checkpoints a restore has lost, and still compares those before it', async () => {
+    const given = [head(original, 1, 5), head(original, 1, 6), head(original, 1), head(second, 2)]
+    const { checkpoints, restores, fault } = await verify(second, given)
+    assert.equal(fault, null)
+    assert.deepEqual(checkpoints, ['agrees', 'lost', 'lost', 'agrees'])
+    assert.deepEqual(restores, [{ sequence: 6, era: 2 }])
+  })
+
+  it('knows the lost ones of every era before it', async () => {
+    const given = [head(original, 1, 3), head(original, 1, 5), head(second, 2), head(third, 3, 8)]
+    const { checkpoints, restores } = await verify(third, given)
+    assert.deepEqual(checkpoints, ['agrees', 'lost', 'lost', 'agrees'])
+    assert.deepEqual(restores, [{ sequence: 4, era: 3 }])
+  })
+
+  it('excuses no other difference: not in lines that are left, not in the era of the restore', async () => {
+    const other = makeLog(original.map((line) => ({ ...contentOf(line), by: 'eve' })))
+    const given = [head(other, 1, 5), head(other, 2, 6), { ...headOf(original), size: 11, era: 2 }]
+    assert.deepEqual((await verify(second, given)).checkpoints, ['disagrees', 'disagrees', 'beyond'])
+  })
+
+  it('names a restore that does not fit the line before it, or goes back to an era', async () => {
+    const [, , , , fifth] = original
+    const last = { hash: fifth?.hash, sequence: 5 }
+    const otherLast = 'it begins an era, but names another last event than the one before it'
+    const otherEra = 'the era that it begins is not later than the one before'
+    for (const [data, reason] of [
+      [{ era: 2, last: { ...last, sequence: 4 } }, otherLast],
+      [{ era: 2, last: { ...last, hash: original[3]?.hash } }, otherLast],
+      [{ era: 2, last: null }, otherLast],
+      [{ era: 1, last }, otherEra],
+      [{ era: '2', last }, otherEra],
+      [{ last }, otherEra],
+    ] as const) {
+      const { fault } = await verify(goBack(original.slice(0, 5), 2, 1, data))
+      assert.deepEqual(fault, { sequence: 6, reason })
+    }
+  })
+})
 
 describe('log verify, on any log', () => {
   it('accepts it, read in pieces of any size, and agrees with every checkpoint', async () => {

@@ -315,6 +315,36 @@ describe('log verify of an export, offline', () => {
   })
 })
 
+describe('log verify after a restore', () => {
+  it('excuses a checkpoint that the restore has lost, but needs another one', async (t) => {
+    const cli = log(t)
+    const lines = cli.lines()
+    assert.equal((await cli.run('backup backup.db')).status, 0)
+    assert.equal((await cli.run('client add billing')).status, 0)
+    assert.equal((await cli.run('log export lost.jsonl')).status, 0)
+    cli.write('lost.txt', await checkpointOf(cli.lines('lost.jsonl')))
+    cli.write('left.txt', await checkpointOf(lines))
+    assert.equal((await cli.run('restore backup.db')).status, 0)
+    assert.equal((await cli.run('log export after.jsonl')).status, 0)
+    const { root } = headOf(cli.lines('after.jsonl'))
+    const offline = (options: string) => cli.run(`log verify --export after.jsonl ${options}`, '', {})
+    const { status, stdout } = await offline('--checkpoint lost.txt,left.txt')
+    const said = [
+      `The log is whole: 6 events, with the root ${root}.`,
+      'It agrees with the checkpoint.',
+      'lost.txt covers 6 events: lost by the restore of line 6.',
+      '',
+    ]
+    assert.deepEqual([status, stdout], [0, said.join('\n')])
+    const { stdout: json } = await offline('--checkpoint lost.txt,left.txt --json')
+    const lost = [{ checkpoint: 'lost.txt', size: 6, restore: 6 }]
+    assert.partialDeepStrictEqual(JSON.parse(json), { checkpoints: 2, lost })
+    const reason = 'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)'
+    assert.deepEqual(await offline('--checkpoint lost.txt'), refusal(reason))
+    assert.equal((await cli.run('log verify --checkpoint lost.txt')).status, 0)
+  })
+})
+
 describe('log export', () => {
   it('writes a new file that only its owner may read, or to standard output', async (t) => {
     const cli = log(t)

@@ -4,8 +4,7 @@ import { type Kysely, sql } from '#kysely'
 import { type Event, eventRow } from '../../server/audit/audit.ts'
 import type { LogLine } from '../../server/audit/leaf.ts'
 import { lineOf } from '../../server/audit/seal.ts'
-import type { Head } from '../../server/audit/tree.ts'
-import { verifyLog } from '../../server/audit/verify.ts'
+import { type SignedHead, verifyLog } from '../../server/audit/verify.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
 import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
 
@@ -92,7 +91,8 @@ export async function assertWholeTree(db: Kysely<Database>): Promise<void> {
   const {
     head,
     backInTime: _,
-    signatures: __,
+    restores: __,
+    signatures: ___,
     ...report
   } = await verifyLog(exported(await storedEvents(db)), [before])
   assert.deepEqual(report, { fault: null, checkpoints: ['agrees'], lostText: null })
@@ -101,9 +101,9 @@ export async function assertWholeTree(db: Kysely<Database>): Promise<void> {
   if (head.size === after.size) assert.equal(head.root, after.root)
 }
 
-async function headOfLog(db: Kysely<Database>): Promise<Head> {
-  const { size, root } = await db.selectFrom('log_head').selectAll().executeTakeFirstOrThrow()
-  return { size: Number(size), root }
+async function headOfLog(db: Kysely<Database>): Promise<SignedHead> {
+  const { era, size, root } = await db.selectFrom('log_head').selectAll().executeTakeFirstOrThrow()
+  return { era, size: Number(size), root }
 }
 
 /** The bytes of an export of the sealed log. */

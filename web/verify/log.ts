@@ -1,5 +1,5 @@
 import type { LogLine } from '../../server/audit/leaf.ts'
-import { type LogReport, verifyLog } from '../../server/audit/verify.ts'
+import { eraOf, type LogReport, restoreThatLost, verifyLog } from '../../server/audit/verify.ts'
 import { formatCount, inSeries } from '../src/ui/format.ts'
 import { isolated } from '../src/ui/isolate.ts'
 import type { CheckedCheckpoint } from './checkpoint.ts'
@@ -23,7 +23,7 @@ export async function checkLog(
   progress: (part: number) => void,
 ): Promise<CheckedLog> {
   const lines = new Map<number, LogLine>()
-  const heads = checkpoints.map(({ size, root }) => ({ size, root: hexOf(root) }))
+  const heads = checkpoints.map(({ origin, size, root }) => ({ era: eraOf(origin), size, root: hexOf(root) }))
   const report = await verifyLog(chunksOf(content, progress), heads, (line) => {
     if (wanted.has(line.sequence)) lines.set(line.sequence, line)
   })
@@ -85,6 +85,7 @@ function worthOf(
             `That lines ${formatCount(bound + 1)} to ${formatCount(head.size)} are whole: they are newer than any checkpoint here.`,
           ]
         : []),
+      ...lostLines(report, checkpoints),
       ...(signatures.unsigned.events === 0
         ? []
         : [
@@ -111,6 +112,18 @@ function disagreements(
     if (agreements[index] === 'beyond' && fault === null)
       return `The end is missing: ${isolated(name)} covers ${formatCount(size)} lines, and ${formatCount(head.size)} are here and fit.`
     return []
+  })
+}
+
+/** No fault: the log says itself that its database went back. */
+function lostLines({ restores }: LogReport, checkpoints: readonly CheckedCheckpoint[]): string[] {
+  return checkpoints.flatMap(({ name, origin, size }) => {
+    const restore = restoreThatLost(restores, { era: eraOf(origin), size })
+    if (restore === undefined) return []
+    const first = formatCount(restore.sequence)
+    return [
+      `What lines ${first} to ${formatCount(size)} were that ${isolated(name)} covers: they were lost by the restore of line ${first}.`,
+    ]
   })
 }
 
