@@ -2,8 +2,9 @@ import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { newestEventTime } from './audit/audit.ts'
 import type { LogKeys } from './audit/checkpoint.ts'
+import { proofOfLine } from './audit/proof.ts'
+import { isCurrentReceipt, signReceipt } from './audit/receipt.ts'
 import { registerLog } from './audit/routes.ts'
-import { isCurrentReceipt, signReceipt } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
 import { Authenticator } from './auth/authenticate.ts'
 import { Challenges } from './auth/credentials/passkeys/challenges.ts'
@@ -128,7 +129,9 @@ export async function buildApp(parts: AppParts): Promise<App> {
   })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
+  const checkpoints = { db, keys: logKeys, publicUrl }
   const receipts: ReceiptSigner = {
+    place: (sequence) => proofOfLine(checkpoints, sequence),
     sign: (receipt) => signReceipt(keys, publicUrl(), receipt, clock()),
     isCurrent: (receipt) => isCurrentReceipt(keys, publicUrl(), receipt),
   }
@@ -136,7 +139,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const touches = new Touches({ db, publicUrl })
   registerOrders(app, { config, db, clock, exports, receipts, statements, touches })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
-  registerLog(app, { db, exports, keys: logKeys, publicUrl })
+  registerLog(app, { ...checkpoints, exports })
   if (development) {
     const { registerApiBrowser } = await import('./http/api-browser.ts')
     registerApiBrowser(app, routes, publicUrl)

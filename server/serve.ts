@@ -129,7 +129,8 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   stops = startUpkeep({ ...parts, jobs })
   // Nobody keeps the checkpoints of a development service, and their line would be longer than the banner.
   if (!config.development) {
-    stops.push(startCheckpoints({ ...parts, keys: keys.log, publicUrl: publicUrlAt(config, port) }))
+    const publicUrl = () => publicUrlAt(config, port)
+    stops.push(startCheckpoints(log, { db, keys: keys.log, publicUrl }))
   }
   process.once('exit', resetAnswers)
   const logger = { error: (err: unknown) => log.error({ err }) }

@@ -28,8 +28,12 @@ export interface Statement {
     /** That of the approver, if they signed. */
     signature: ReceiptSignature | null
   }[]
-  event: { sequence: number; hash: string }
-  checkpoint: { size: number; root: string }
+  /** The line of the log that says that the order was approved. */
+  line: components['schemas']['LogEvent']
+  /** The hashes in base64 that lead from the line to the root of the checkpoint (RFC 9162 §2.1.3). */
+  proof: string[]
+  /** A signed note: how far the log went, and its root. */
+  checkpoint: string
 }
 
 /** A signed approval, and the passkey as the log has it. */

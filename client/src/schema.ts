@@ -1161,7 +1161,7 @@ export interface paths {
         };
         /**
          * Read the receipt of an approved order
-         * @description A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address.
+         * @description A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address. With `Accept: text/plain` the answer is the proof that the log has the approval.
          */
         get: operations["getOrderReceipt"];
         put?: never;
@@ -2421,7 +2421,7 @@ export interface components {
         };
         OrderReceipt: {
             /**
-             * @description A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and its place in the log.
+             * @description A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and proves its place in the log.
              * @example header.payload.signature
              */
             receipt: string;
@@ -10267,6 +10267,19 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["OrderReceipt"];
+                    /**
+                     * @example c2sp.org/tlog-proof@v1
+                     *     extra eyJhdFRpbWVab25lIjpudWxsfQ==
+                     *     index 1042
+                     *     n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=
+                     *
+                     *     orders.example.com/log
+                     *     1043
+                     *     n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=
+                     *
+                     *     — orders.example.com/log qTeDQ…
+                     */
+                    "text/plain": string;
                 };
             };
             304: components["responses"]["NotModified"];

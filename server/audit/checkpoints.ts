@@ -1,22 +1,11 @@
-import type { AppDatabase } from '../db/port.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
-import { type LogKeys, originOf, signCheckpoint } from './checkpoint.ts'
-import { headOfLog } from './store.ts'
-
-export interface CheckpointParts {
-  db: AppDatabase
-  log: Log
-  keys: LogKeys
-  publicUrl: string
-}
+import { type CheckpointParts, newestCheckpoint } from './proof.ts'
 
 /** Puts a checkpoint into the service's log at the start and once an hour. Returns the way to stop. */
-export function startCheckpoints({ db, log, keys, publicUrl }: CheckpointParts): () => void {
+export function startCheckpoints(log: Log, parts: CheckpointParts): () => void {
   const run = async () => {
-    const head = await headOfLog(db.read)
-    const checkpoint = await signCheckpoint(keys, originOf(publicUrl, head.era), head)
-    log.info({ event: 'checkpoint', ...head, checkpoint }, 'how far the log of events goes')
+    log.info({ event: 'checkpoint', ...(await newestCheckpoint(parts)) }, 'how far the log of events goes')
     return false
   }
   const failure = 'no checkpoint of the log of events could be made; trying again in an hour'

@@ -1,5 +1,7 @@
 import { sha256 } from '#sha256'
-import { canonicalJson } from './canonical.ts'
+import { canonicalJson } from '../../client/src/canonical.ts'
+import { formatInstant } from '../clock.ts'
+import type { EventColumns } from '../db/tables.ts'
 
 /** A sealed event: a line of the export. */
 export interface LogLine {
@@ -30,6 +32,30 @@ export interface LogLine {
  * What the hash of a line covers. It covers only the salted hash of a text, so that the text can be erased.
  */
 export type HashedLine = Omit<LogLine, 'hash' | 'text' | 'textSalt'>
+
+/** The part of an event's line that its hash covers. */
+export function lineOf(event: EventColumns, sequence: number): HashedLine {
+  return {
+    sequence,
+    id: event.id,
+    kind: event.kind,
+    subject: { kind: event.subject_kind, id: event.subject_id },
+    version: event.version,
+    atUtc: formatInstant(event.at),
+    atTimeZone: event.at_time_zone,
+    by: event.by_name,
+    byId: event.by_id,
+    for: event.for_name,
+    forId: event.for_id,
+    data: JSON.parse(event.data),
+    textHash: event.text_hash,
+  }
+}
+
+export function sealedLine(event: EventColumns & { sequence: number; hash: string }): LogLine {
+  const { text_salt: textSalt, text, hash, sequence } = event
+  return { ...lineOf(event, sequence), textSalt, text, hash }
+}
 
 /**
  * The only spelling of a line in an export, without the line feed at its end. A second one could hide

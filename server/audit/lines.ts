@@ -1,7 +1,6 @@
 import type { Db } from '../db/tables.ts'
 import type { Event } from './audit.ts'
-import { spellLine } from './leaf.ts'
-import { lineOf } from './seal.ts'
+import { sealedLine, spellLine } from './leaf.ts'
 import {
   countMatches,
   findMatches,
@@ -93,10 +92,9 @@ async function findRange(
 
 /** A row that was tampered with may not be JSON: its line says so, and `log verify` finds it. */
 function exportLine(event: SealedEvent): string {
-  const { text_salt: textSalt, text, hash, sequence } = event
   try {
-    return spellLine({ ...lineOf(event, sequence), textSalt, text, hash })
+    return spellLine(sealedLine(event))
   } catch {
-    return `event ${sequence} cannot be read`
+    return `event ${event.sequence} cannot be read`
   }
 }

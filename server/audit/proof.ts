@@ -1,8 +1,10 @@
 import { consistencyRanges, inclusionRanges } from '../../client/src/tree.ts'
+import type { AppDatabase } from '../db/port.ts'
 import type { Db } from '../db/tables.ts'
 import { Problem } from '../http/problems.ts'
+import { type LogKeys, originOf, signCheckpoint } from './checkpoint.ts'
 import { headOfLog, readTile } from './store.ts'
-import { rootOver } from './tree.ts'
+import { type Head, rootOver } from './tree.ts'
 
 /** What to prove of the first `size` events: that one of them is there, or that they continue the first. */
 export interface ProofRequest {
@@ -35,8 +37,33 @@ export async function proofOf(db: Db, { sequence, from, size }: ProofRequest): P
   )
 }
 
+export interface CheckpointParts {
+  db: AppDatabase
+  keys: LogKeys
+  publicUrl: () => string
+}
+
+/** The checkpoint of the log as it is now. */
+export async function newestCheckpoint({
+  db,
+  keys,
+  publicUrl,
+}: CheckpointParts): Promise<Head & { checkpoint: string }> {
+  const { era, ...head } = await headOfLog(db.read)
+  return { ...head, checkpoint: await signCheckpoint(keys, originOf(publicUrl(), era), head) }
+}
+
+/** The newest checkpoint, and the path from the line to its root. */
+export async function proofOfLine(
+  parts: CheckpointParts,
+  sequence: number,
+): Promise<{ proof: string[]; checkpoint: string }> {
+  const { size, checkpoint } = await newestCheckpoint(parts)
+  return { proof: await hashesOver(parts.db.read, inclusionRanges(sequence - 1, size)), checkpoint }
+}
+
 /** The roots of these ranges. Each tile is read once. */
-export async function hashesOver(db: Db, ranges: ReturnType<typeof inclusionRanges>): Promise<string[]> {
+async function hashesOver(db: Db, ranges: ReturnType<typeof inclusionRanges>): Promise<string[]> {
   const tiles = new Map<string, Promise<string[]>>()
   const read = (level: number, number: number) => {
     const place = `${level}/${number}`

@@ -1,11 +1,10 @@
-import type { AppDatabase } from '../db/port.ts'
-import { acceptedExport, type Exports } from '../http/export.ts'
-import { linkHeader, pageLinks, pageRequest, sendJson } from '../http/paging.ts'
+import { acceptedForm, type Exports } from '../http/export.ts'
+import { linkHeader, pageLinks, pageRequest, sendJson, sendText } from '../http/paging.ts'
 import { Problem } from '../http/problems.ts'
 import { type App, callerOf, type Routes, register, route } from '../http/route.ts'
-import { type LogKeys, originOf, publishedKeys, signCheckpoint } from './checkpoint.ts'
+import { originOf, publishedKeys } from './checkpoint.ts'
 import { exportLog, type LogQuery, listLog } from './log.ts'
-import { proofOf } from './proof.ts'
+import { type CheckpointParts, newestCheckpoint, proofOf } from './proof.ts'
 import {
   GetLogProofQuery,
   ListLogQuery,
@@ -16,11 +15,8 @@ import {
 } from './schemas.ts'
 import { headOfLog } from './store.ts'
 
-export interface LogParts {
-  db: AppDatabase
+export interface LogParts extends CheckpointParts {
   exports: Exports
-  keys: LogKeys
-  publicUrl: () => string
 }
 
 const exportTypes = ['application/jsonl'] as const
@@ -39,7 +35,7 @@ const logRoutes: Routes<LogParts> = {
     handler: async ({ db, exports }, request, reply) => {
       const { after = 0, order: direction = 'asc', pageNumber, pageSize, ...filter } = request.query
       const caller = String(callerOf(request).id)
-      const type = acceptedExport(request, exportTypes)
+      const type = acceptedForm(request, exportTypes)
       if (type !== undefined) {
         refuseFilter(filter)
         return exports.send(request, reply, { type, fileName: 'log', batches: exportLog(db, after, caller) })
@@ -57,11 +53,7 @@ const logRoutes: Routes<LogParts> = {
     access: 'Log.Read',
     mediaType: 'text/plain',
     response: { 200: LogCheckpoint },
-    handler: async ({ db, keys, publicUrl }, _request, reply) => {
-      const head = await headOfLog(db.read)
-      reply.header('content-type', 'text/plain; charset=utf-8')
-      return signCheckpoint(keys, originOf(publicUrl(), head.era), head)
-    },
+    handler: async (parts, _request, reply) => sendText(reply, (await newestCheckpoint(parts)).checkpoint),
   }),
   getLogKeys: route('GET /v1/log/key', {
     summary: 'Read the keys of the log',

@@ -1,7 +1,6 @@
-import { formatInstant } from '../clock.ts'
-import type { EventColumns, Trx } from '../db/tables.ts'
+import type { Trx } from '../db/tables.ts'
 import type { Job } from '../upkeep.ts'
-import { type HashedLine, hashOf } from './leaf.ts'
+import { hashOf, lineOf } from './leaf.ts'
 import {
   type LockedHead,
   lockHead,
@@ -53,23 +52,4 @@ export const sealing: Job = {
   pauseMilliseconds: 10,
   run: sealEvents,
   failure: 'the log of events could not be sealed; trying again every half second',
-}
-
-/** The part of an event's line that its hash covers. */
-export function lineOf(event: EventColumns, sequence: number): HashedLine {
-  return {
-    sequence,
-    id: event.id,
-    kind: event.kind,
-    subject: { kind: event.subject_kind, id: event.subject_id },
-    version: event.version,
-    atUtc: formatInstant(event.at),
-    atTimeZone: event.at_time_zone,
-    by: event.by_name,
-    byId: event.by_id,
-    for: event.for_name,
-    forId: event.for_id,
-    data: JSON.parse(event.data),
-    textHash: event.text_hash,
-  }
 }

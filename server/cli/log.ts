@@ -2,8 +2,9 @@ import { createWriteStream, existsSync, rmSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { headOfLog } from '../audit/audit.ts'
-import { loadLogKeys, originOf, signCheckpoint } from '../audit/checkpoint.ts'
+import { loadLogKeys } from '../audit/checkpoint.ts'
 import { exportLog } from '../audit/log.ts'
+import { newestCheckpoint } from '../audit/proof.ts'
 import { publicUrlAt, readConfig } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
@@ -47,10 +48,9 @@ export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome>
     throw new Refused('no-key', 'LOG_KEY_FILES: a checkpoint is signed with the key of the log')
   }
   const keys = loadLogKeys(config.logKeyFiles)
-  const head = await withSealedLog(invocation, (db) => headOfLog(db.read))
-  const origin = originOf(publicUrlAt(config, config.port), head.era)
-  const checkpoint = await signCheckpoint(keys, origin, head)
-  return { value: { checkpoint, ...head }, text: checkpoint.trimEnd() }
+  const publicUrl = () => publicUrlAt(config, config.port)
+  const newest = await withSealedLog(invocation, (db) => newestCheckpoint({ db, keys, publicUrl }))
+  return { value: newest, text: newest.checkpoint.trimEnd() }
 }
 
 export async function runEraseText(invocation: Invocation): Promise<Outcome> {

@@ -85,7 +85,7 @@ export class Exports {
 }
 
 /** The form that `Accept` prefers to JSON, if any. `*` alone means JSON. */
-export function acceptedExport<T extends ExportType>(
+export function acceptedForm<T extends string>(
   { headers }: FastifyRequest,
   offered: readonly T[],
 ): T | undefined {

@@ -175,7 +175,12 @@ function describeSuccess(status: number, schema: Json, components: Components, r
   if (schema.type === 'null') {
     return components.part('responses', answerName([description], route), { description, headers })
   }
-  const content = { ...contentOf(schema, components, mediaType), ...exportsOf(route, schema) }
+  const { textForm } = route.config ?? {}
+  const content = {
+    ...contentOf(schema, components, mediaType),
+    ...exportsOf(route, schema),
+    ...(textForm && contentOf(textForm, components, 'text/plain')),
+  }
   return { description, headers, content }
 }
 

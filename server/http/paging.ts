@@ -132,6 +132,10 @@ export function sendJson(reply: FastifyReply, json: string): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 
+export function sendText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.header('content-type', 'text/plain; charset=utf-8').send(text)
+}
+
 export const linkHeader = header(
   'Link',
   'Links to the first, previous, next and last page that exist (RFC 8288).',

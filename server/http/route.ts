@@ -96,6 +96,8 @@ declare module 'fastify' {
     mediaType?: string
     /** Media types that `Accept` can ask for instead of JSON. */
     exports?: readonly ExportType[]
+    /** Schema of the text that `Accept: text/plain` asks for instead of JSON. */
+    textForm?: Schema
     /** Schema of a failure if the body came as a form. */
     formFailure?: Schema
     /** Any cache may keep successful answers, so they say nothing about the request (shared-caches.ts). */

@@ -27,7 +27,8 @@ export function registerSecurityHeaders(app: App, config: Config): void {
     reply.headers(headers)
     // An escaped spelling leads to the same route.
     const isApi = request.raw.url?.startsWith('/v1/') || request.routeOptions.url?.startsWith('/v1/')
-    const hasForms = request.routeOptions.config?.exports !== undefined
+    const { exports, textForm } = request.routeOptions.config ?? {}
+    const hasForms = exports !== undefined || textForm !== undefined
     if (isApi) reply.header('vary', hasForms ? `${vary}, Accept` : vary)
     done()
   })

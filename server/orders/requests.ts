@@ -58,6 +58,8 @@ export interface RequestOptions {
 }
 
 export interface ReceiptSigner {
+  /** Where a sealed line is in the log. */
+  place(sequence: number): Promise<Pick<Receipt, 'proof' | 'checkpoint'>>
   sign(receipt: Receipt): Promise<string>
   /** Whether an earlier receipt names the present issuer, and its key is still published. */
   isCurrent(receipt: string): boolean

@@ -1,5 +1,5 @@
 import { spellPlace } from '../../client/src/place.ts'
-import { acceptedExport } from '../http/export.ts'
+import { acceptedForm } from '../http/export.ts'
 import { noContent } from '../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../http/idempotency.ts'
 import { pageLinks, sendJson } from '../http/paging.ts'
@@ -80,7 +80,7 @@ const orderRoutes: Routes<OrderParts> = {
       const { query } = request
       const caller = callerOf(request)
       const reader = { caller, nowMilliseconds: clock() }
-      const type = acceptedExport(request, exportTypes)
+      const type = acceptedForm(request, exportTypes)
       if (type !== undefined) {
         const wanted = { ...(await readList(db.read, query, reader)), type, bom: query.bom ?? false }
         return exports.send(request, reply, {

@@ -77,7 +77,7 @@ describe('getLogCheckpoint', () => {
     const lines: Record<string, unknown>[] = []
     const log = makeLog({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) })
     const { db, logKeys: keys } = service
-    t.after(startCheckpoints({ db, log, keys, publicUrl }))
+    t.after(startCheckpoints(log, { db, keys, publicUrl: () => publicUrl }))
     for (const count of [1, 2]) {
       for (let tries = 0; lines.length < count; tries += 1) {
         assert.ok(tries < 200, 'there is no checkpoint')

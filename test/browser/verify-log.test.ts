@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { bytesOf } from '../../client/src/bytes.ts'
 import {
@@ -24,9 +24,13 @@ const service = await startService({ clockRuns: true, until: { after } })
 const origin = 'orders.example.com/log'
 
 /** Someone with an Ed25519 key who signs checkpoints: the log, or a witness. */
-async function signer(name: string, type: VerifierKey['type'] = 'ed25519') {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const raw = new Uint8Array(Buffer.from(String(publicKey.export({ format: 'jwk' }).x), 'base64url'))
+async function signer(
+  name: string,
+  type: VerifierKey['type'] = 'ed25519',
+  privateKey = generateKeyPairSync('ed25519').privateKey,
+) {
+  const { x } = createPublicKey(privateKey).export({ format: 'jwk' })
+  const raw = new Uint8Array(Buffer.from(String(x), 'base64url'))
   const key = await verifierKey(name, type, raw)
   const seconds = 1_795_000_000
   const signatureOf = (text: string) => {
@@ -47,7 +51,7 @@ function checkpointOf(lines: LogLine[], signers: Signer[], name = origin): strin
   return spellNote({ text, signatures: signers.map(({ signatureOf }) => signatureOf(text)) })
 }
 
-const log = await signer(origin)
+const log = await signer(origin, 'ed25519', service.logKeys[0])
 const witness = await signer('witness.example.org', 'cosignature/v1')
 const lines = makeLog(
   Array.from({ length: 300 }, (_, index) => ({
@@ -259,7 +263,7 @@ describe('the page that checks a receipt with the log', sideBySide, () => {
     const keys = (await admin.get('/.well-known/jwks.json')).text
     files = { receipt, keys, lines: exported }
     const claims = JSON.parse(Buffer.from(receipt.split('.')[1] ?? '', 'base64url').toString())
-    sequence = claims.event.sequence
+    sequence = claims.line.sequence
   })
 
   /** Gives everything, with the log as it is made from the lines, and a checkpoint of the first of them. */
@@ -289,6 +293,15 @@ describe('the page that checks a receipt with the log', sideBySide, () => {
     await says('holds')
     await screenshot(page, 'verify-receipt-and-log')
     assert.match(await said('Proven'), new RegExp(`In log\\.jsonl, line ${sequence} is this approval\\.`))
+    const placed = `This approval is line ${sequence} of the log orders.example.com/log, which had`
+    assert.ok((await said('Proven')).includes(placed))
+    await giveOnly(['receipt.jwt', files.receipt], ['jwks.json', files.keys], ['key.txt', log.spelled])
+    await says('holds')
+    assert.ok((await said('Proven')).includes(placed))
+    const stranger = await signer(origin)
+    await giveOnly(['receipt.jwt', files.receipt], ['jwks.json', files.keys], ['key.txt', stranger.spelled])
+    await says('fails')
+    assert.match(await said('Does not hold'), /No key of the log .* that you added signed its checkpoint/)
   })
 
   for (const other of [{ by: 'eve' }, { atTimeZone: 'Asia/Tokyo' }]) {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readReceipt, verifyReceipt } from '../../client/src/receipt.ts'
-import { signReceipt } from '../../server/audit/statements.ts'
+import { signReceipt } from '../../server/audit/receipt.ts'
 import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { forge } from '../support/forge.ts'
+import { orderEvent } from '../support/log.ts'
 
 const issuer = 'https://orders.example'
 const signedAt = 1_700_000_000_000
@@ -23,8 +24,9 @@ const receipt = {
   approvals: [
     { by: 'admin', byId: 1, atUtc: '2026-11-20T10:00:00.000Z', for: 'ann', forId: 4, signature: null },
   ],
-  event: { sequence: 7, hash: 'ab'.repeat(32) },
-  checkpoint: { size: 9, root: 'cd'.repeat(32) },
+  line: { ...orderEvent, sequence: 7, textHash: null, text: null, textSalt: null, hash: 'cd'.repeat(32) },
+  proof: [],
+  checkpoint: 'a signed note\n',
 }
 const statement = { ...receipt, iss: issuer, iat: signedAt / 1000 }
 

@@ -385,7 +385,7 @@ describe('every route', () => {
           assert.equal(answer.headers.has('etag'), hasTag || (isVersioned && answer.status === 409), label)
           assert.deepEqual(
             (answer.headers.get('vary') ?? '').split(', ').sort(),
-            [...(route.exports.length > 0 ? ['Accept'] : []), 'Authorization', 'Cookie'],
+            [...(route.hasForms ? ['Accept'] : []), 'Authorization', 'Cookie'],
             label,
           )
         }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { originOf, signCheckpoint } from '../../server/audit/checkpoint.ts'
-import { signReceipt } from '../../server/audit/statements.ts'
+import { signReceipt } from '../../server/audit/receipt.ts'
 import { sha256 } from '../../server/ids.ts'
 import { newClient, newUser, serviceToken, tokenPair } from '../support/accounts.ts'
 import { decode } from '../support/forge.ts'
+import { orderEvent } from '../support/log.ts'
 import { publicUrl, setUp, testService } from '../support/service.ts'
 
 /** Where a credential can be put, and which kind belongs there. */
@@ -28,8 +29,8 @@ const order = {
   total: '1',
   ...nobody,
 }
-const event = { sequence: 1, hash: head.root }
-const receipt = { organisation: null, order, approvals: [], event, checkpoint: head }
+const line = { ...orderEvent, sequence: 1, textHash: null, text: null, textSalt: null, hash: head.root }
+const receipt = { organisation: null, order, approvals: [], line, proof: [], checkpoint: '' }
 
 describe('a credential in the place of another', () => {
   const service = testService()

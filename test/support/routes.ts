@@ -20,6 +20,8 @@ export interface Route {
   operationId: string | undefined
   /** Media types besides JSON. */
   exports: readonly string[]
+  /** `Accept` can ask for another form than JSON. */
+  hasForms: boolean
 }
 
 const tables = new WeakMap<object, RouteOptions[]>()
@@ -55,6 +57,7 @@ export function routesOf(app: App): Route[] {
       isForAll: config?.isForAll === true,
       operationId: schema?.operationId,
       exports: config?.exports ?? [],
+      hasForms: config?.exports !== undefined || config?.textForm !== undefined,
     })),
   )
 }

@@ -16,6 +16,7 @@ interface Around {
 export async function check(given: readonly Given[], { origin, progress }: Around): Promise<Finding[]> {
   const findings = new Map<Given, Finding>()
   const keys = (kind: 'logKey' | 'witnessKey') => ofKind(given, kind).map(({ key }) => key)
+  const vouching = [...keys('logKey'), ...keys('witnessKey')]
   const [receipts, keySets] = [ofKind(given, 'receipt'), ofKind(given, 'keys')]
   const checkpoints = await each(ofKind(given, 'checkpoint'), findings, (one) =>
     checkCheckpoint(one, keys('logKey'), keys('witnessKey')),
@@ -24,7 +25,7 @@ export async function check(given: readonly Given[], { origin, progress }: Aroun
   const logs = await each(ofKind(given, 'log'), findings, (one) =>
     checkLog(one, { checkpoints, wanted }, progress),
   )
-  await each(receipts, findings, (one) => checkReceipt(one, { keySets, logs, origin }))
+  await each(receipts, findings, (one) => checkReceipt(one, { keySets, vouching, logs, origin }))
   await each(ofKind(given, 'unknown'), findings, async ({ name, reason }) => {
     return { finding: { ...nothingSaid, title: name, missing: [`This page cannot check it: ${reason}.`] } }
   })
@@ -62,7 +63,7 @@ function worthOf(error: unknown): Partial<Finding> {
 /** The line of the log that has the approval, as far as the receipt says. */
 function placeOf({ jws }: KindOf<'receipt'>): number {
   try {
-    return readReceipt(jws).statement.event.sequence
+    return readReceipt(jws).statement.line.sequence
   } catch {
     return 0
   }

@@ -1,4 +1,6 @@
 import { bytesOf, sha256, toBase64url } from '../../client/src/bytes.ts'
+import type { VerifierKey } from '../../client/src/note.ts'
+import { verifyLineProof } from '../../client/src/proof.ts'
 import { type ReadReceipt, readReceipt, type Statement, verifyReceipt } from '../../client/src/receipt.ts'
 import type { LogLine } from '../../server/audit/leaf.ts'
 import { formatCount, formatDate, formatExactInstant, formatTotal, inSeries } from '../src/ui/format.ts'
@@ -11,6 +13,8 @@ type Approval = Statement['approvals'][number]
 
 interface Around {
   keySets: readonly KindOf<'keys'>[]
+  /** Keys of logs and of witnesses. */
+  vouching: readonly VerifierKey[]
   logs: readonly CheckedLog[]
   /** Where this page comes from, unless that is a disk. */
   origin: string | undefined
@@ -22,7 +26,7 @@ interface Around {
  */
 export async function checkReceipt(
   { name, jws }: KindOf<'receipt'>,
-  { keySets, logs, origin }: Around,
+  { keySets, vouching, logs, origin }: Around,
 ): Promise<{ finding: Finding }> {
   const { keyId, statement, service, words } = saidBy(jws)
   const finding: Finding = { ...nothingSaid, title: name }
@@ -36,10 +40,13 @@ export async function checkReceipt(
     if (fault === undefined) {
       const signed = `The key ${await fingerprintOf(key)} in ${isolated(file)} signed this receipt of ${service}. Nobody has changed it since.`
       const title = `Receipt of order #${statement.order.number} from ${service}`
-      const logged = worthInLogs(statement, logs)
-      const proven = [signed, ...words, ...logged.proven]
-      const beyond = [...limitsOf(statement, { file, service, origin }), ...logged.beyond]
-      return { finding: { ...logged, title, proven, beyond } }
+      const proven = { ...nothingSaid, proven: [signed, ...words] }
+      const beyond = { ...nothingSaid, beyond: limitsOf(statement, { file, service, origin }) }
+      const placed = await worthOfPlace(statement, vouching)
+      const all = [proven, placed, worthInLogs(statement, logs), beyond]
+      const together = (part: keyof Worth) => all.flatMap((worth) => worth[part])
+      const [wrong, missing] = [together('wrong'), together('missing')]
+      return { finding: { title, proven: together('proven'), wrong, missing, beyond: together('beyond') } }
     }
     faults.push(`The key ${isolated(keyId)} in ${isolated(file)} does not confirm it: ${fault}.`)
   }
@@ -120,10 +127,35 @@ function limitsOf(
   ]
 }
 
+/** What the proof in the receipt is worth: the line is in a log that a key, and witnesses, vouch for. */
+async function worthOfPlace(statement: Statement, keys: readonly VerifierKey[]): Promise<Worth> {
+  const place = `line ${formatCount(statement.line.sequence)}`
+  const checked = await verifyLineProof(statement, keys).catch((fault: Error) => fault)
+  if (checked instanceof Error) return { ...nothingSaid, wrong: [`Its proof fails: ${checked.message}.`] }
+  if (!isApproval(statement.line, statement)) {
+    return { ...nothingSaid, wrong: [`The receipt shows ${place} of the log, which is another approval.`] }
+  }
+  const { origin, size, isSigned, cosigned } = checked
+  const log = `the log ${isolated(origin)}`
+  if (!isSigned) {
+    const isAsked = keys.some(({ name, type }) => type === 'ed25519' && name === origin)
+    return isAsked
+      ? { ...nothingSaid, wrong: [`No key of ${log} that you added signed its checkpoint.`] }
+      : {
+          ...nothingSaid,
+          beyond: [`That ${place} of ${log} has this approval: add the key of the log for that.`],
+        }
+  }
+  const proven = `This approval is ${place} of ${log}, which had ${formatCount(size)} lines. A key of the log that you added signed that.`
+  const seen = cosigned.map(({ name, seconds }) => {
+    return `The witness ${isolated(name)} saw these lines on ${formatExactInstant(new Date(seconds * 1000).toISOString())}.`
+  })
+  return { ...nothingSaid, proven: [proven, ...seen] }
+}
+
 function worthInLogs(statement: Statement, logs: readonly CheckedLog[]): Worth {
-  const { sequence, hash } = statement.event
+  const { sequence, hash } = statement.line
   const place = `line ${formatCount(sequence)}`
-  if (logs.length === 0) return { ...nothingSaid, beyond: [`That ${place} of the log has this approval.`] }
   const worth: Worth = { proven: [], wrong: [], missing: [], beyond: [] }
   for (const { name, bound, lines } of logs) {
     const [line, log] = [lines.get(sequence), isolated(name)]
@@ -137,7 +169,10 @@ function worthInLogs(statement: Statement, logs: readonly CheckedLog[]): Worth {
   return worth
 }
 
-function isApproval({ kind, subject, by, data }: LogLine, { order, approvals }: Statement): boolean {
+function isApproval(
+  { kind, subject, by, data }: Pick<LogLine, 'kind' | 'subject' | 'by' | 'data'>,
+  { order, approvals }: Statement,
+): boolean {
   const { customer, total } = data as { customer?: unknown; total?: unknown }
   const logged = [kind, subject.id, by, customer, total]
   const said = ['approved', order.id, approvals.at(-1)?.by, order.customer, order.total]

@@ -1,5 +1,5 @@
 import type { KeptSignature } from '../../../client/src/decision.ts'
-import { eventsOfKinds, headOfLog, type Receipt } from '../../audit/audit.ts'
+import { eventsOfKinds, type Receipt, sealedLine } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
@@ -14,7 +14,7 @@ import { findReceipt } from './store.ts'
 const sealedForReceipt = 1_000
 
 /** What a receipt says about the order. */
-type Facts = Omit<Receipt, 'organisation'>
+type Facts = Pick<Receipt, 'order' | 'approvals' | 'line'>
 
 /**
  * The receipt of an order, signed. It is signed once and kept, so that two prints of it are the same text
@@ -24,7 +24,9 @@ export async function receiptOf({ db, config, receipts }: OrderParts, id: string
   const kept = await findReceipt(db.read, id)
   if (kept !== undefined && receipts.isCurrent(kept)) return kept
   const { organisationName: organisation = null } = config
-  const receipt = await receipts.sign({ organisation, ...(await makeReceipt(db, id)) })
+  const facts = await makeReceipt(db, id)
+  const place = await receipts.place(facts.line.sequence)
+  const receipt = await receipts.sign({ organisation, ...facts, ...place })
   return db.write('keepReceipt', { orderId: id, receipt, former: kept ?? null })
 }
 
@@ -55,7 +57,8 @@ async function readReceipt(db: Db, id: string): Promise<Facts | undefined> {
   if (event === undefined) {
     throw new Problem('order-not-approved', { detail: 'The log has no approval of this order.' })
   }
-  if (event.sequence === null || event.hash === null) return undefined
+  const { sequence, hash } = event
+  if (sequence === null || hash === null) return undefined
   return {
     order: {
       id,
@@ -68,8 +71,7 @@ async function readReceipt(db: Db, id: string): Promise<Facts | undefined> {
       createdAtUtc: formatInstant(order.createdAtUtc),
     },
     approvals: await Promise.all(approvals.map((approval) => signedApproval(db, approval))),
-    event: { sequence: event.sequence, hash: event.hash },
-    checkpoint: await headOfLog(db),
+    line: sealedLine({ ...event, sequence, hash }),
   }
 }
 

@@ -1,7 +1,10 @@
+import { spellLineProof } from '../../../client/src/proof.ts'
+import { readReceipt } from '../../../client/src/receipt.ts'
 import { newWords } from '../../audit/audit.ts'
+import { acceptedForm } from '../../http/export.ts'
 import { noContent } from '../../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
-import { pageLinks, pageRequest } from '../../http/paging.ts'
+import { pageLinks, pageRequest, sendText } from '../../http/paging.ts'
 import { acceptedVersions, cacheControl, etagHeader, ifMatchHeader } from '../../http/preconditions.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { refusalsOf } from '../conditions.ts'
@@ -26,6 +29,7 @@ import {
   AddNoteResponse,
   ListHistoryQuery,
   OrderApprovals,
+  OrderProof,
   OrderReceipt,
   PaginatedListOfOrderEvent,
   PrepareDecisionsCommand,
@@ -167,11 +171,17 @@ export const lifeRoutes: Routes<OrderParts> = {
   getOrderReceipt: route('GET /v1/orders/:id/receipt', {
     summary: 'Read the receipt of an approved order',
     description:
-      'A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address.',
+      'A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address. With `Accept: text/plain` the answer is the proof that the log has the approval.',
     ...readingOrder,
     problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],
+    textForm: OrderProof,
     response: { 200: OrderReceipt, 304: noContent },
     onSend: revalidate,
-    handler: async (parts, request) => ({ receipt: await receiptOf(parts, requireOrderId(request)) }),
+    handler: async (parts, request, reply) => {
+      const receipt = await receiptOf(parts, requireOrderId(request))
+      if (acceptedForm(request, ['text/plain']) === undefined) return { receipt }
+      reply.header('content-disposition', 'attachment; filename="receipt.tlog-proof"')
+      return sendText(reply, spellLineProof(readReceipt(receipt).statement))
+    },
   }),
 }

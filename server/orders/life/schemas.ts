@@ -169,9 +169,17 @@ export const OrderApprovals = answerOf('OrderApprovals', undefined, {
   ),
 })
 
+export const OrderProof = Type.String({
+  description:
+    'A tlog-proof (c2sp.org/tlog-proof): the line of the approval, its path to the root of a checkpoint, and the checkpoint.',
+  examples: [
+    'c2sp.org/tlog-proof@v1\nextra eyJhdFRpbWVab25lIjpudWxsfQ==\nindex 1042\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n\norders.example.com/log\n1043\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n\n— orders.example.com/log qTeDQ…\n',
+  ],
+})
+
 export const OrderReceipt = answerOf('OrderReceipt', undefined, {
   receipt: text(
-    'A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and its place in the log.',
+    'A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and proves its place in the log.',
     'header.payload.signature',
   ),
 })

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
+import { toBase64 } from '../../../client/src/bytes.ts'
+import { readProof, readVerifierKey } from '../../../client/src/note.ts'
+import { verifyLineProof } from '../../../client/src/proof.ts'
+import { readReceipt } from '../../../client/src/receipt.ts'
 import { signingKeysOf } from '../../../server/auth/credentials/tokens/keys.ts'
 import type { Answer } from '../../support/client.ts'
 import { assertWholeTree, storedEvents } from '../../support/kept-log.ts'
@@ -48,11 +52,12 @@ describe('getOrderReceipt', () => {
       assert.deepEqual(Object.keys(payload).sort(), [
         'approvals',
         'checkpoint',
-        'event',
         'iat',
         'iss',
+        'line',
         'order',
         'organisation',
+        'proof',
       ])
     })
 
@@ -80,21 +85,43 @@ describe('getOrderReceipt', () => {
       })
       const given = { by: 'admin', byId: approver.id, atUtc: order.updatedAtUtc }
       assert.deepEqual(claims.approvals, [{ ...given, for: null, forId: null, signature: null }])
-      assert.deepEqual(claims.event, { sequence: event.sequence, hash: event.hash })
+      const { body: page } = await admin.get(`/v1/log?subject=order:${id}`)
+      assert.deepEqual(claims.line, page.items.at(-1))
+      assert.equal(page.items.at(-1).sequence, event.sequence)
       await assertWholeTree(service.db.read)
     })
 
-    it('includes the head of the log at that moment, which covers the event', async () => {
+    it('proves that the line is in the log at that moment, by the key of the log', async () => {
       const id = await approved()
       await get(await approved())
-      const claims = decodeJwt((await get(id)).body.receipt) as {
-        event: { sequence: number }
-        checkpoint: { size: number; root: string }
-      }
-      assert.ok(claims.checkpoint.size > claims.event.sequence)
+      const { statement } = readReceipt((await get(id)).body.receipt)
+      const [key] = (await service.client().get('/v1/log/key')).body.keys
+      const keys = [await readVerifierKey(key.verifierKey)]
+      const { origin, size, root, isSigned, cosigned } = await verifyLineProof(statement, keys)
+      assert.ok(size > statement.line.sequence)
+      assert.deepEqual([origin, isSigned, cosigned], ['orders.example.com/log', true, []])
       const events = await storedEvents(service.db.read)
-      const lines = events.slice(0, claims.checkpoint.size).map(({ hash }) => ({ hash: String(hash) }))
-      assert.deepEqual(claims.checkpoint, headOf(lines))
+      const lines = events.slice(0, size).map(({ hash }) => ({ hash: String(hash) }))
+      assert.equal(Buffer.from(root).toString('hex'), headOf(lines).root)
+      const other = { ...statement, line: { ...statement.line, by: 'eve' } }
+      await assert.rejects(verifyLineProof(other, keys), /is not in the log that the checkpoint is about/)
+      const cut = { ...statement, proof: statement.proof.slice(1) }
+      await assert.rejects(verifyLineProof(cut, keys), /is not in the log/)
+      assert.equal((await verifyLineProof(statement, [])).isSigned, false)
+    })
+
+    it('is a tlog-proof for software that asks for text', async () => {
+      const id = await approved()
+      const { statement } = readReceipt((await get(id)).body.receipt)
+      const path = `/v1/orders/${id}/receipt`
+      const { status, text, headers } = await viewer.get(path, { accept: 'text/plain' })
+      assert.deepEqual([status, headers.get('content-type')], [200, 'text/plain; charset=utf-8'])
+      assert.match(headers.get('vary') ?? '', /Accept/)
+      const { extra, index, path: hashes, checkpoint } = readProof(text)
+      assert.deepEqual([index, checkpoint], [statement.line.sequence - 1, statement.checkpoint])
+      assert.deepEqual(hashes.map(toBase64), statement.proof)
+      const entry = Buffer.concat([Buffer.of(0), extra ?? Buffer.of()])
+      assert.equal(createHash('sha256').update(entry).digest('hex'), statement.line.hash)
     })
 
     it('answers the same text each time, whatever happens later', async () => {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { spellStatement, verifyDecision } from '../../../client/src/decision.ts'
 import { claimsOf, verifyReceipt } from '../../../client/src/receipt.ts'
 import { machineStamp } from '../../../server/audit/audit.ts'
-import { type Receipt, signReceipt } from '../../../server/audit/statements.ts'
+import { type Receipt, signReceipt } from '../../../server/audit/receipt.ts'
 import { Statements } from '../../../server/orders/statements.ts'
 import {
   bearerOf,

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { toBase64 } from '../../../../client/src/bytes.ts'
+import { readCheckpoint, readNote } from '../../../../client/src/note.ts'
 import type { ReadReceipt, Statement } from '../../../../client/src/receipt.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { formatCount, formatDate, formatExactInstant, formatTotal, inSeries } from '../../ui/format.ts'
@@ -49,7 +51,7 @@ function sentenceOf({ order, approvals }: Statement): string {
   return `${inSeries(people)} approved ${formatTotal(order.total)} for ${isolated(order.customer)} on ${on}.`
 }
 
-function factsOf({ order, approvals, event }: Statement): Record<string, ReactNode> {
+function factsOf({ order, approvals, line }: Statement): Record<string, ReactNode> {
   return {
     Customer: <Name of={order.customer} />,
     Total: <span className="large-total">{formatTotal(order.total)}</span>,
@@ -86,7 +88,7 @@ function factsOf({ order, approvals, event }: Statement): Record<string, ReactNo
         ))}
       </ul>
     ),
-    'Recorded in the log': `Log entry #${formatCount(event.sequence)}`,
+    'Recorded in the log': `Log entry #${formatCount(line.sequence)}`,
   }
 }
 
@@ -109,11 +111,12 @@ function Code({ link }: { link: string }) {
 
 /** Folded on screen, open on paper. */
 function Proof({
-  statement: { iss, iat, order, approvals, event, checkpoint },
+  statement: { iss, iat, order, approvals, line, checkpoint },
   keyId,
   algorithm,
   jws,
 }: CertificateProps) {
+  const covered = readCheckpoint(readNote(checkpoint).text)
   return (
     <details className="ruled receipt-proof">
       <summary>Proof</summary>
@@ -122,12 +125,12 @@ function Proof({
           className="receipt-facts"
           of={{
             'Id of the order': <code className="small">{order.id}</code>,
-            'Hash of the entry': <code className="small">{event.hash}</code>,
+            'Hash of the entry': <code className="small">{line.hash}</code>,
             Checkpoint: (
               <>
-                Log verified up to entry #{formatCount(checkpoint.size)}
+                The log went up to entry #{formatCount(covered.size)}
                 <br />
-                <code className="small">{checkpoint.root}</code>
+                <code className="small">{toBase64(covered.root)}</code>
               </>
             ),
             Signed: (

@@ -3,15 +3,14 @@ import assert from 'node:assert/strict'
 import { createPublicKey } from 'node:crypto'
 import { before, describe, it } from 'node:test'
 import jwt from 'jsonwebtoken'
-import { type Receipt, signReceipt } from '../../server/audit/statements.ts'
+import { type Receipt, signReceipt } from '../../server/audit/receipt.ts'
 import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { AccessTokens } from '../../server/auth/credentials/tokens/tokens.ts'
 import { decode, parts } from '../support/forge.ts'
-import { makeSigningKeys } from '../support/log.ts'
+import { makeSigningKeys, orderEvent } from '../support/log.ts'
 import { publicUrl } from '../support/service.ts'
 
 const now = 1_795_000_000_999
-const head = { size: 3, root: 'ab'.repeat(32) }
 const receipt: Receipt = {
   organisation: 'Müller & Söhne',
   order: {
@@ -27,8 +26,9 @@ const receipt: Receipt = {
   approvals: [
     { by: 'kim', byId: 4, atUtc: '2026-11-22T12:01:00.000Z', for: null, forId: null, signature: null },
   ],
-  event: { sequence: 2, hash: 'cd'.repeat(32) },
-  checkpoint: head,
+  line: { ...orderEvent, sequence: 2, textHash: null, text: null, textSalt: null, hash: 'cd'.repeat(32) },
+  proof: [],
+  checkpoint: 'a signed note\n',
 }
 
 for (const algorithm of ['RS256', 'PS256'] as const) {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import type { ReceiptSignature } from '../../client/src/receipt.ts'
-import type { Head } from './tree.ts'
+import type { LogLine } from './leaf.ts'
 
 /** The signing key, and its name in the JWKS. */
 export interface StatementKeys {
@@ -36,8 +36,12 @@ export interface Receipt {
     forId: number | null
     signature: ReceiptSignature | null
   }[]
-  event: { sequence: number; hash: string }
-  checkpoint: Head
+  /** The line of the event that approved the order. */
+  line: LogLine
+  /** From the line to the root of the checkpoint, in base64. */
+  proof: string[]
+  /** A signed note. */
+  checkpoint: string
 }
 
 /**
@@ -47,10 +51,10 @@ export interface Receipt {
 export function signReceipt(
   keys: StatementKeys,
   issuer: string,
-  { organisation, order, approvals, event, checkpoint }: Receipt,
+  { organisation, order, approvals, line, proof, checkpoint }: Receipt,
   nowMilliseconds: number,
 ): Promise<string> {
-  const claims = { organisation, order, approvals, event, checkpoint }
+  const claims = { organisation, order, approvals, line, proof, checkpoint }
   return new SignJWT(claims)
     .setProtectedHeader({ alg: keys.algorithm, kid: keys.kid, typ: 'countersign-receipt+jwt' })
     .setIssuer(issuer)
