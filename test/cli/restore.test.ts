@@ -180,7 +180,7 @@ describe('restore', () => {
       ['text.db', 'text.db cannot be used: SQLite answered SQLITE_NOTADB: file is not a database'],
       [
         'older.db',
-        'the database is older than this version (it lacks 0001-schema): run `migrate` on it first',
+        'the database is older than this version (it lacks 0001-tree): run `migrate` on it first',
       ],
       ['newer.db', /^the backup: the database is from before the first release of Countersign, /],
       ['damaged.db', /^the backup: it is damaged: /],

@@ -18,8 +18,6 @@ export interface Route {
   /** Caches may keep its answers. */
   isForAll: boolean
   operationId: string | undefined
-  /** Media types besides JSON. */
-  exports: readonly string[]
   /** `Accept` can ask for another form than JSON. */
   hasForms: boolean
 }
@@ -56,7 +54,6 @@ export function routesOf(app: App): Route[] {
       takesForm: factsOf(schema?.body).form !== undefined,
       isForAll: config?.isForAll === true,
       operationId: schema?.operationId,
-      exports: config?.exports ?? [],
       hasForms: config?.exports !== undefined || config?.textForm !== undefined,
     })),
   )
