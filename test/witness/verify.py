@@ -1,11 +1,12 @@
 """Checks notes, cosignatures and proofs as the texts of c2sp.org and RFC 9162 say, with Python alone.
 
 Nothing here comes from Countersign. Ed25519 is written from RFC 8032, section 5.1. Reads JSON from standard
-input: a list of {"note", "logKeys", "witnessKeys", "proof"}. Prints, for each, the times of the cosignatures
-by these keys, or "refused".
+input: a list of {"note", "logKeys", "witnessKeys", "proof"}, or with "receipt", a tlog-proof, in the place of
+"note". Prints, for each, the times of the cosignatures by these keys, or "refused".
 """
 
 import base64
+import functools
 import hashlib
 import json
 import sys
@@ -66,6 +67,7 @@ def decompress(data):
     return None if x is None else (x, y, 1, x * y % P)
 
 
+@functools.cache
 def is_signed(public, message, signature):
     if len(public) != 32 or len(signature) != 64:
         return False
@@ -153,8 +155,39 @@ def check_consistency(first, first_root, second, second_root, path):
     need(fr == first_root and sr == second_root and sn == 0)
 
 
+def check_inclusion(index, size, leaf, root, path):
+    """RFC 9162, section 2.1.3.2, in its own steps."""
+    need(index < size)
+    fn, sn, r = index, size - 1, leaf
+    for value in path:
+        need(sn != 0)
+        if fn & 1 or fn == sn:
+            r = node(value, r)
+            while fn & 1 == 0 and fn != 0:
+                fn, sn = fn >> 1, sn >> 1
+        else:
+            r = node(r, value)
+        fn, sn = fn >> 1, sn >> 1
+    need(sn == 0 and r == root)
+
+
+def note_of_receipt(receipt):
+    head, note = receipt.split("\n\n", 1)
+    version, extra, index, *hashes = head.split("\n")
+    need(version == "c2sp.org/tlog-proof@v1" and extra.startswith("extra ") and index.startswith("index "))
+    line = base64.b64decode(extra[6:], validate=True)
+    _, size, root = read_checkpoint(read_note(note)[0])
+    path = [base64.b64decode(value, validate=True) for value in hashes]
+    place = int(index[6:])
+    check_inclusion(place, size, hashlib.sha256(b"\x00" + line).digest(), root, path)
+    said = json.loads(line)
+    need(said["sequence"] == place + 1 and said["kind"] == "approved")
+    return note
+
+
 def check(case):
-    text, lines = read_note(case["note"])
+    note = note_of_receipt(case["receipt"]) if "receipt" in case else case["note"]
+    text, lines = read_note(note)
     origin, size, root = read_checkpoint(text)
     for key in map(read_key, case["logKeys"]):
         need(key[0] == origin and key[2] == 1)
