@@ -33,13 +33,19 @@ export function prepareWorkplace(): Workplace {
   mkdirSync(dataFolder, { recursive: true })
   const folder = mkdtempSync(join(dataFolder, 'run-'))
   const file = join(folder, 'signing.pem')
-  const { privateKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2048,
+  const logFile = join(folder, 'log.pem')
+  const inPem = {
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
-  writeFileSync(file, privateKey, { mode: 0o600 })
-  const keyEnv = { SIGNING_KEY_FILES: file, ANTIFORGERY_KEY: randomBytes(32).toString('base64') }
+  } as const
+  const signing = generateKeyPairSync('rsa', { modulusLength: 2048, ...inPem })
+  writeFileSync(file, signing.privateKey, { mode: 0o600 })
+  writeFileSync(logFile, generateKeyPairSync('ed25519', inPem).privateKey, { mode: 0o600 })
+  const keyEnv = {
+    SIGNING_KEY_FILES: file,
+    LOG_KEY_FILES: logFile,
+    ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
+  }
   return { folder, keyEnv, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 

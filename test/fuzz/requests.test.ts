@@ -26,6 +26,7 @@ const ofTransitions = [
 const refusals: Record<string, string[]> = {
   listOrders: ['invalid-filter', 'result-too-large', 'filter-too-expensive'],
   getOrder: ['order-not-found'],
+  getLogProof: ['validation-failed'],
   listOrderHistory: ['order-not-found'],
   getOrderApprovals: ['order-not-found'],
   getOrderReceipt: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],

@@ -73,7 +73,8 @@ function toLines([name, values]: [string, string | string[]]): string[] {
 }
 
 async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
-  const isStream = incoming.headers['content-type']?.startsWith('text/event-stream') === true
+  const type = incoming.headers['content-type'] ?? ''
+  const isStream = type.startsWith('text/event-stream')
   const chunks: Buffer[] = []
   for await (const chunk of incoming) {
     chunks.push(chunk)
@@ -90,7 +91,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
     headers,
     setCookies: incoming.headers['set-cookie'] ?? [],
     text,
-    body: text === '' || isStream ? undefined : JSON.parse(text),
+    body: text === '' || isStream ? undefined : type.startsWith('text/plain') ? text : JSON.parse(text),
   }
 }
 
