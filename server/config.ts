@@ -80,6 +80,15 @@ export const settings = {
     'PEM files with Ed25519 private keys. Each signs the checkpoints of the log, and is published',
     asGiven,
   ),
+  LOG_WITNESSES: list(
+    'Witnesses of the log (c2sp.org/tlog-witness), each as its verifier key, a space, and its address: ' +
+      '`witness.example.com+211cc052+BBZe... https://witness.example.com`',
+    asGiven,
+  ),
+  LOG_WITNESS_QUORUM: {
+    ...number([1, 64], undefined, 'How many witnesses must cosign a checkpoint'),
+    defaultText: 'more than half of the witnesses',
+  },
   ANTIFORGERY_KEY: {
     description:
       'Key of antiforgery tokens and of the tags of refresh tokens, at least 32 bytes in base64. Every instance needs the same',

@@ -1,6 +1,8 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { headOfLog, oldestUnsealed } from './audit/audit.ts'
+import { reportOnWitnesses, type WitnessReport } from './audit/witnesses/report.ts'
+import type { Witnesses } from './audit/witnesses/witnesses.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { parseDatabaseUrl } from './db/address.ts'
@@ -19,6 +21,7 @@ export interface MetricsParts {
   db: AppDatabase
   log: Log
   clock: Clock
+  witnesses: Witnesses
 }
 
 /** Prometheus metrics, on a separate listener so that they never reach the public port. */
@@ -33,6 +36,7 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   watchRequests(registry, parts.app)
   watchDatabase(registry, parts.db)
   watchEvents(registry, parts)
+  if (parts.witnesses.list.length > 0) watchWitnesses(registry, parts)
   watchLog(registry, parts.log)
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') {
@@ -140,6 +144,65 @@ function watchEvents(registry: Registry, { db, clock }: MetricsParts): void {
       return show(this, oldestUnsealed(db.read).then(ageOf))
     },
   })
+}
+
+/** Read at each scrape. What is not known has no value. */
+function watchWitnesses(registry: Registry, { db, clock, witnesses }: MetricsParts): void {
+  const watched = (
+    description: { name: string; help: string; labelNames?: string[] },
+    show: (gauge: Gauge, report: WitnessReport) => void,
+  ) => {
+    new Gauge({
+      ...description,
+      registers: [registry],
+      async collect() {
+        this.reset()
+        // Without labels it would be 0.
+        if (description.labelNames === undefined) this.remove()
+        const report = await reportOnWitnesses(db.read, witnesses).catch(() => undefined)
+        if (report !== undefined) show(this, report)
+      },
+    })
+  }
+  const age = (at: number) => Math.max(0, clock() - at) / 1000
+  watched(
+    {
+      name: 'countersign_log_quorum_age_seconds',
+      help: 'How long ago a quorum of witnesses last cosigned a checkpoint.',
+    },
+    (gauge, { quorumAt }) => quorumAt !== undefined && gauge.set(age(quorumAt)),
+  )
+  watched(
+    {
+      name: 'countersign_log_uncosigned_events',
+      help: 'Events in the log that no checkpoint covers which a quorum cosigned.',
+    },
+    (gauge, { uncosignedEvents }) => gauge.set(uncosignedEvents),
+  )
+  watched(
+    {
+      name: 'countersign_witness_age_seconds',
+      help: 'How long ago each witness last cosigned a checkpoint.',
+      labelNames: ['witness'],
+    },
+    (gauge, report) => {
+      for (const { name: witness, cosignedAt } of report.witnesses) {
+        if (cosignedAt !== undefined) gauge.set({ witness }, age(cosignedAt))
+      }
+    },
+  )
+  watched(
+    {
+      name: 'countersign_witness_contradicts',
+      help: '1 if the witness has a checkpoint that does not lead to this log.',
+      labelNames: ['witness'],
+    },
+    (gauge, report) => {
+      for (const { name: witness, contradicts } of report.witnesses) {
+        gauge.set({ witness }, Number(contradicts !== undefined))
+      }
+    },
+  )
 }
 
 function watchLog(registry: Registry, { output }: Log): void {

@@ -2,6 +2,7 @@ import { beginEra } from './audit/era.ts'
 import { eraseText } from './audit/erase.ts'
 import { findEventsOf, findLogLines } from './audit/lines.ts'
 import { sealEvents, sealing } from './audit/seal.ts'
+import { beginRound, keepFindings } from './audit/witnesses/store.ts'
 import { grantRoles, revokeRoles, setAccountEnabled } from './auth/accounts/accounts.ts'
 import {
   addClient,
@@ -81,6 +82,8 @@ export const jobs = [
 export const operations = {
   runJob: jobRunner(jobs),
   sealEvents,
+  beginRound,
+  keepFindings,
   eraseText,
   beginEra,
   createOrder,

@@ -6,6 +6,8 @@ import closeWithGrace from 'close-with-grace'
 import { newestEventTime } from './audit/audit.ts'
 import { type LogKeys, loadLogKeys } from './audit/checkpoint.ts'
 import { startCheckpoints } from './audit/checkpoints.ts'
+import { startWitnessing } from './audit/witnesses/watch.ts'
+import { loadWitnesses, type Witnesses } from './audit/witnesses/witnesses.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
 import { countLockedOut } from './auth/credentials/passkeys/store.ts'
 import { Passwords } from './auth/credentials/passwords/passwords.ts'
@@ -31,10 +33,11 @@ export interface ServeOptions {
   demoOrders: boolean
 }
 
-/** The keys of an instance, from the configuration or, in development, generated at start. */
+/** The keys of an instance, from the configuration or, in development, generated at start; its witnesses. */
 interface InstanceKeys {
   signing: SigningKeys
   log: LogKeys
+  witnesses: Witnesses
   antiforgery: Buffer
 }
 
@@ -84,7 +87,8 @@ async function prepareWebApp(config: Config, log: Log): Promise<void> {
 async function loadKeys(config: Config): Promise<InstanceKeys> {
   const signing = await loadSigningKeys(config.signingKeyFiles, config.signingAlgorithm)
   const log = loadLogKeys(config.logKeyFiles)
-  return { signing, log, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
+  const witnesses = await loadWitnesses(config)
+  return { signing, log, witnesses, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
 }
 
 /**
@@ -118,7 +122,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       antiforgeryKey: keys.antiforgery,
       readiness,
     })
-    metrics = await listenForMetrics({ app, config, db, log, clock: systemClock })
+    metrics = await listenForMetrics({ app, config, db, log, clock: systemClock, witnesses: keys.witnesses })
     await listenForRequests(app, config)
     port = (app.server.address() as AddressInfo).port
   } catch (error) {
@@ -131,6 +135,10 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   if (!config.development) {
     const publicUrl = () => publicUrlAt(config, port)
     stops.push(startCheckpoints(log, { db, keys: keys.log, publicUrl }))
+  }
+  if (keys.witnesses.list.length > 0) {
+    const publicUrl = () => publicUrlAt(config, port)
+    stops.push(startWitnessing({ ...parts, keys: keys.log, publicUrl, witnesses: keys.witnesses }))
   }
   process.once('exit', resetAnswers)
   const logger = { error: (err: unknown) => log.error({ err }) }

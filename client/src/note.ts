@@ -25,7 +25,7 @@ export interface Note {
   signatures: Signature[]
 }
 
-interface Signature {
+export interface Signature {
   /** Those of the key. */
   name: string
   id: string

@@ -1,8 +1,8 @@
 /** A checkpoint is a signed note (c2sp.org/tlog-checkpoint) of how many events the log has, and its root. */
-import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { bytesOf } from '../../client/src/bytes.ts'
 import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../client/src/note.ts'
-import { readPrivateKeys } from '../private-keys.ts'
+import { ed25519PublicKey, ed25519Sign, readPrivateKeys } from '../private-keys.ts'
 import type { Head } from './tree.ts'
 
 /** Ed25519. Each signs, so that a key can be replaced while others still rely on it. */
@@ -33,7 +33,7 @@ export async function signCheckpoint(keys: LogKeys, origin: string, { size, root
   const text = spellCheckpoint({ origin, size, root: new Uint8Array(Buffer.from(root, 'hex')) })
   const signatures = keys.map(async (key) => {
     const { name, id } = await publicKeyOf(key, origin)
-    return { name, id, signature: new Uint8Array(sign(null, bytesOf(text), key)) }
+    return { name, id, signature: ed25519Sign(key, bytesOf(text)) }
   })
   return spellNote({ text, signatures: await Promise.all(signatures) })
 }
@@ -42,15 +42,11 @@ export function publishedKeys(keys: LogKeys, origin: string): Promise<PublishedK
   return Promise.all(
     keys.map(async (key) => ({
       verifierKey: spellVerifierKey(await publicKeyOf(key, origin)),
-      jwk: { kty: 'OKP', crv: 'Ed25519', x: publicPartOf(key) },
+      jwk: { kty: 'OKP', crv: 'Ed25519', x: Buffer.from(ed25519PublicKey(key)).toString('base64url') },
     })),
   )
 }
 
 function publicKeyOf(key: KeyObject, origin: string) {
-  return verifierKey(origin, 'ed25519', new Uint8Array(Buffer.from(publicPartOf(key), 'base64url')))
-}
-
-function publicPartOf(key: KeyObject): string {
-  return String(createPublicKey(key).export({ format: 'jwk' }).x)
+  return verifierKey(origin, 'ed25519', ed25519PublicKey(key))
 }

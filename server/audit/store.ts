@@ -84,6 +84,17 @@ export async function raiseEra(trx: Trx, atLeast: number): Promise<LockedHead & 
   return { ...head, edge: JSON.parse(edge) }
 }
 
+/** The newest checkpoint that a quorum of witnesses cosigned. */
+export async function cosignedCheckpoint(
+  db: Db,
+): Promise<Pick<Database['log_cosigned'], 'era' | 'size' | 'checkpoint' | 'cosigned_at'> | undefined> {
+  return (await selectCosigned(db, {})).rows[0]
+}
+
+const selectCosigned = prepared((db) =>
+  db.selectFrom('log_cosigned').select(['era', 'size', 'checkpoint', 'cosigned_at']),
+)
+
 /** Events that wait to be sealed, in the order in which they were written. */
 export async function unsealedEvents(trx: Trx, limit: number): Promise<UnsealedEvent[]> {
   return (await selectUnsealed(trx, { limit })).rows

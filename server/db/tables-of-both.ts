@@ -290,6 +290,22 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      primary key (level, number)
    )${end}`,
 
+  `create table log_witnesses (
+     witness ${text} not null,
+     era integer not null,
+     size ${instant} not null,
+     cosigned_at ${instant},
+     contradicts ${instant},
+     primary key (witness, era)
+   )${end}`,
+  `create table log_cosigned (
+     id integer primary key check (id = 1),
+     era integer not null,
+     size ${instant} not null,
+     checkpoint ${text} not null,
+     cosigned_at ${instant} not null
+   )${end}`,
+
   `create table leases (
      name ${text} primary key,
      term ${instant} not null,

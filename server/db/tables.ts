@@ -360,6 +360,30 @@ export interface Database {
     hashes: string
   }
 
+  /** What is known of each witness in each era of the log. */
+  log_witnesses: {
+    /** Its verifier key. */
+    witness: string
+    era: number
+    /** That of the last checkpoint that it cosigned; 0 for none. */
+    size: number
+    /** When it did. */
+    cosigned_at: number | null
+    /** The size of its checkpoint that does not lead to this log: the log went back, or the witness lies. */
+    contradicts: number | null
+  }
+
+  /** At most one row: the newest checkpoint that a quorum of witnesses cosigned. */
+  log_cosigned: {
+    /** Always 1. */
+    id: number
+    era: number
+    size: number
+    /** A note with all cosignatures. */
+    checkpoint: string
+    cosigned_at: number
+  }
+
   /** Leases: rights that one instance holds at a time (lease.ts). */
   leases: {
     name: string

@@ -15,6 +15,14 @@ const mostHashes = 63
 export const spellRequest = ({ from, path, note }: AddCheckpoint) =>
   `${[`old ${from}`, ...path.map(toBase64), ''].join('\n')}\n${spellNote(note)}`
 
+/** The body of 409: the size that the witness cosigned last. */
+export const spellSize = (size: number) => `${size}\n`
+
+export function readSize(body: string): number {
+  if (!body.endsWith('\n')) throw new Error('a size must end with a line feed')
+  return readNumber('a size', body.slice(0, -1))
+}
+
 /** Throws an Error that names the part and its rule. */
 export function readRequest(body: string): AddCheckpoint {
   const end = body.indexOf('\n\n') + 1

@@ -18,7 +18,7 @@ import {
 } from '../../client/src/note.ts'
 import { rootsFrom } from '../../client/src/tree.ts'
 import { type Clock, secondOf } from '../clock.ts'
-import { type AddCheckpoint, readRequest } from './request.ts'
+import { type AddCheckpoint, readRequest, spellSize } from './request.ts'
 import type { State } from './state.ts'
 
 export interface Witness {
@@ -72,7 +72,7 @@ async function decide(witness: Witness, { from, path, note, checkpoint }: Submis
   const { state, log, logs } = witness
   const { origin, size } = checkpoint
   const last = lastOf(state, origin)
-  if (from !== last.size) return { status: 409, type: 'text/x.tlog.size', body: `${last.size}\n` }
+  if (from !== last.size) return { status: 409, type: 'text/x.tlog.size', body: spellSize(last.size) }
   const fault = await faultOf(last, path, checkpoint)
   if (fault !== undefined) {
     log.warn({ event: 'checkpoint-refused', origin, from, size, note: spellNote(note) }, fault)

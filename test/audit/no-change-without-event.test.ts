@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { headOfLog, machineStamp } from '../../server/audit/audit.ts'
 import { markImported } from '../../server/auth/credentials/passwords/imported.ts'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
@@ -20,12 +20,12 @@ import { mergeTally, removeExpired } from '../support/upkeep.ts'
 import { keptView } from '../support/views.ts'
 
 /**
- * Tables that hold no decisions: credentials and their use, keys, the log itself, leases, data derived from
- * orders, views, which only show orders, and receipts. A change of any other table, new ones included, leaves
- * an event.
+ * Tables that hold no decisions: credentials and their use, keys, the log itself, what witnesses say of it,
+ * leases, data derived from orders, views, which only show orders, and receipts. A change of any other table,
+ * new ones included, leaves an event.
  */
 const undecided =
-  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles)|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned)|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
@@ -111,6 +111,7 @@ describe('every write operation of the registry', () => {
     await service.db.write('sealEvents', { limit: 1_000 })
     await eraseNote(service)
     await restoreLog(service)
+    await askWitnesses(service)
     if (service.db.defersTally) await mergeTally(service.db, 1_000)
     service.advance(100 * 24 * 3_600_000)
     await removeExpired(service, 100)
@@ -334,6 +335,15 @@ async function eraseNote({ db, now }: InsideService): Promise<void> {
     .executeTakeFirstOrThrow()
   assert.deepEqual([event.text, event.text_salt], [null, null])
   assert.notEqual(event.text_hash, null)
+}
+
+/** As if one had cosigned. */
+async function askWitnesses({ db, now }: InsideService): Promise<void> {
+  assert.equal(await db.write('beginRound', {}), true)
+  const { era, size } = await headOfLog(db.read)
+  const findings = [{ witness: 'w', says: 'cosigned', size } as const]
+  const cosigned = { size, checkpoint: 'a note' }
+  await db.write('keepFindings', { era, findings, cosigned, nowMilliseconds: now() })
 }
 
 async function restoreLog({ db, now }: InsideService): Promise<void> {

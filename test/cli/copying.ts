@@ -46,6 +46,8 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   events: 4,
   log_head: 1,
   log_tiles: 1,
+  log_witnesses: 2,
+  log_cosigned: 1,
 }
 export const tableNames = Object.keys(filledRows).sort()
 export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + rows, 0)
@@ -202,6 +204,11 @@ function insertLog(database: Sqlite.Database): void {
   database
     .prepare('update log_head set size = ?, root = ?, edge = ?')
     .run(size, root, JSON.stringify(tree.edge))
+  const known = { witness: oddText, era: 1, size: firstNumber }
+  insert('log_witnesses', { ...known, cosigned_at: lastInstant, contradicts: null })
+  insert('log_witnesses', { ...known, era: 2, cosigned_at: null, contradicts: firstNumber })
+  const cosigned = { era: 1, size: firstNumber, checkpoint: oddText, cosigned_at: lastInstant }
+  insert('log_cosigned', { id: 1, ...cosigned })
   insert('log_tiles', { level: 0, number: 0, root: '0'.repeat(64), hashes: '0'.repeat(256 * 64) })
 }
 

@@ -52,6 +52,8 @@ describe('the configuration', () => {
       port: 8080,
       publicUrl: 'https://orders.example.com',
       signingKeyFiles: ['/keys/a.pem', '/keys/b.pem'],
+      logWitnesses: [],
+      logWitnessQuorum: undefined,
       logKeyFiles: ['/keys/log.pem'],
       accessTokenTtlSeconds: 900,
       serviceTokenTtlSeconds: 3600,

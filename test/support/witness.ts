@@ -1,7 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { VerifierKey } from '../../client/src/note.ts'
 import { ed25519Sign } from '../../server/private-keys.ts'
 import { listen } from '../../server/witness/listen.ts'
@@ -74,4 +76,27 @@ export async function startWitness(
     await rm(folder, { recursive: true })
   })
   return running
+}
+
+type Script = (body: string, response: ServerResponse, request: IncomingMessage) => unknown
+
+/** Something that a service takes for a witness, and that answers as the test says. */
+export async function startScripted(
+  t: { after(hook: () => unknown): void },
+  script: Script,
+): Promise<{ signer: Signer; url: string; asked: string[]; script: Script }> {
+  const scripted = { signer: await newSigner('witness.example/scripted', 'cosignature/v1'), script, url: '' }
+  const asked: string[] = []
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    asked.push(body)
+    await scripted.script(body, response, request)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  scripted.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return Object.assign(scripted, { asked })
 }

@@ -1,0 +1,66 @@
+import { readNote, type Signature, type VerifierKey, verifyCosignature } from '../../../client/src/note.ts'
+import { type Clock, clockDifferenceMilliseconds } from '../../clock.ts'
+import { type AddCheckpoint, readSize, spellRequest } from '../../witness/request.ts'
+
+export interface Witness {
+  key: VerifierKey
+  /** The address before `/add-checkpoint`. */
+  url: string
+}
+
+/** What a witness answers to `add-checkpoint` (c2sp.org/tlog-witness). */
+export type Answer =
+  | { kind: 'cosigned'; signature: Signature }
+  /** It cosigned last a checkpoint of this size, not of the size in the request. */
+  | { kind: 'conflict'; size: number }
+  /** It cosigned a checkpoint of the size in the request that does not lead to this one. */
+  | { kind: 'contradiction' }
+
+const answerLimitBytes = 16 * 1024
+
+interface AskOptions {
+  clock: Clock
+  signal: AbortSignal
+}
+
+/** Throws an Error that says what is wrong with the answer, or with the way to the witness. */
+export async function ask(
+  { key, url }: Witness,
+  request: AddCheckpoint,
+  { clock, signal }: AskOptions,
+): Promise<Answer> {
+  const body = spellRequest(request)
+  const response = await fetch(`${url}/add-checkpoint`, { method: 'POST', body, redirect: 'manual', signal })
+  const text = await boundedText(response)
+  if (response.status === 409) return { kind: 'conflict', size: readSize(text) }
+  if (response.status === 422) return { kind: 'contradiction' }
+  if (response.status !== 200) throw new Error(`it answered ${response.status}: ${text.slice(0, 200).trim()}`)
+  return { kind: 'cosigned', signature: await cosignatureIn(text, request.note.text, key, clock) }
+}
+
+/** Cosignatures by other keys are ignored, as tlog-witness asks. */
+async function cosignatureIn(
+  lines: string,
+  text: string,
+  key: VerifierKey,
+  clock: Clock,
+): Promise<Signature> {
+  const note = readNote(`${text}\n${lines}`)
+  const seconds = await verifyCosignature(note, key)
+  const signature = note.signatures.find(({ name, id }) => name === key.name && id === key.id)
+  if (seconds === undefined || signature === undefined) throw new Error('it did not cosign the checkpoint')
+  if (seconds * 1000 - clock() > clockDifferenceMilliseconds)
+    throw new Error('its cosignature is from the future')
+  return signature
+}
+
+async function boundedText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length
+    if (length > answerLimitBytes) throw new Error(`its answer has more than ${answerLimitBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
+}

@@ -1,0 +1,35 @@
+import type { Db } from '../../db/tables.ts'
+import { cosignedCheckpoint, headOfLog } from '../store.ts'
+import { knownWitnesses } from './store.ts'
+import { idOf, type Witnesses } from './witnesses.ts'
+
+/** How far the witnesses have followed the log. */
+export interface WitnessReport {
+  /** When a quorum last cosigned a checkpoint of this era. */
+  quorumAt: number | undefined
+  /** Events that no cosigned checkpoint covers. */
+  uncosignedEvents: number
+  witnesses: {
+    name: string
+    /** When it last cosigned a checkpoint of this era. */
+    cosignedAt: number | undefined
+    /** See `log_witnesses`. */
+    contradicts: number | undefined
+  }[]
+}
+
+export async function reportOnWitnesses(db: Db, { list }: Witnesses): Promise<WitnessReport> {
+  const head = await headOfLog(db)
+  const cosigned = await cosignedCheckpoint(db)
+  const ofEra = cosigned?.era === head.era ? cosigned : undefined
+  const known = new Map((await knownWitnesses(db, head.era)).map((row) => [row.witness, row]))
+  return {
+    quorumAt: ofEra?.cosigned_at,
+    uncosignedEvents: Math.max(0, head.size - (ofEra?.size ?? 0)),
+    witnesses: list.map((witness) => {
+      const row = known.get(idOf(witness))
+      const [cosignedAt, contradicts] = [row?.cosigned_at ?? undefined, row?.contradicts ?? undefined]
+      return { name: witness.key.name, cosignedAt, contradicts }
+    }),
+  }
+}

@@ -1,0 +1,116 @@
+import { fromBase64 } from '../../../client/src/bytes.ts'
+import { type Note, readNote, type Signature, spellNote } from '../../../client/src/note.ts'
+import type { Clock } from '../../clock.ts'
+import type { AppDatabase } from '../../db/port.ts'
+import { type LogKeys, originOf, signCheckpoint } from '../checkpoint.ts'
+import { proofOf } from '../proof.ts'
+import { headOfLog } from '../store.ts'
+import { ask, type Witness } from './ask.ts'
+import { type Finding, knownWitnesses } from './store.ts'
+import { idOf, type Witnesses } from './witnesses.ts'
+
+export interface RoundParts {
+  db: AppDatabase
+  keys: LogKeys
+  publicUrl: () => string
+  witnesses: Witnesses
+  clock: Clock
+  /** Aborted when the service stops. */
+  signal: AbortSignal
+  timeLimitMilliseconds?: number
+}
+
+/** What came of asking one witness. */
+export interface Outcome {
+  witness: Witness
+  finding?: Finding
+  signature?: Signature
+  /** Why it did not cosign the checkpoint; undefined if it did. */
+  failure?: string
+}
+
+export interface Round {
+  era: number
+  size: number
+  outcomes: Outcome[]
+  isQuorum: boolean
+}
+
+/** Per witness, both requests together. */
+const defaultTimeLimitMilliseconds = 10_000
+
+/** Asks every witness to cosign the checkpoint of the log as it is now, and keeps what they say. */
+export async function askWitnesses(parts: RoundParts): Promise<Round> {
+  const { db, keys, publicUrl, witnesses, clock } = parts
+  const { era, ...head } = await headOfLog(db.read)
+  const note = readNote(await signCheckpoint(keys, originOf(publicUrl(), era), head))
+  const known = new Map((await knownWitnesses(db.read, era)).map(({ witness, size }) => [witness, size]))
+  const outcomes = await Promise.all(
+    witnesses.list.map((witness) => {
+      const from = Math.min(known.get(idOf(witness)) ?? 0, head.size)
+      return outcomeOf(parts, { witness, note, from, size: head.size })
+    }),
+  )
+  const cosignatures = outcomes.flatMap(({ signature }) => signature ?? [])
+  const isQuorum = cosignatures.length >= witnesses.quorum
+  const checkpoint = spellNote({ text: note.text, signatures: [...note.signatures, ...cosignatures] })
+  await db.write('keepFindings', {
+    era,
+    findings: outcomes.flatMap(({ finding }) => finding ?? []),
+    cosigned: isQuorum ? { size: head.size, checkpoint } : undefined,
+    nowMilliseconds: clock(),
+  })
+  return { era, size: head.size, outcomes, isQuorum }
+}
+
+interface Question {
+  witness: Witness
+  note: Note
+  /** The size that the witness cosigned last, as far as is known. */
+  from: number
+  size: number
+}
+
+async function outcomeOf(parts: RoundParts, question: Question): Promise<Outcome> {
+  const { witness } = question
+  const { signal, timeLimitMilliseconds = defaultTimeLimitMilliseconds } = parts
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMilliseconds)])
+  try {
+    return { witness, ...(await answerOf({ ...parts, signal: limit }, question)) }
+  } catch (error) {
+    return { witness, failure: reasonOf(error) }
+  }
+}
+
+/** A witness that names another size than was expected is asked again from there, once. */
+async function answerOf(
+  parts: RoundParts,
+  question: Question,
+  isSecond = false,
+): Promise<Omit<Outcome, 'witness'>> {
+  const { witness, note, from, size } = question
+  const id = idOf(witness)
+  const path = from === 0 ? [] : await proofOf(parts.db.read, { from, size, sequence: undefined })
+  const answer = await ask(witness, { from, path: path.map(fromBase64), note }, parts)
+  if (answer.kind === 'cosigned') {
+    return { signature: answer.signature, finding: { witness: id, says: 'cosigned', size } }
+  }
+  if (answer.kind === 'contradiction') {
+    if (from === 0) throw new Error('it answered 422 although it has no checkpoint')
+    const failure = `its checkpoint of ${from} events leads to another log`
+    return { failure, finding: { witness: id, says: 'contradiction', size: from } }
+  }
+  if (answer.size > size) {
+    const failure = `it has a checkpoint of ${answer.size} events, more than the log`
+    return { failure, finding: { witness: id, says: 'ahead', size: answer.size } }
+  }
+  if (isSecond || answer.size === from) throw new Error('it answered 409 to the size that it named')
+  return answerOf(parts, { ...question, from: answer.size }, true)
+}
+
+/** Of a fetch that failed, the cause says more. */
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+  if (name === 'TimeoutError') return 'it did not answer in time'
+  return cause?.code ?? cause?.message ?? message
+}

@@ -1,0 +1,92 @@
+import { holdLease } from '../../db/lease.ts'
+import type { Db, Trx } from '../../db/tables.ts'
+import { headOfLog } from '../store.ts'
+
+const minute = 60_000
+
+/** Whether the caller may ask the witnesses now: one instance may, once a minute. */
+export async function beginRound(trx: Trx, _input: object): Promise<boolean> {
+  return (await holdLease(trx, { name: 'witnesses', term: null, milliseconds: minute })) !== null
+}
+
+/** What a witness answered about a checkpoint of this log. */
+export interface Finding {
+  /** Its verifier key. */
+  witness: string
+  /**
+   * It cosigned the checkpoint of this size; or it has one of this size that is beyond the head, or leads to
+   * another log.
+   */
+  says: 'cosigned' | 'ahead' | 'contradiction'
+  size: number
+}
+
+export interface Findings {
+  era: number
+  findings: readonly Finding[]
+  /** The checkpoint with its cosignatures, if they are a quorum. */
+  cosigned: { size: number; checkpoint: string } | undefined
+  nowMilliseconds: number
+}
+
+/** Of rounds at the same time, the one that got further stays. */
+export async function keepFindings(trx: Trx, input: Findings): Promise<void> {
+  const { era, findings, cosigned, nowMilliseconds } = input
+  const head = await headOfLog(trx)
+  for (const { witness, says, size } of findings) {
+    const cosignedNow = { size, cosigned_at: nowMilliseconds, contradicts: null }
+    if (says === 'cosigned') await keepWitness(trx, { witness, era }, cosignedNow)
+    // The log may have grown while the witness answered.
+    else if (says === 'contradiction' || size > head.size) {
+      await keepWitness(trx, { witness, era }, { contradicts: size })
+    }
+  }
+  if (cosigned !== undefined) await keepCosigned(trx, { era, ...cosigned, cosigned_at: nowMilliseconds })
+}
+
+async function keepWitness(
+  trx: Trx,
+  key: { witness: string; era: number },
+  found: { size?: number; cosigned_at?: number; contradicts: number | null },
+): Promise<void> {
+  await trx
+    .insertInto('log_witnesses')
+    .values({ size: 0, cosigned_at: null, ...key, ...found })
+    .onConflict((conflict) => conflict.columns(['witness', 'era']).doUpdateSet(found))
+    .execute()
+}
+
+async function keepCosigned(
+  trx: Trx,
+  row: { era: number; size: number; checkpoint: string; cosigned_at: number },
+): Promise<void> {
+  await trx
+    .insertInto('log_cosigned')
+    .values({ id: 1, ...row })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet(row)
+        .where((eb) =>
+          eb.or([
+            eb('log_cosigned.era', '<', row.era),
+            eb('log_cosigned.era', '=', row.era).and('log_cosigned.size', '<=', row.size),
+          ]),
+        ),
+    )
+    .execute()
+}
+
+/** What is known of a witness in an era. */
+export interface KnownWitness {
+  witness: string
+  size: number
+  cosigned_at: number | null
+  /** See `log_witnesses`. */
+  contradicts: number | null
+}
+
+export async function knownWitnesses(db: Db, era: number): Promise<KnownWitness[]> {
+  const columns = ['witness', 'size', 'cosigned_at', 'contradicts'] as const
+  return db.selectFrom('log_witnesses').select(columns).where('era', '=', era).execute()
+}

@@ -1,0 +1,120 @@
+import type { Log } from '../../log.ts'
+import { repeat } from '../../upkeep.ts'
+import { cosignedCheckpoint, headOfLog } from '../store.ts'
+import { askWitnesses, type Round, type RoundParts } from './round.ts'
+import { idOf } from './witnesses.ts'
+
+export interface WitnessingParts extends Omit<RoundParts, 'signal'> {
+  log: Pick<Log, 'info' | 'warn'>
+}
+
+const lookIntervalMilliseconds = 15_000
+const hour = 3_600_000
+
+/**
+ * Asks the witnesses at the start, and then at most once a minute, while the newest checkpoint has no quorum.
+ * Returns the way to stop.
+ */
+export function startWitnessing(parts: WitnessingParts): () => void {
+  const stopping = new AbortController()
+  const witnessing = new Witnessing({ ...parts, signal: stopping.signal })
+  const task = {
+    everyMilliseconds: lookIntervalMilliseconds,
+    isDoneAtStart: true,
+    pauseMilliseconds: 0,
+    run: () => witnessing.look(),
+    failure: 'the witnesses could not be asked; trying again every 15 seconds',
+  }
+  const stop = repeat(task, parts.log)
+  return () => {
+    stop()
+    stopping.abort()
+  }
+}
+
+/** What one instance remembers between rounds. */
+export class Witnessing {
+  readonly #parts: RoundParts & WitnessingParts
+  #hasBegun = false
+  /** How far the log went when a quorum last answered. */
+  #answered: Pick<Round, 'era' | 'size'> | undefined
+  /** Why each witness did not cosign the last checkpoint. */
+  readonly #failures = new Map<string, string>()
+  #warnedAt = Number.NEGATIVE_INFINITY
+
+  constructor(parts: RoundParts & WitnessingParts) {
+    this.#parts = parts
+  }
+
+  /** Asks the witnesses if it is time. Returns false: there is nothing to do at once. */
+  async look(): Promise<boolean> {
+    if (!(await this.#isDue())) return false
+    const round = await askWitnesses(this.#parts)
+    // The service stopped, so the witnesses are not to blame.
+    if (this.#parts.signal.aborted) return false
+    const answers = round.outcomes.filter(({ finding }) => finding !== undefined)
+    if (answers.length >= this.#parts.witnesses.quorum) this.#answered = round
+    this.#reportWitnesses(round)
+    await this.#reportQuorum(round)
+    return false
+  }
+
+  /**
+   * What the database knows is not enough: if a copy was put in place, only the witnesses can say so. So they
+   * are asked at the start, and whenever the log is shorter than it was.
+   */
+  async #isDue(): Promise<boolean> {
+    const { db } = this.#parts
+    const head = await headOfLog(db.read)
+    if (head.size === 0) return false
+    if (!this.#hasBegun) {
+      await db.write('beginRound', {})
+      this.#hasBegun = true
+      return true
+    }
+    const cosigned = await cosignedCheckpoint(db.read)
+    const isCosigned = cosigned?.era === head.era && cosigned.size === head.size
+    const hasGrown = this.#answered?.era === head.era && this.#answered.size <= head.size
+    return !(isCosigned && hasGrown) && db.write('beginRound', {})
+  }
+
+  /** One line when a witness fails, or fails in another way, and one when it is back. */
+  #reportWitnesses({ outcomes }: Round): void {
+    const { log } = this.#parts
+    for (const { witness, failure } of outcomes) {
+      const id = idOf(witness)
+      if (failure === this.#failures.get(id)) continue
+      const line = { event: 'witness', witness: witness.key.name, failure }
+      if (failure === undefined) {
+        this.#failures.delete(id)
+        log.info(line, 'a witness cosigns again')
+      } else {
+        this.#failures.set(id, failure)
+        log.warn(line, 'a witness did not cosign the checkpoint')
+      }
+    }
+  }
+
+  /** At most once an hour. */
+  async #reportQuorum({ isQuorum, outcomes, size }: Round): Promise<void> {
+    const { db, clock, log, witnesses } = this.#parts
+    if (isQuorum || clock() - this.#warnedAt < hour) {
+      if (isQuorum) this.#warnedAt = Number.NEGATIVE_INFINITY
+      return
+    }
+    this.#warnedAt = clock()
+    const last = await cosignedCheckpoint(db.read)
+    const lastSecondsAgo = last && Math.round((clock() - last.cosigned_at) / 1000)
+    const cosignatures = outcomes.filter(({ failure }) => failure === undefined).length
+    log.warn(
+      {
+        event: 'no-quorum',
+        size,
+        cosignatures,
+        quorum: witnesses.quorum,
+        lastSecondsAgo: lastSecondsAgo ?? null,
+      },
+      'too few witnesses cosigned the checkpoint',
+    )
+  }
+}

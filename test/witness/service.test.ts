@@ -1,0 +1,64 @@
+// engine: both
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { readVerifierKey, spellVerifierKey, type VerifierKey } from '../../client/src/note.ts'
+import { originOf, publishedKeys } from '../../server/audit/checkpoint.ts'
+import { openAppDatabase } from '../../server/operations.ts'
+import { Client } from '../support/client.ts'
+import { seal, testLogKeys } from '../support/log.ts'
+import { freePort } from '../support/process.ts'
+import { bearerOf, testProduction } from '../support/production.ts'
+import { publicUrl } from '../support/service.ts'
+import type { Signer } from '../support/signed-log.ts'
+import { until } from '../support/stream.ts'
+import { startScripted, startWitness } from '../support/witness.ts'
+
+const settingOf = (...others: { signer: Signer; url: string }[]) =>
+  others.map(({ signer, url }) => `${spellVerifierKey(signer.key)} ${url}`).join(',')
+
+describe('a service with witnesses', () => {
+  const production = testProduction()
+  let logKey: VerifierKey
+  before(async () => {
+    const [published] = await publishedKeys(testLogKeys(), originOf(publicUrl, 1))
+    logKey = await readVerifierKey(published?.verifierKey ?? '')
+    const db = await openAppDatabase({ databaseUrl: production.databaseUrl })
+    await seal(db)
+    await db.close()
+  })
+
+  it('has its log cosigned at the start, and its metrics say so', async (t) => {
+    const others = [await startWitness(t, [logKey]), await startWitness(t, [])] as const
+    for (const other of others) other.now = Date.now()
+    const port = await freePort()
+    const env = { LOG_WITNESSES: settingOf(...others), LOG_WITNESS_QUORUM: '1', METRICS_PORT: String(port) }
+    const server = await production.serve(env)
+    const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    await until(async () => /^countersign_log_quorum_age_seconds \d/m.test(await metrics()))
+    const [cosigned, text] = [JSON.parse(await others[0].state()), await metrics()]
+    assert.match(cosigned[0], /^orders\.example\.com\/log\n2\n/)
+    assert.match(text, /^countersign_log_uncosigned_events 0$/m)
+    assert.match(text, /^countersign_witness_age_seconds\{witness="witness.example\/one"\} \d/m)
+    assert.match(text, /^countersign_witness_contradicts\{witness="witness.example\/one"\} 0$/m)
+    await server.printed('it answered 404: this witness does not know the log')
+    assert.equal(await server.stop(), 0)
+  })
+
+  it('starts, works and ends while a witness does not answer', async (t) => {
+    const silent = await startScripted(t, () => undefined)
+    const server = await production.serve({ LOG_WITNESSES: settingOf(silent) })
+    await until(() => silent.asked.length > 0)
+    const admin = await bearerOf(server.baseUrl, 'admin')
+    assert.equal((await admin.post('/v1/orders', { customer: 'Acme', total: 12.5 })).status, 201)
+    assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+    assert.equal(await server.stop(), 0)
+    assert.doesNotMatch(server.output(), /a witness did not cosign/)
+  })
+
+  it('does not start with a setting that is wrong', async () => {
+    await assert.rejects(production.serve({ LOG_WITNESSES: 'x', LOG_WITNESS_QUORUM: '2' }), {
+      message:
+        /Countersign cannot start:\n {2}- LOG_WITNESSES: witness 1 of 1: must be a verifier key.*\n {2}- LOG_WITNESS_QUORUM: must be at most 1/,
+    })
+  })
+})
