@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { newestEventTime } from './audit/audit.ts'
 import type { LogKeys } from './audit/checkpoint.ts'
-import { proofOfLine } from './audit/proof.ts'
+import { isCosignedIfPossible, proofOfLine } from './audit/proof.ts'
 import { isCurrentReceipt, signReceipt } from './audit/receipt.ts'
 import { registerLog } from './audit/routes.ts'
 import { Directory } from './auth/accounts/directory.ts'
@@ -129,11 +129,12 @@ export async function buildApp(parts: AppParts): Promise<App> {
   })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
-  const checkpoints = { db, keys: logKeys, publicUrl }
+  const checkpoints = { db, keys: logKeys, publicUrl, isWitnessed: config.logWitnesses.length > 0 }
   const receipts: ReceiptSigner = {
     place: (sequence) => proofOfLine(checkpoints, sequence),
     sign: (receipt) => signReceipt(keys, publicUrl(), receipt, clock()),
-    isCurrent: (receipt) => isCurrentReceipt(keys, publicUrl(), receipt),
+    isCurrent: async (receipt) =>
+      isCurrentReceipt(keys, publicUrl(), receipt) && isCosignedIfPossible(checkpoints, receipt),
   }
   const statements = new Statements(parts.antiforgeryKey)
   const touches = new Touches({ db, publicUrl })

@@ -1313,7 +1313,7 @@ export interface paths {
         };
         /**
          * Read a signed checkpoint of the log
-         * @description It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why.
+         * @description It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why. It is the newest that a quorum of witnesses cosigned, or else the newest.
          */
         get: operations["getLogCheckpoint"];
         put?: never;
@@ -11267,7 +11267,13 @@ export interface operations {
     };
     getLogCheckpoint: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description Whether it covers every event until now, although the witnesses may not have cosigned it yet.
+                 * @example true
+                 */
+                latest?: boolean | string;
+            };
             header?: {
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
@@ -11298,7 +11304,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
+            400: components["responses"]["BadRequestOrValidationFailed"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];
             408: components["responses"]["RequestTimeout"];

@@ -1,9 +1,12 @@
+import { decodeJwt } from 'jose'
+import { readCheckpoint, readNote } from '../../client/src/note.ts'
 import { consistencyRanges, inclusionRanges } from '../../client/src/tree.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Db } from '../db/tables.ts'
 import { Problem } from '../http/problems.ts'
 import { type LogKeys, originOf, signCheckpoint } from './checkpoint.ts'
-import { headOfLog, readTile } from './store.ts'
+import type { Receipt } from './receipt.ts'
+import { cosignedCheckpoint, headOfLog, readTile } from './store.ts'
 import { type Head, rootOver } from './tree.ts'
 
 /** What to prove of the first `size` events: that one of them is there, or that they continue the first. */
@@ -53,13 +56,38 @@ export async function newestCheckpoint({
   return { ...head, checkpoint: await signCheckpoint(keys, originOf(publicUrl(), era), head) }
 }
 
-/** The newest checkpoint, and the path from the line to its root. */
+export interface ServedParts extends CheckpointParts {
+  /** Whether the service asks witnesses. */
+  isWitnessed: boolean
+}
+
+/** The newest checkpoint that covers the line and that a quorum of witnesses cosigned. */
+export async function cosignedOver(
+  { db, isWitnessed }: ServedParts,
+  sequence: number,
+): Promise<{ size: number; checkpoint: string } | undefined> {
+  const cosigned = isWitnessed ? await cosignedCheckpoint(db.read) : undefined
+  const { era, size } = await headOfLog(db.read)
+  const covers = cosigned?.era === era && sequence <= cosigned.size && cosigned.size <= size
+  return covers ? cosigned : undefined
+}
+
+/** Such a checkpoint, or else the newest, and the path from the line to its root. */
 export async function proofOfLine(
-  parts: CheckpointParts,
+  parts: ServedParts,
   sequence: number,
 ): Promise<{ proof: string[]; checkpoint: string }> {
-  const { size, checkpoint } = await newestCheckpoint(parts)
+  const { size, checkpoint } = (await cosignedOver(parts, sequence)) ?? (await newestCheckpoint(parts))
   return { proof: await hashesOver(parts.db.read, inclusionRanges(sequence - 1, size)), checkpoint }
+}
+
+/** Whether a receipt has cosignatures, or could not have any yet. */
+export async function isCosignedIfPossible(parts: ServedParts, receipt: string): Promise<boolean> {
+  if (!parts.isWitnessed) return true
+  const { line, checkpoint } = decodeJwt<Receipt>(receipt)
+  const { text, signatures } = readNote(checkpoint)
+  const { origin } = readCheckpoint(text)
+  return signatures.some(({ name }) => name !== origin) || !(await cosignedOver(parts, line.sequence))
 }
 
 /** The roots of these ranges. Each tile is read once. */

@@ -4,8 +4,9 @@ import { Problem } from '../http/problems.ts'
 import { type App, callerOf, type Routes, register, route } from '../http/route.ts'
 import { originOf, publishedKeys } from './checkpoint.ts'
 import { exportLog, type LogQuery, listLog } from './log.ts'
-import { type CheckpointParts, newestCheckpoint, proofOf } from './proof.ts'
+import { cosignedOver, newestCheckpoint, proofOf, type ServedParts } from './proof.ts'
 import {
+  GetLogCheckpointQuery,
   GetLogProofQuery,
   ListLogQuery,
   LogCheckpoint,
@@ -15,7 +16,7 @@ import {
 } from './schemas.ts'
 import { headOfLog } from './store.ts'
 
-export interface LogParts extends CheckpointParts {
+export interface LogParts extends ServedParts {
   exports: Exports
 }
 
@@ -49,11 +50,15 @@ const logRoutes: Routes<LogParts> = {
   getLogCheckpoint: route('GET /v1/log/checkpoint', {
     summary: 'Read a signed checkpoint of the log',
     description:
-      'It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why.',
+      'It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why. It is the newest that a quorum of witnesses cosigned, or else the newest.',
     access: 'Log.Read',
     mediaType: 'text/plain',
+    querystring: GetLogCheckpointQuery,
     response: { 200: LogCheckpoint },
-    handler: async (parts, _request, reply) => sendText(reply, (await newestCheckpoint(parts)).checkpoint),
+    handler: async (parts, { query: { latest } }, reply) => {
+      const cosigned = latest ? undefined : await cosignedOver(parts, 0)
+      return sendText(reply, (cosigned ?? (await newestCheckpoint(parts))).checkpoint)
+    },
   }),
   getLogKeys: route('GET /v1/log/key', {
     summary: 'Read the keys of the log',

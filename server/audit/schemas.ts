@@ -1,6 +1,6 @@
 import { answerOf, instant, nullable, text } from '../http/answers.ts'
 import { Fault, type Field, instantField, queryOf, refined } from '../http/fields.ts'
-import { directionField, pageNumberField, pageSchema, pageSizeField } from '../http/paging.ts'
+import { directionField, pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
 import { Type } from '../http/schema.ts'
 import { eventKinds } from './audit.ts'
 
@@ -132,9 +132,21 @@ export const ListLogQuery = queryOf({
   order: directionField('Without it: Asc, oldest first.'),
 })
 
+const latestField: Field<boolean> = {
+  ...paginatedField,
+  schema: {
+    ...paginatedField.schema,
+    default: false,
+    description:
+      'Whether it covers every event until now, although the witnesses may not have cosigned it yet.',
+  },
+}
+
+export const GetLogCheckpointQuery = queryOf({ latest: latestField })
+
 export const LogCheckpoint = Type.String({
   description:
-    'A signed note (c2sp.org/tlog-checkpoint): the name of the log, how many events it has, the root over them in base64, and a signature of each key of /v1/log/key. It exposes any later change to these events.',
+    'A signed note (c2sp.org/tlog-checkpoint): the name of the log, how many events it has, the root over them in base64, a signature of each key of /v1/log/key, and the cosignatures of witnesses. It exposes any later change to these events.',
   examples: [
     'orders.example.com/log\n1043\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n\n— orders.example.com/log qTeDQ…\n',
   ],

@@ -61,8 +61,11 @@ export interface ReceiptSigner {
   /** Where a sealed line is in the log. */
   place(sequence: number): Promise<Pick<Receipt, 'proof' | 'checkpoint'>>
   sign(receipt: Receipt): Promise<string>
-  /** Whether an earlier receipt names the present issuer, and its key is still published. */
-  isCurrent(receipt: string): boolean
+  /**
+   * Whether an earlier receipt names the present issuer, its key is still published, and it has the
+   * cosignatures that there are.
+   */
+  isCurrent(receipt: string): Promise<boolean>
 }
 
 export const idParameter = {

@@ -22,7 +22,7 @@ type Facts = Pick<Receipt, 'order' | 'approvals' | 'line'>
  */
 export async function receiptOf({ db, config, receipts }: OrderParts, id: string): Promise<string> {
   const kept = await findReceipt(db.read, id)
-  if (kept !== undefined && receipts.isCurrent(kept)) return kept
+  if (kept !== undefined && (await receipts.isCurrent(kept))) return kept
   const { organisationName: organisation = null } = config
   const facts = await makeReceipt(db, id)
   const place = await receipts.place(facts.line.sequence)

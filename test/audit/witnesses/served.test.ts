@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { sql } from '#kysely'
+import {
+  readCheckpoint,
+  readNote,
+  spellNote,
+  spellVerifierKey,
+  verifyCosignature,
+} from '../../../client/src/note.ts'
+import { readReceipt } from '../../../client/src/receipt.ts'
+import { originOf, signCheckpoint } from '../../../server/audit/checkpoint.ts'
+import { headOfLog } from '../../../server/audit/store.ts'
+import { withRawDatabase } from '../../support/database.ts'
+import { addEvents, seal } from '../../support/log.ts'
+import { createdId, stamp } from '../../support/orders.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { publicUrl, type Service, setUp, testService } from '../../support/service.ts'
+import { cosignatureBy, newSigner } from '../../support/signed-log.ts'
+
+const witness = await newSigner('witness.example', 'cosignature/v1')
+const LOG_WITNESSES = `${spellVerifierKey(witness.key)} http://localhost:1`
+
+const at = 1_800_000_000
+
+/** As a round does in which the witness cosigned the log as it is now. */
+async function cosign({ db, logKeys }: Service): Promise<void> {
+  await seal(db)
+  const { era, ...head } = await headOfLog(db.read)
+  const note = readNote(await signCheckpoint(logKeys, originOf(publicUrl, era), head))
+  const signatures = [...note.signatures, cosignatureBy(witness, note.text, at)]
+  const cosigned = { size: head.size, checkpoint: spellNote({ ...note, signatures }) }
+  await db.write('keepFindings', { era, findings: [], cosigned, nowMilliseconds: at * 1_000 })
+}
+
+describe('a checkpoint that a quorum cosigned', () => {
+  const service = testService({ env: { LOG_WITNESSES } })
+  const admin = setUp(() => service.bearer('admin'))
+  before(() => addEvents(service, 3))
+
+  /** The size of the checkpoint that is served, and when it was cosigned. */
+  async function served(query = '') {
+    const note = readNote((await admin.get(`/v1/log/checkpoint${query}`)).text)
+    return [readCheckpoint(note.text).size, await verifyCosignature(note, witness.key)]
+  }
+  const sizeNow = async () => (await headOfLog(service.db.read)).size
+  const receiptOf = async (id: string): Promise<string> =>
+    (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt
+  const cosignedAt = (receipt: string) =>
+    verifyCosignature(readNote(readReceipt(receipt).statement.checkpoint), witness.key)
+  async function approved(): Promise<string> {
+    const id = await createdId(admin)
+    assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
+    await seal(service.db)
+    return id
+  }
+
+  it('is served until the next, although the log has grown, unless the latest is asked for', async () => {
+    assert.deepEqual(await served(), [await sizeNow(), undefined])
+    await cosign(service)
+    const size = await sizeNow()
+    await addEvents(service, 2)
+    assert.deepEqual(await served(), [size, at])
+    assert.deepEqual(await served('?latest=false'), [size, at])
+    assert.deepEqual(await served('?latest=true'), [await sizeNow(), undefined])
+    assertProblem(await admin.get('/v1/log/checkpoint?latest=1'), 400, 'validation-failed')
+  })
+
+  it('is in the receipts of the orders that it covers, those that were kept before among them', async () => {
+    const id = await approved()
+    const early = await receiptOf(id)
+    assert.equal(await cosignedAt(early), undefined)
+    assert.equal(await receiptOf(id), early)
+    await cosign(service)
+    const receipt = await receiptOf(id)
+    assert.equal(await cosignedAt(receipt), at)
+    const later = await approved()
+    await cosign(service)
+    assert.equal(await receiptOf(id), receipt)
+    assert.equal(await cosignedAt(await receiptOf(later)), at)
+  })
+
+  it('is not served in the next era, nor beyond the end of the log', async () => {
+    await cosign(service)
+    await service.db.write('beginEra', { atLeast: 1, stamp: stamp() })
+    assert.deepEqual(await served(), [await sizeNow(), undefined])
+    await cosign(service)
+    const size = await sizeNow()
+    assert.deepEqual(await served(), [size, at])
+    await withRawDatabase(service.databaseUrl, (raw) =>
+      sql`update log_cosigned set size = ${size + 1}`.execute(raw),
+    )
+    assert.deepEqual(await served(), [size, undefined])
+  })
+})
+
+describe('a service without witnesses', () => {
+  const service = testService()
+  const admin = setUp(() => service.bearer('admin'))
+
+  it('serves the newest checkpoint, although witnesses cosigned one before', async () => {
+    await addEvents(service, 3)
+    await cosign(service)
+    await addEvents(service, 1)
+    const { text } = await admin.get('/v1/log/checkpoint')
+    assert.equal(readCheckpoint(readNote(text).text).size, (await headOfLog(service.db.read)).size)
+  })
+})
