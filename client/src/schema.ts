@@ -2121,7 +2121,9 @@ export interface components {
              *       "total": "1250.5"
              *     }
              */
-            data: Record<string, never>;
+            data: {
+                [key: string]: unknown;
+            };
             /**
              * @description Hexadecimal SHA-256 of the salt followed by the text; null if there was no text.
              * @example null

@@ -1,32 +1,11 @@
 import { sha256 } from '#sha256'
 import { canonicalJson } from '../../client/src/canonical.ts'
+import type { components } from '../../client/src/schema.ts'
 import { formatInstant } from '../clock.ts'
 import type { EventColumns } from '../db/tables.ts'
 
-/** A sealed event: a line of the export. */
-export interface LogLine {
-  /** From 1, without gaps. */
-  sequence: number
-  id: string
-  kind: string
-  subject: { kind: string; id: string }
-  /** The version of the order or policy after the change; null for other subjects. */
-  version: number | null
-  atUtc: string
-  atTimeZone: string | null
-  by: string
-  /** Null if an account of the machine made the change, by a command. */
-  byId: number | null
-  /** The absent person in whose place it was done. */
-  for: string | null
-  forId: number | null
-  data: object
-  textHash: string | null
-  /** 16 bytes in hex. Null, like `text`, if there was no text or it was erased. */
-  textSalt: string | null
-  text: string | null
-  hash: string
-}
+/** A sealed event: a line of the export, as the description of the service has it. */
+export type LogLine = components['schemas']['LogEvent']
 
 /**
  * What the hash of a line covers. It covers only the salted hash of a text, so that the text can be erased.
@@ -59,44 +38,11 @@ export function sealedLine(event: EventColumns & { sequence: number; hash: strin
 
 /**
  * The only spelling of a line in an export, without the line feed at its end. A second one could hide
- * something.
+ * something. The members of the line keep the order that `sealedLine` gives them.
  */
 export function spellLine(line: LogLine): string {
-  const {
-    sequence,
-    id,
-    kind,
-    subject,
-    version,
-    atUtc,
-    atTimeZone,
-    by,
-    byId,
-    for: absent,
-    forId,
-    textHash,
-    textSalt,
-    text,
-    hash,
-  } = line
-  return JSON.stringify({
-    sequence,
-    id,
-    kind,
-    subject: { kind: subject.kind, id: subject.id },
-    version,
-    atUtc,
-    atTimeZone,
-    by,
-    byId,
-    for: absent,
-    forId,
-    data: JSON.parse(canonicalJson(line.data)),
-    textHash,
-    textSalt,
-    text,
-    hash,
-  })
+  const { kind, id } = line.subject
+  return JSON.stringify({ ...line, subject: { kind, id }, data: JSON.parse(canonicalJson(line.data)) })
 }
 
 /** The leaf of a line: hex SHA-256 of the byte 0x00 and the canonical JSON of the line (RFC 8785). */

@@ -39,6 +39,7 @@ const LogEvent = answerOf(
     forId: nullable('integer', 'Id of that account.', null),
     data: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
+      additionalProperties: true,
       description: 'Details, by kind. An order has its customer, and its total as a decimal string.',
       examples: [{ customer: 'Acme', total: '1250.5' }],
     }),

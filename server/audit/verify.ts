@@ -145,7 +145,7 @@ function readLine(bytes: Uint8Array, sequence: number): LogLine | string {
     const wrong = wrongMember(line)
     if (wrong !== undefined) return `its member ${wrong} is missing or of a wrong type`
     const typed = line as unknown as LogLine
-    if (`${spellLine(typed)}\n` !== written) return otherSpelling
+    if (!hasOrder(line) || `${spellLine(typed)}\n` !== written) return otherSpelling
     return faultOf(typed, sequence) ?? typed
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) {
@@ -182,6 +182,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value)
 
+/** In the order of an export. */
 const members: Record<keyof LogLine, (value: unknown) => boolean> = {
   sequence: isCount,
   id: isText,
@@ -203,6 +204,12 @@ const members: Record<keyof LogLine, (value: unknown) => boolean> = {
 
 function wrongMember(line: Record<string, unknown>): string | undefined {
   return Object.entries(members).find(([name, fits]) => !fits(line[name]))?.[0]
+}
+
+/** Whether these are the members, in their order. */
+function hasOrder(line: Record<string, unknown>): boolean {
+  const names = Object.keys(members)
+  return Object.keys(line).every((name, at) => name === names[at])
 }
 
 /** Longer than any line: a text has at most 1,000 code points. What is longer is cut, and no JSON then. */

@@ -79,7 +79,7 @@ const logAndPlaces = fc.tuple(logOf(2), fc.nat(), fc.nat()).map(([lines, one, ot
 describe('log verify of a log whose database went back', () => {
   const notes = (count: number): LogContent[] => Array.from({ length: count }, () => orderEvent)
   /** Appends a restore to the lines that are left, and notes to it. */
-  function goBack(left: LogLine[], era: number, after: number, data?: object): LogLine[] {
+  function goBack(left: LogLine[], era: number, after: number, data?: LogLine['data']): LogLine[] {
     const last = { hash: left.at(-1)?.hash ?? null, sequence: left.length }
     const restored = {
       ...orderEvent,
