@@ -16,6 +16,8 @@ export interface Statement {
     customer: string
     total: `${number}`
     createdBy: string | null
+    /** Null if the log does not say. */
+    createdById: number | null
     createdAtUtc: string
   }
   approvals: {

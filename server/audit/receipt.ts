@@ -1,7 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
-import type { ReceiptSignature } from '../../client/src/receipt.ts'
-import type { LogLine } from './leaf.ts'
+import type { Statement } from '../../client/src/receipt.ts'
 
 /** The signing key, and its name in the JWKS. */
 export interface StatementKeys {
@@ -12,37 +11,8 @@ export interface StatementKeys {
   jwks: { keys: { kid: string }[] }
 }
 
-/** What the receipt of an approved order says. The total is a decimal string, as in the log. */
-export interface Receipt {
-  /** The name of the organisation that runs the service, if it is set. */
-  organisation: string | null
-  order: {
-    id: string
-    /** The short number. */
-    number: number
-    version: number
-    customer: string
-    total: string
-    createdBy: string | null
-    createdById: number | null
-    createdAtUtc: string
-  }
-  approvals: {
-    by: string
-    byId: number | null
-    atUtc: string
-    /** The absent person in whose place it was given. */
-    for: string | null
-    forId: number | null
-    signature: ReceiptSignature | null
-  }[]
-  /** The line of the event that approved the order. */
-  line: LogLine
-  /** From the line to the root of the checkpoint, in base64. */
-  proof: string[]
-  /** A signed note. */
-  checkpoint: string
-}
+/** What the receipt of an approved order says. `signReceipt` adds the issuer and the time. */
+export type Receipt = Omit<Statement, 'iss' | 'iat'>
 
 /**
  * The token has its own type (RFC 8725 §3.11) and no `exp`, `aud` or `sub`. So no verifier mistakes it for an

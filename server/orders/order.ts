@@ -314,10 +314,10 @@ export const orderColumns = [
 ] as const satisfies (keyof Database['orders'])[]
 
 /** Ten-thousandths as the decimal that an event holds: `1250.5`. */
-export function decimalOf(totalE4: number): string {
+export function decimalOf(totalE4: number): `${number}` {
   const parts = String(totalE4 % 10_000)
     .padStart(4, '0')
     .replace(/0+$/, '')
   const units = Math.floor(totalE4 / 10_000)
-  return parts === '' ? String(units) : `${units}.${parts}`
+  return parts === '' ? `${units}` : (`${units}.${parts}` as `${number}`)
 }

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readReceipt, verifyReceipt } from '../../client/src/receipt.ts'
-import { signReceipt } from '../../server/audit/receipt.ts'
+import { type Receipt, signReceipt } from '../../server/audit/receipt.ts'
 import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { forge } from '../support/forge.ts'
 import { orderEvent } from '../support/log.ts'
 
 const issuer = 'https://orders.example'
 const signedAt = 1_700_000_000_000
-const receipt = {
+const receipt: Receipt = {
   organisation: 'Müller & Söhne',
   order: {
     id: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57',

@@ -188,7 +188,7 @@ describe('a decision that is signed with a passkey', () => {
 
       // The signing key of the service cannot change what a passkey signed.
       const claims = claimsOf(receipt) as Receipt
-      const forged = { ...claims, order: { ...claims.order, total: '9.5' } }
+      const forged: Receipt = { ...claims, order: { ...claims.order, total: '9.5' } }
       const resigned = await signReceipt(service.keys, publicUrl, forged, service.now())
       await assert.rejects(verifyReceipt(resigned, keys, publicUrl), /signature of .* does not match/)
     })
