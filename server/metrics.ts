@@ -103,67 +103,78 @@ function watchRequests(registry: Registry, app: App): void {
   })
 }
 
-function watchDatabase(registry: Registry, db: AppDatabase): void {
+interface ReadMetric {
+  name: string
+  help: string
+  labelNames?: string[]
+}
+
+/** A gauge that is read at each scrape. What cannot be read has no value, and harms nothing else. */
+function readAtScrape(
+  registry: Registry,
+  { labelNames = [], ...description }: ReadMetric,
+  read: (gauge: Gauge) => void | Promise<void>,
+): void {
+  const empty = (gauge: Gauge) => {
+    gauge.reset()
+    // Without labels it would be 0.
+    if (labelNames.length === 0) gauge.remove()
+  }
   new Gauge({
-    name: 'countersign_database_work',
-    help: 'Writes and lists that run or wait for their turn, connections that are busy or idle, and who waits for one.',
-    labelNames: ['of', 'state'],
+    ...description,
+    labelNames,
     registers: [registry],
-    collect() {
-      for (const [of, states] of Object.entries(db.load())) {
-        for (const [state, count] of Object.entries(states)) this.set({ of, state }, count)
+    async collect() {
+      empty(this)
+      try {
+        await read(this)
+      } catch {
+        empty(this)
       }
     },
   })
 }
 
-/** Read at each scrape, and left out while the database is unavailable. */
-function watchEvents(registry: Registry, { db, clock }: MetricsParts): void {
-  const show = (gauge: Gauge, look: Promise<number>) =>
-    look.then(
-      (value) => gauge.set(value),
-      () => gauge.remove(),
-    )
-  new Gauge({
-    name: 'countersign_events_sealed',
-    help: 'Events in the log: the sequence of the newest.',
-    registers: [registry],
-    collect() {
-      return show(
-        this,
-        headOfLog(db.read).then(({ size }) => size),
-      )
+function watchDatabase(registry: Registry, db: AppDatabase): void {
+  readAtScrape(
+    registry,
+    {
+      name: 'countersign_database_work',
+      help: 'Writes and lists that run or wait for their turn, connections that are busy or idle, and who waits for one.',
+      labelNames: ['of', 'state'],
     },
-  })
-  new Gauge({
-    name: 'countersign_events_seal_lag_seconds',
-    help: 'Age of the oldest event that waits to be sealed; 0 if none waits. More than 2 means that no instance seals.',
-    registers: [registry],
-    collect() {
-      const ageOf = (at: number | undefined) => (at === undefined ? 0 : Math.max(0, clock() - at) / 1000)
-      return show(this, oldestUnsealed(db.read).then(ageOf))
+    (gauge) => {
+      for (const [of, states] of Object.entries(db.load())) {
+        for (const [state, count] of Object.entries(states)) gauge.set({ of, state }, count)
+      }
     },
-  })
+  )
 }
 
-/** Read at each scrape. What is not known has no value. */
+function watchEvents(registry: Registry, { db, clock }: MetricsParts): void {
+  readAtScrape(
+    registry,
+    { name: 'countersign_events_sealed', help: 'Events in the log: the sequence of the newest.' },
+    async (gauge) => gauge.set((await headOfLog(db.read)).size),
+  )
+  readAtScrape(
+    registry,
+    {
+      name: 'countersign_events_seal_lag_seconds',
+      help: 'Age of the oldest event that waits to be sealed; 0 if none waits. More than 2 means that no instance seals.',
+    },
+    async (gauge) => {
+      const at = await oldestUnsealed(db.read)
+      gauge.set(at === undefined ? 0 : Math.max(0, clock() - at) / 1000)
+    },
+  )
+}
+
 function watchWitnesses(registry: Registry, { db, clock, witnesses }: MetricsParts): void {
-  const watched = (
-    description: { name: string; help: string; labelNames?: string[] },
-    show: (gauge: Gauge, report: WitnessReport) => void,
-  ) => {
-    new Gauge({
-      ...description,
-      registers: [registry],
-      async collect() {
-        this.reset()
-        // Without labels it would be 0.
-        if (description.labelNames === undefined) this.remove()
-        const report = await reportOnWitnesses(db.read, witnesses).catch(() => undefined)
-        if (report !== undefined) show(this, report)
-      },
-    })
-  }
+  const watched = (description: ReadMetric, show: (gauge: Gauge, report: WitnessReport) => void) =>
+    readAtScrape(registry, description, async (gauge) =>
+      show(gauge, await reportOnWitnesses(db.read, witnesses)),
+    )
   const age = (at: number) => Math.max(0, clock() - at) / 1000
   watched(
     {

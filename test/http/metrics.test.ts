@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/audit.ts'
+import { startMetrics } from '../../server/metrics.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from '../support/client.ts'
 import { testEngine } from '../support/database.ts'
 import { freePort, type RunningServer } from '../support/process.ts'
 import { bearerOf, credentialsOf, testProduction } from '../support/production.ts'
+import { startService } from '../support/service.ts'
 import { openStream, until } from '../support/stream.ts'
 
 describe('the metrics', () => {
@@ -113,5 +115,34 @@ describe('the metrics', () => {
       'kind="requests"': 0,
       'kind="events"': 0,
     })
+  })
+})
+
+describe('a metric that cannot be read', () => {
+  it('has no value; the others have theirs, and the service goes on', async (t) => {
+    const { app, config, db } = await startService({ inside: true, until: t })
+    const port = await freePort()
+    const failing = {
+      ...db,
+      load: () => {
+        throw new Error('no load')
+      },
+    }
+    const hooks = { addHook: () => undefined }
+    const metrics = await startMetrics(
+      {
+        app: hooks as unknown as typeof app,
+        config: { ...config, host: '127.0.0.1' },
+        db: failing,
+        log: app.log as Parameters<typeof startMetrics>[0]['log'],
+        clock: () => 0,
+        witnesses: { list: [], quorum: 1 },
+      },
+      port,
+    )
+    t.after(() => metrics.close())
+    const scrape = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    assert.doesNotMatch(await scrape(), /^countersign_database_work/m)
+    assert.match(await scrape(), /^countersign_events_sealed \d+$/m)
   })
 })
