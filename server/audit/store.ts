@@ -223,7 +223,7 @@ export async function storeTile(trx: Trx, { level, number, root }: Tile): Promis
 export async function readTile(db: Db, level: number, number: number): Promise<string[]> {
   const tiles = db.selectFrom('log_tiles').where('level', '=', level).where('number', '=', number)
   const kept = await tiles.select('hashes').executeTakeFirst()
-  return kept?.hashes.match(/.{64}/g) ?? growingTile(db, level, number)
+  return kept?.hashes.match(/[\da-f]{64}/g) ?? growingTile(db, level, number)
 }
 
 async function growingTile(db: Db, level: number, number: number): Promise<string[]> {

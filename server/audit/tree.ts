@@ -60,10 +60,12 @@ export async function rootOver(
     while (size * 2 <= end - at) size *= 2
     let [level, width] = [0, 1]
     while (width * tileSize <= size) [level, width] = [level + 1, width * tileSize]
-    const first = at / width
-    const tile = await readTile(level, Math.floor(first / tileSize))
-    const place = first % tileSize
-    trees.push(rootOf(tile.slice(place, place + size / width), join))
+    const [number, place] = [Math.floor(at / width / tileSize), (at / width) % tileSize]
+    const hashes = (await readTile(level, number)).slice(place, place + size / width)
+    if (hashes.length < size / width) {
+      throw new Error(`tile ${number} of level ${level} lacks hashes: the log was altered in the database`)
+    }
+    trees.push(rootOf(hashes, join))
     at += size
   }
   return trees.reduceRight((right, left) => join(left, right))

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
+import { sql } from '#kysely'
 import { rootFrom, rootsFrom } from '../../client/src/tree.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { forAllAsync } from '../support/for-all.ts'
 import { addEvents, rootOfLines } from '../support/log.ts'
-import { setUp, testService } from '../support/service.ts'
+import { assertProblem } from '../support/problem.ts'
+import { setUp, startService, testService } from '../support/service.ts'
 
 const join = (left: string, right: string) =>
   createHash('sha256')
@@ -72,4 +75,23 @@ describe('getLogProof', () => {
       assert.deepEqual([error.parameter, error.code], [parameter, code], query)
     }
   })
+})
+
+describe('getLogProof, over tiles that were altered in the database', () => {
+  for (const [what, alter] of [
+    ['were cut', sql`update log_tiles set hashes = substr(hashes, 1, 1000)`],
+    ['have no hashes', sql`update log_tiles set hashes = replace(hashes, 'a', 'x')`],
+    ['are gone', sql`delete from log_tiles`],
+  ] as const) {
+    it(`answers 500 if they ${what}; the log says why, and the service goes on`, async (t) => {
+      const service = await startService({ until: t })
+      const admin = await service.bearer('admin')
+      await addEvents(service, 600, 0)
+      await withRawDatabase(service.databaseUrl, (raw) => alter.execute(raw))
+      assertProblem(await admin.get('/v1/log/proof?sequence=1&size=600'), 500, 'internal-error')
+      const reasons = (await service.log()).flatMap(({ err }) => (err as Error | undefined)?.message ?? [])
+      assert.match(reasons.join('\n'), /^tile 0 of level \d lacks hashes: the log was altered in the database$/)
+      assert.equal((await admin.get('/v1/log?pageSize=1')).status, 200)
+    })
+  }
 })
