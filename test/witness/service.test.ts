@@ -1,37 +1,28 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { readVerifierKey, spellVerifierKey, type VerifierKey } from '../../client/src/note.ts'
-import { originOf, publishedKeys } from '../../server/audit/checkpoint.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from '../support/client.ts'
-import { seal, testLogKeys } from '../support/log.ts'
+import { seal } from '../support/log.ts'
 import { freePort } from '../support/process.ts'
 import { bearerOf, testProduction } from '../support/production.ts'
-import { publicUrl } from '../support/service.ts'
-import type { Signer } from '../support/signed-log.ts'
 import { until } from '../support/stream.ts'
 import { startScripted, startWitness } from '../support/witness.ts'
-
-const settingOf = (...others: { signer: Signer; url: string }[]) =>
-  others.map(({ signer, url }) => `${spellVerifierKey(signer.key)} ${url}`).join(',')
+import { logKey, settingOf } from '../support/witnessed.ts'
 
 describe('a service with witnesses', () => {
   const production = testProduction()
-  let logKey: VerifierKey
   before(async () => {
-    const [published] = await publishedKeys(testLogKeys(), originOf(publicUrl, 1))
-    logKey = await readVerifierKey(published?.verifierKey ?? '')
     const db = await openAppDatabase({ databaseUrl: production.databaseUrl })
     await seal(db)
     await db.close()
   })
 
   it('has its log cosigned at the start, and its metrics say so', async (t) => {
-    const others = [await startWitness(t, [logKey]), await startWitness(t, [])] as const
+    const others = [await startWitness(t, [await logKey()]), await startWitness(t, [])] as const
     for (const other of others) other.now = Date.now()
     const port = await freePort()
-    const env = { LOG_WITNESSES: settingOf(...others), LOG_WITNESS_QUORUM: '1', METRICS_PORT: String(port) }
+    const env = { LOG_WITNESSES: settingOf(others), LOG_WITNESS_QUORUM: '1', METRICS_PORT: String(port) }
     const server = await production.serve(env)
     const metrics = async () => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
     await until(async () => /^countersign_log_quorum_age_seconds \d/m.test(await metrics()))
@@ -46,7 +37,7 @@ describe('a service with witnesses', () => {
 
   it('starts, works and ends while a witness does not answer', async (t) => {
     const silent = await startScripted(t, () => undefined)
-    const server = await production.serve({ LOG_WITNESSES: settingOf(silent) })
+    const server = await production.serve({ LOG_WITNESSES: settingOf([silent]) })
     await until(() => silent.asked.length > 0)
     const admin = await bearerOf(server.baseUrl, 'admin')
     assert.equal((await admin.post('/v1/orders', { customer: 'Acme', total: 12.5 })).status, 201)
