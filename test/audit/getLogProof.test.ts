@@ -90,7 +90,10 @@ describe('getLogProof, over tiles that were altered in the database', () => {
       await withRawDatabase(service.databaseUrl, (raw) => alter.execute(raw))
       assertProblem(await admin.get('/v1/log/proof?sequence=1&size=600'), 500, 'internal-error')
       const reasons = (await service.log()).flatMap(({ err }) => (err as Error | undefined)?.message ?? [])
-      assert.match(reasons.join('\n'), /^tile 0 of level \d lacks hashes: the log was altered in the database$/)
+      assert.match(
+        reasons.join('\n'),
+        /^tile 0 of level \d lacks hashes: the log was altered in the database$/,
+      )
       assert.equal((await admin.get('/v1/log?pageSize=1')).status, 200)
     })
   }
