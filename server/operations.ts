@@ -2,7 +2,9 @@ import { beginEra } from './audit/era.ts'
 import { eraseText } from './audit/erase.ts'
 import { findEventsOf, findLogLines } from './audit/lines.ts'
 import { sealEvents, sealing } from './audit/seal.ts'
-import { beginRound, keepFindings } from './audit/witnesses/store.ts'
+import { beginRound } from './audit/store.ts'
+import { closeDay, keepTimestamp } from './audit/timestamps/store.ts'
+import { keepFindings } from './audit/witnesses/store.ts'
 import { grantRoles, revokeRoles, setAccountEnabled } from './auth/accounts/accounts.ts'
 import {
   addClient,
@@ -84,6 +86,8 @@ export const operations = {
   sealEvents,
   beginRound,
   keepFindings,
+  closeDay,
+  keepTimestamp,
   eraseText,
   beginEra,
   createOrder,

@@ -6,6 +6,7 @@ import closeWithGrace from 'close-with-grace'
 import { newestEventTime } from './audit/audit.ts'
 import { type LogKeys, loadLogKeys } from './audit/checkpoint.ts'
 import { startCheckpoints } from './audit/checkpoints.ts'
+import { startTimestamping } from './audit/timestamps/watch.ts'
 import { startWitnessing } from './audit/witnesses/watch.ts'
 import { loadWitnesses, type Witnesses } from './audit/witnesses/witnesses.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
@@ -131,14 +132,14 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   }
   const parts = { db, clock: systemClock, config, log }
   stops = startUpkeep({ ...parts, jobs })
+  const checkpointParts = { ...parts, keys: keys.log, publicUrl: () => publicUrlAt(config, port) }
   // Nobody keeps the checkpoints of a development service, and their line would be longer than the banner.
-  if (!config.development) {
-    const publicUrl = () => publicUrlAt(config, port)
-    stops.push(startCheckpoints(log, { db, keys: keys.log, publicUrl }))
-  }
+  if (!config.development) stops.push(startCheckpoints(log, checkpointParts))
   if (keys.witnesses.list.length > 0) {
-    const publicUrl = () => publicUrlAt(config, port)
-    stops.push(startWitnessing({ ...parts, keys: keys.log, publicUrl, witnesses: keys.witnesses }))
+    stops.push(startWitnessing({ ...checkpointParts, witnesses: keys.witnesses }))
+  }
+  if (config.timestampUrl !== undefined) {
+    stops.push(startTimestamping({ ...checkpointParts, url: config.timestampUrl }))
   }
   process.once('exit', resetAnswers)
   const logger = { error: (err: unknown) => log.error({ err }) }

@@ -111,6 +111,23 @@ export function isLoopbackHost(hostname: string): boolean {
   )
 }
 
+/**
+ * The address of somebody else's program, which the service asks; undefined unless it is safe. Over plain
+ * http, anyone on the way could answer.
+ */
+export function safeAddress(value: string): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))
+  if (url === undefined || !isSafe) return undefined
+  return url.search + url.hash + url.username + url.password === '' ? url.href : undefined
+}
+
+export function parseSafeAddress(value: string): string {
+  const address = safeAddress(value)
+  if (address === undefined) throw new Error('must be an https address, or http on loopback, without a query')
+  return address
+}
+
 export function parseAddressRange(value: string): string {
   const [address = '', bits, ...rest] = value.split('/')
   const family = isIP(address)

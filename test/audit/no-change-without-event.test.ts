@@ -20,12 +20,12 @@ import { mergeTally, removeExpired } from '../support/upkeep.ts'
 import { keptView } from '../support/views.ts'
 
 /**
- * Tables that hold no decisions: credentials and their use, keys, the log itself, what witnesses say of it,
+ * Tables that hold no decisions: credentials and their use, keys, the log itself, what others sign of it,
  * leases, data derived from orders, views, which only show orders, and receipts. A change of any other table,
  * new ones included, leaves an event.
  */
 const undecided =
-  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned)|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned|timestamps)|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
@@ -112,6 +112,7 @@ describe('every write operation of the registry', () => {
     await eraseNote(service)
     await restoreLog(service)
     await askWitnesses(service)
+    await stampDay(service)
     if (service.db.defersTally) await mergeTally(service.db, 1_000)
     service.advance(100 * 24 * 3_600_000)
     await removeExpired(service, 100)
@@ -339,11 +340,17 @@ async function eraseNote({ db, now }: InsideService): Promise<void> {
 
 /** As if one had cosigned. */
 async function askWitnesses({ db, now }: InsideService): Promise<void> {
-  assert.equal(await db.write('beginRound', {}), true)
+  assert.equal(await db.write('beginRound', { of: 'witnesses' }), true)
   const { era, size } = await headOfLog(db.read)
   const findings = [{ witness: 'w', says: 'cosigned', size } as const]
   const cosigned = { size, checkpoint: 'a note' }
   await db.write('keepFindings', { era, findings, cosigned, nowMilliseconds: now() })
+}
+
+async function stampDay({ db, now }: InsideService): Promise<void> {
+  const day = { day: '2026-11-28', era: 1 }
+  await db.write('closeDay', { ...day, checkpoint: 'a note' })
+  await db.write('keepTimestamp', { ...day, answer: 'MAA=', nowMilliseconds: now() })
 }
 
 async function restoreLog({ db, now }: InsideService): Promise<void> {

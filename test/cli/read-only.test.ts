@@ -13,6 +13,7 @@ const readingCommands = [
   'policy list',
   'absence list',
   'backup copy.db',
+  'log timestamps stamps',
 ]
 const skip = process.platform === 'win32' && 'has no such modes'
 type Suffix = '' | '-wal' | '-shm'

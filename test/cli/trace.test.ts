@@ -40,6 +40,7 @@ describe('administration by the command line', () => {
       'key generate',
       'log checkpoint',
       'log export',
+      'log timestamps',
       'log verify',
       'serve',
       'version',

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import type { VerifierKey } from '../../client/src/note.ts'
 import { ed25519Sign } from '../../server/private-keys.ts'
 import { listen } from '../../server/witness/listen.ts'
 import { State } from '../../server/witness/state.ts'
+import { startAnswering } from './answering.ts'
 import { newSigner, type Signer } from './signed-log.ts'
 
 export interface RunningWitness {
@@ -87,16 +87,10 @@ export async function startScripted(
 ): Promise<{ signer: Signer; url: string; asked: string[]; script: Script }> {
   const scripted = { signer: await newSigner('witness.example/scripted', 'cosignature/v1'), script, url: '' }
   const asked: string[] = []
-  const server = createServer(async (request, response) => {
-    const body = await text(request)
+  scripted.url = await startAnswering(t, (bytes, response, request) => {
+    const body = bytes.toString()
     asked.push(body)
-    await scripted.script(body, response, request)
+    return scripted.script(body, response, request)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
-  })
-  scripted.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return Object.assign(scripted, { asked })
 }

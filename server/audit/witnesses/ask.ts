@@ -1,6 +1,7 @@
 import { readNote, type Signature, type VerifierKey, verifyCosignature } from '../../../client/src/note.ts'
 import { type Clock, clockDifferenceMilliseconds } from '../../clock.ts'
 import { type AddCheckpoint, readSize, spellRequest } from '../../witness/request.ts'
+import { post } from '../post.ts'
 
 export interface Witness {
   key: VerifierKey
@@ -30,11 +31,11 @@ export async function ask(
   { clock, signal }: AskOptions,
 ): Promise<Answer> {
   const body = spellRequest(request)
-  const response = await fetch(`${url}/add-checkpoint`, { method: 'POST', body, redirect: 'manual', signal })
-  const text = await boundedText(response)
-  if (response.status === 409) return { kind: 'conflict', size: readSize(text) }
-  if (response.status === 422) return { kind: 'contradiction' }
-  if (response.status !== 200) throw new Error(`it answered ${response.status}: ${text.slice(0, 200).trim()}`)
+  const answer = await post({ url: `${url}/add-checkpoint`, body, answerLimitBytes, signal })
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(answer.body)
+  if (answer.status === 409) return { kind: 'conflict', size: readSize(text) }
+  if (answer.status === 422) return { kind: 'contradiction' }
+  if (answer.status !== 200) throw new Error(`it answered ${answer.status}: ${text.slice(0, 200).trim()}`)
   return { kind: 'cosigned', signature: await cosignatureIn(text, request.note.text, key, clock) }
 }
 
@@ -52,15 +53,4 @@ async function cosignatureIn(
   if (seconds * 1000 - clock() > clockDifferenceMilliseconds)
     throw new Error('its cosignature is from the future')
   return signature
-}
-
-async function boundedText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of response.body ?? []) {
-    length += chunk.length
-    if (length > answerLimitBytes) throw new Error(`its answer has more than ${answerLimitBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks))
 }

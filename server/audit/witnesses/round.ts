@@ -3,6 +3,7 @@ import { type Note, readNote, type Signature, spellNote } from '../../../client/
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { type LogKeys, originOf, signCheckpoint } from '../checkpoint.ts'
+import { reasonOf } from '../post.ts'
 import { proofOf } from '../proof.ts'
 import { headOfLog } from '../store.ts'
 import { ask, type Witness } from './ask.ts'
@@ -106,11 +107,4 @@ async function answerOf(
   }
   if (isSecond || answer.size === from) throw new Error('it answered 409 to the size that it named')
   return answerOf(parts, { ...question, from: answer.size }, true)
-}
-
-/** Of a fetch that failed, the cause says more. */
-function reasonOf(error: unknown): string {
-  const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
-  if (name === 'TimeoutError') return 'it did not answer in time'
-  return cause?.code ?? cause?.message ?? message
 }

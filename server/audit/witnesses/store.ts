@@ -1,13 +1,5 @@
-import { holdLease } from '../../db/lease.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { headOfLog } from '../store.ts'
-
-const minute = 60_000
-
-/** Whether the caller may ask the witnesses now: one instance may, once a minute. */
-export async function beginRound(trx: Trx, _input: object): Promise<boolean> {
-  return (await holdLease(trx, { name: 'witnesses', term: null, milliseconds: minute })) !== null
-}
 
 /** What a witness answered about a checkpoint of this log. */
 export interface Finding {

@@ -68,14 +68,14 @@ export class Witnessing {
     const head = await headOfLog(db.read)
     if (head.size === 0) return false
     if (!this.#hasBegun) {
-      await db.write('beginRound', {})
+      await db.write('beginRound', { of: 'witnesses' })
       this.#hasBegun = true
       return true
     }
     const cosigned = await cosignedCheckpoint(db.read)
     const isCosigned = cosigned?.era === head.era && cosigned.size === head.size
     const hasGrown = this.#answered?.era === head.era && this.#answered.size <= head.size
-    return !(isCosigned && hasGrown) && db.write('beginRound', {})
+    return !(isCosigned && hasGrown) && db.write('beginRound', { of: 'witnesses' })
   }
 
   /** One line when a witness fails, or fails in another way, and one when it is back. */

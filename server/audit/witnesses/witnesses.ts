@@ -4,7 +4,7 @@
  */
 import { readVerifierKey, spellVerifierKey } from '../../../client/src/note.ts'
 import { type Config, ConfigurationError } from '../../config.ts'
-import { isLoopbackHost } from '../../setting.ts'
+import { safeAddress } from '../../setting.ts'
 import type { Witness } from './ask.ts'
 
 export interface Witnesses {
@@ -45,14 +45,11 @@ async function readWitness(item: string): Promise<Witness> {
   return { key, url: parseAddress(address) }
 }
 
-/** Answers are signed, except those that refuse: over plain http anyone on the way could invent them. */
+/** Answers are signed, except those that refuse. */
 function parseAddress(address: string): string {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopbackHost(url.hostname))
-  if (url === undefined || !isSafe || url.search + url.hash + url.username + url.password !== '') {
-    throw new Error('its address must be https, or http on loopback, without a query')
-  }
-  return url.href.replace(/\/$/, '')
+  const safe = safeAddress(address)
+  if (safe === undefined) throw new Error('its address must be https, or http on loopback, without a query')
+  return safe.replace(/\/$/, '')
 }
 
 /** As it is stored and logged. */

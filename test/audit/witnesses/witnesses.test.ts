@@ -73,7 +73,7 @@ describe('the witnesses of the log', () => {
     await instance.nextMinute()
     await Promise.all([first.look(), one.look()])
     assert.equal(await other.state(), state)
-    assert.equal(await instance.db.write('beginRound', {}), true)
+    assert.equal(await instance.db.write('beginRound', { of: 'witnesses' }), true)
   })
 
   it('are not asked about an empty log', async (t) => {
