@@ -1,7 +1,6 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { newestEventTime } from './audit/audit.ts'
-import type { LogKeys } from './audit/checkpoint.ts'
 import { isCosignedIfPossible, proofOfLine } from './audit/proof.ts'
 import { isCurrentReceipt, signReceipt } from './audit/receipt.ts'
 import { registerLog } from './audit/routes.ts'
@@ -18,9 +17,8 @@ import { AccessTokens } from './auth/credentials/tokens/tokens.ts'
 import { isStillAdmitted, registerGuard } from './auth/guard.ts'
 import { registerAuth } from './auth/routes/routes.ts'
 import { Touches } from './auth/touches.ts'
-import type { Clock } from './clock.ts'
-import { type Config, publicUrlAt } from './config.ts'
-import type { AppDatabase } from './db/port.ts'
+import { publicUrlAt } from './config.ts'
+import { type CourierParts, webhookSending } from './couriers.ts'
 import { publishedAccounts } from './demo/demo.ts'
 import { compileWriter } from './http/answers.ts'
 import { registerBodies } from './http/body.ts'
@@ -55,14 +53,11 @@ import { LiveStreams } from './orders/live/streams.ts'
 import type { ReceiptSigner } from './orders/requests.ts'
 import { registerOrders } from './orders/routes.ts'
 import { Statements } from './orders/statements.ts'
+import { registerWebhooks } from './outbox/webhooks/routes.ts'
 
-export interface AppParts {
-  config: Config
-  db: AppDatabase
-  clock: Clock
+export interface AppParts extends CourierParts {
   log: Log
   keys: SigningKeys
-  logKeys: LogKeys
   antiforgeryKey: Buffer
   readiness: Readiness
 }
@@ -141,6 +136,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerOrders(app, { config, db, clock, exports, receipts, statements, touches })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { ...checkpoints, exports })
+  registerWebhooks(app, { config, db, clock, ...webhookSending(parts, publicUrl) })
   if (development) {
     const { registerApiBrowser } = await import('./http/api-browser.ts')
     registerApiBrowser(app, routes, publicUrl)

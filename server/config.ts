@@ -18,6 +18,7 @@ import {
   parseSafeAddress,
   parseTimeZoneName,
   readAntiforgeryKey,
+  readKey,
   type Setting,
 } from './setting.ts'
 
@@ -109,6 +110,18 @@ export const settings = {
     default: undefined,
     parse: (file) => ({ file, key: readAntiforgeryKey(file) }),
   },
+  WEBHOOK_KEY_FILE: {
+    description:
+      'File that holds the key of webhooks, at least 32 bytes in base64. Their secrets are derived from it, so every ' +
+      'instance needs the same, and another key changes all secrets',
+    default: undefined,
+    defaultText: 'generated at each start in development; required in production once there is a webhook',
+    parse: (file) => ({ file, key: readKey(file, '--webhook') }),
+  },
+  WEBHOOK_NETWORKS: list(
+    'Private addresses or CIDR ranges to which webhooks may be sent too, also by plain http',
+    parseAddressRange,
+  ),
   ACCESS_TOKEN_TTL_SECONDS: number(lifetime, 900, 'Life of a user’s access token, in seconds'),
   SERVICE_TOKEN_TTL_SECONDS: number(lifetime, 3_600, 'Life of a service’s access token, in seconds'),
   REFRESH_TOKEN_IDLE_TTL_SECONDS: number(

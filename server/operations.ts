@@ -65,6 +65,15 @@ import { setApprovalPolicy } from './orders/policy/policy.ts'
 import { findPolicyWarnings } from './orders/policy/warnings.ts'
 import { merging } from './orders/postgres.ts'
 import { deleteView, putView } from './orders/views/views.ts'
+import { holdOutbox, leaveOutbox, passOver, recordAttempt } from './outbox/outbox.ts'
+import {
+  addWebhook,
+  changeWebhook,
+  recordPing,
+  removeWebhook,
+  replayWebhook,
+  rotateWebhookSecret,
+} from './outbox/webhooks/webhooks.ts'
 import { jobRunner } from './upkeep.ts'
 
 /** What the service does by the clock (upkeep.ts). */
@@ -88,6 +97,16 @@ export const operations = {
   keepFindings,
   closeDay,
   keepTimestamp,
+  holdOutbox,
+  leaveOutbox,
+  recordAttempt,
+  passOver,
+  addWebhook,
+  changeWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  replayWebhook,
+  recordPing,
   eraseText,
   beginEra,
   createOrder,

@@ -8,11 +8,19 @@ export const permissions = [
   'Policy.Manage',
   'Views.Share',
   'Accounts.Manage',
+  'Webhooks.Manage',
 ] as const
 export type Permission = (typeof permissions)[number]
 
-/** Permissions over who decides. Only people can hold them: a service never does, whatever its roles. */
-export const permissionsOfPeople: readonly Permission[] = ['Policy.Manage', 'Accounts.Manage']
+/**
+ * Permissions over who decides, and over who learns of it. Only people can hold them: a service never does,
+ * whatever its roles.
+ */
+export const permissionsOfPeople: readonly Permission[] = [
+  'Policy.Manage',
+  'Accounts.Manage',
+  'Webhooks.Manage',
+]
 
 export function isPermission(text: string | undefined): text is Permission {
   return (permissions as readonly (string | undefined)[]).includes(text)

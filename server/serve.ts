@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -15,6 +15,7 @@ import { Passwords } from './auth/credentials/passwords/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/credentials/tokens/keys.ts'
 import { clockDifferenceMilliseconds, formatInstant, systemClock } from './clock.ts'
 import { type Config, ConfigurationError, publicUrlAt, readConfig } from './config.ts'
+import { webhookSending } from './couriers.ts'
 import { databaseFile } from './db/address.ts'
 import type { AppDatabase } from './db/port.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
@@ -25,6 +26,8 @@ import { isWebAppBuilt } from './http/spa.ts'
 import { createLog, type Log } from './log.ts'
 import type { Metrics, MetricsParts } from './metrics.ts'
 import { jobs, openAppDatabase } from './operations.ts'
+import { startOutbox } from './outbox/sender.ts'
+import { countSubscriptions } from './outbox/store.ts'
 import { startUpkeep } from './upkeep.ts'
 
 export interface ServeOptions {
@@ -40,6 +43,8 @@ interface InstanceKeys {
   log: LogKeys
   witnesses: Witnesses
   antiforgery: Buffer
+  /** In development, for a service without WEBHOOK_KEY_FILE. */
+  webhooks: Buffer | undefined
 }
 
 /** How long running requests may still take after the drain. */
@@ -48,6 +53,7 @@ const gracePeriodMilliseconds = 10_000
 const lastLinesMilliseconds = 1_000
 /** The release on which this version was tested. Older ones lack security fixes. */
 const testedNode = [26, 10, 0] as const
+const randomSteps = 2 ** 32
 
 /**
  * Starts the service, which runs until a signal ends it. Resolves once it listens. Throws
@@ -64,6 +70,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   try {
     await warnOfClock(db, log)
     await prepareAccounts(db, options)
+    await requireWebhookKey(db, config)
     // Development is always at localhost.
     if (config.publicUrl !== undefined) await warnOfPasskeys(db, log, config.publicUrl)
   } catch (error) {
@@ -89,7 +96,8 @@ async function loadKeys(config: Config): Promise<InstanceKeys> {
   const signing = await loadSigningKeys(config.signingKeyFiles, config.signingAlgorithm)
   const log = loadLogKeys(config.logKeyFiles)
   const witnesses = await loadWitnesses(config)
-  return { signing, log, witnesses, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
+  const webhooks = config.development ? randomBytes(32) : undefined
+  return { signing, log, witnesses, antiforgery: config.antiforgeryKey ?? randomBytes(32), webhooks }
 }
 
 /**
@@ -121,6 +129,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       keys: keys.signing,
       logKeys: keys.log,
       antiforgeryKey: keys.antiforgery,
+      webhookKey: keys.webhooks,
       readiness,
     })
     metrics = await listenForMetrics({ app, config, db, log, clock: systemClock, witnesses: keys.witnesses })
@@ -140,6 +149,13 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   }
   if (config.timestampUrl !== undefined) {
     stops.push(startTimestamping({ ...checkpointParts, url: config.timestampUrl }))
+  }
+  const { sending } = webhookSending({ ...parts, logKeys: keys.log, webhookKey: keys.webhooks }, () =>
+    publicUrlAt(config, port),
+  )
+  if (sending !== null) {
+    const random = () => randomInt(randomSteps) / randomSteps
+    stops.push(startOutbox({ ...parts, couriers: { webhook: sending.courier }, random }))
   }
   process.once('exit', resetAnswers)
   const logger = { error: (err: unknown) => log.error({ err }) }
@@ -168,6 +184,15 @@ async function prepareAccounts(db: AppDatabase, { development, demoOrders }: Ser
   if (!(await isUnseeded(db.read))) return
   const input = await prepareDemo({ nowMilliseconds: systemClock(), passwords: new Passwords(), demoOrders })
   await db.write('seedDemo', input)
+}
+
+/** Webhooks without their signatures would be refused by every receiver. */
+async function requireWebhookKey(db: AppDatabase, config: Config): Promise<void> {
+  if (config.development || config.webhookKeyFile !== undefined) return
+  if ((await countSubscriptions(db.read, 'webhook')) === 0) return
+  throw new ConfigurationError([
+    'WEBHOOK_KEY_FILE: required because the database has webhooks, whose secrets are derived from it',
+  ])
 }
 
 function warnOfOldNode(log: Log): void {
@@ -210,7 +235,7 @@ async function warnOfPasskeys(db: AppDatabase, log: Log, publicUrl: string): Pro
 
 /** Anyone who can read a key can sign with it, and the database holds password hashes. */
 function warnOfOpenFiles(
-  { signingKeyFiles, logKeyFiles, antiforgeryKeyFile, database }: Config,
+  { signingKeyFiles, logKeyFiles, antiforgeryKeyFile, webhookKeyFile, database }: Config,
   log: Log,
 ): void {
   // Windows has no such modes.
@@ -219,6 +244,7 @@ function warnOfOpenFiles(
     ...signingKeyFiles.map((file) => ['SIGNING_KEY_FILES', file] as const),
     ...logKeyFiles.map((file) => ['LOG_KEY_FILES', file] as const),
     ['ANTIFORGERY_KEY_FILE', antiforgeryKeyFile] as const,
+    ['WEBHOOK_KEY_FILE', webhookKeyFile?.file] as const,
     ['DATABASE_URL', databaseFile(database.databaseUrl)] as const,
   ]
   for (const [setting, file] of files) {

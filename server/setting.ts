@@ -161,8 +161,13 @@ export function parseTimeZoneName(value: string): string {
 }
 
 export function readAntiforgeryKey(file: string): Buffer {
+  return readKey(file, '--antiforgery')
+}
+
+/** `option` is what makes such a key. */
+export function readKey(file: string, option: string): Buffer {
   try {
-    return parseAntiforgeryKey(readFileSync(file, 'utf8'))
+    return parseKey(readFileSync(file, 'utf8'), option)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw code === undefined ? error : new Error(`cannot be read (${code})`)
@@ -170,10 +175,14 @@ export function readAntiforgeryKey(file: string): Buffer {
 }
 
 export function parseAntiforgeryKey(value: string): Buffer {
+  return parseKey(value, '--antiforgery')
+}
+
+function parseKey(value: string, option: string): Buffer {
   const trimmed = value.trim()
   const key = Buffer.from(trimmed, 'base64')
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) || key.length < 32) {
-    throw new Error('must be at least 32 bytes in base64 (node server/main.ts key generate --antiforgery)')
+    throw new Error(`must be at least 32 bytes in base64 (node server/main.ts key generate ${option})`)
   }
   return key
 }

@@ -1364,6 +1364,138 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks
+         * @description In the order of their creation.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Add a webhook
+         * @description It is sent what is logged from now on. The answer has its secret, which is never shown again. The address is refused if it leads to a network that is not public.
+         */
+        post: operations["addWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a webhook
+         * @description Send the entity tag as If-Match with a change. What is sent meanwhile does not change the tag.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a webhook
+         * @description Nothing more is sent. Its deliveries are forgotten.
+         */
+        delete: operations["removeWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description Changes everything that is sent, or nothing. An event that failed is tried again at once. One that was disabled continues at its place when it is enabled.
+         */
+        patch: operations["changeWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook a new secret
+         * @description The answer has the secret, which is never shown again. For 24 hours every message has signatures of both, unless `dropOld` is true.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the last attempts to send events
+         * @description The newest first; the last 50 are kept.
+         */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send events again
+         * @description Every event that the webhook asks for is sent again from the sequence `from` on, in the order of the log and under the same `webhook-id`.
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{id}/ping": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a trial
+         * @description Sends a message of the type `ping` at once, whether the webhook is enabled or not, and answers with what came of it. It is no event of the log.
+         */
+        post: operations["pingWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1522,7 +1654,7 @@ export interface components {
              *       "Orders.Read"
              *     ]
              */
-            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage")[];
+            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A new user, who has no password yet. */
         AddUserCommand: {
@@ -1556,6 +1688,49 @@ export interface components {
              * @example 2
              */
             id: number;
+        };
+        /** @description A new webhook. */
+        AddWebhookCommand: {
+            /**
+             * Format: uri
+             * @description Where the events are sent: an https address with any port and no user name, password or fragment. http is for addresses within WEBHOOK_NETWORKS.
+             * @example https://erp.example.com/hooks/countersign
+             */
+            url: string;
+            /**
+             * @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent.
+             * @example [
+             *       "order.approved",
+             *       "order.rejected"
+             *     ]
+             */
+            events: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
+            /**
+             * @description Whether events are sent. One that is disabled keeps its place, and continues there.
+             * @default true
+             * @example true
+             */
+            enabled: boolean;
+        };
+        AddWebhookResponse: {
+            /**
+             * Format: uuid
+             * @description Id of the webhook.
+             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+             */
+            id: string;
+            /**
+             * @description The secret that verifies `v1` signatures. Shown once, and not stored.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+             */
+            secret: string;
+            /**
+             * @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks.
+             * @example [
+             *       "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
+             *     ]
+             */
+            publicKeys: string[];
         };
         /** @description How many approvals an order needs, by its total, and who may give them. The row that applies when an order is created is kept with the order. */
         ApprovalPolicy: {
@@ -1759,6 +1934,28 @@ export interface components {
             roles?: string[];
             /**
              * @description Whether the user can sign in. Disabling ends every session and token.
+             * @example true
+             */
+            enabled?: boolean;
+        };
+        /** @description What to change; the rest stays. */
+        ChangeWebhookCommand: {
+            /**
+             * Format: uri
+             * @description Where the events are sent: an https address with any port and no user name, password or fragment. http is for addresses within WEBHOOK_NETWORKS.
+             * @example https://erp.example.com/hooks/countersign
+             */
+            url?: string;
+            /**
+             * @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent.
+             * @example [
+             *       "order.approved",
+             *       "order.rejected"
+             *     ]
+             */
+            events?: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
+            /**
+             * @description Whether events are sent. One that is disabled keeps its place, and continues there.
              * @example true
              */
             enabled?: boolean;
@@ -2061,14 +2258,14 @@ export interface components {
              */
             id: string;
             /**
-             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, text-erased, log-restored. Later versions may have more.
+             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, text-erased, log-restored. Later versions may have more.
              * @example approved
              */
             kind: string;
             /** @description What it happened to. */
             subject: {
                 /**
-                 * @description order, account, role, policy, log; later versions may have more.
+                 * @description order, account, role, policy, webhook, log; later versions may have more.
                  * @example order
                  */
                 kind: string;
@@ -2829,6 +3026,68 @@ export interface components {
              */
             hasNextPage?: boolean;
         };
+        PaginatedListOfWebhook: {
+            items: components["schemas"]["Webhook"][];
+            /**
+             * Format: int32
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            pageNumber: number;
+            /**
+             * Format: int32
+             * @description Number of pages; 0 if nothing matches.
+             * @example 13
+             */
+            totalPages: number;
+            /**
+             * Format: int32
+             * @description Number of matches. Always sent.
+             * @example 250
+             */
+            totalCount?: number;
+            /**
+             * @description Always sent.
+             * @example false
+             */
+            hasPreviousPage?: boolean;
+            /**
+             * @description Always sent.
+             * @example true
+             */
+            hasNextPage?: boolean;
+        };
+        PaginatedListOfWebhookDelivery: {
+            items: components["schemas"]["WebhookDelivery"][];
+            /**
+             * Format: int32
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            pageNumber: number;
+            /**
+             * Format: int32
+             * @description Number of pages; 0 if nothing matches.
+             * @example 13
+             */
+            totalPages: number;
+            /**
+             * Format: int32
+             * @description Number of matches. Always sent.
+             * @example 250
+             */
+            totalCount?: number;
+            /**
+             * @description Always sent.
+             * @example false
+             */
+            hasPreviousPage?: boolean;
+            /**
+             * @description Always sent.
+             * @example true
+             */
+            hasNextPage?: boolean;
+        };
         /** @description A public key by which its owner signs in and confirms. */
         Passkey: {
             /**
@@ -3028,7 +3287,7 @@ export interface components {
          * @description What a role allows. The list grows.
          * @example Orders.Create
          */
-        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage") | string;
+        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage") | string;
         /** @description A permission. */
         PermissionFact: {
             name: components["schemas"]["Permission"];
@@ -3136,7 +3395,7 @@ export interface components {
          * @description Kind of problem, for programs. The list grows: treat an unknown code by its status.
          * @example malformed-json
          */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
@@ -3231,6 +3490,14 @@ export interface components {
              */
             name: string;
         };
+        /** @description From where to send again. */
+        ReplayWebhookCommand: {
+            /**
+             * @description The sequence of the first event that is sent again.
+             * @example 1043
+             */
+            from: number | string;
+        };
         /** @description Ends a token (RFC 7009 §2.1). */
         RevocationForm: {
             /**
@@ -3280,6 +3547,28 @@ export interface components {
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             clientSecret: string;
+        };
+        /** @description How to replace the secret. */
+        RotateWebhookSecretCommand: {
+            /**
+             * @description Whether the previous secret ends at once; false if left out, and then it signs too for 24 hours.
+             * @example false
+             */
+            dropOld?: boolean;
+        };
+        RotateWebhookSecretResponse: {
+            /**
+             * @description The secret that verifies `v1` signatures. Shown once, and not stored.
+             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+             */
+            secret: string;
+            /**
+             * @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks.
+             * @example [
+             *       "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
+             *     ]
+             */
+            publicKeys: string[];
         };
         ServiceAccessToken: {
             /**
@@ -3342,7 +3631,7 @@ export interface components {
              *       "Orders.Read"
              *     ]
              */
-            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage")[];
+            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A session or a token family, which began when a password was given. */
         SignIn: {
@@ -3535,6 +3824,130 @@ export interface components {
              * @example operator
              */
             owner: string;
+        };
+        /** @description An address that is sent events of the log, in its order. */
+        Webhook: {
+            /**
+             * Format: uuid
+             * @description Id of the webhook.
+             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+             */
+            id: string;
+            /**
+             * @description Where the events are sent.
+             * @example https://erp.example.com/hooks/countersign
+             */
+            url: string;
+            /**
+             * @description Which events are sent.
+             * @example [
+             *       "order.approved",
+             *       "order.rejected"
+             *     ]
+             */
+            events: string[];
+            /**
+             * @description Whether events are sent.
+             * @example true
+             */
+            enabled: boolean;
+            /**
+             * @description Why the service disabled it: `failing` after three days without an answer of success, `gone` after an answer of 410. Null if it did not.
+             * @example null
+             */
+            disabledBecause: string | null;
+            /**
+             * @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks.
+             * @example [
+             *       "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
+             *     ]
+             */
+            publicKeys: string[];
+            /**
+             * Format: date-time
+             * @description Until when the secret before the newest signs too; null if only the newest does.
+             * @example null
+             */
+            previousSecretUntilUtc: string | null;
+            /**
+             * @description It has every event that it asks for, up to this place in the log.
+             * @example 1042
+             */
+            sequence: number;
+            /**
+             * @description Events of the log after that place, whether it asks for them or not.
+             * @example 0
+             */
+            waiting: number;
+            /**
+             * Format: int32
+             * @description Attempts at the next event that have failed; 0 if it is not failing.
+             * @example 0
+             */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description Since when; null if it is not failing.
+             * @example null
+             */
+            failingSinceUtc: string | null;
+            /**
+             * Format: date-time
+             * @description When the next event is tried again; null for at once.
+             * @example null
+             */
+            nextAttemptAtUtc: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-11-20T10:00:00.000Z
+             */
+            createdAtUtc: string;
+        };
+        /** @description An attempt to send an event. */
+        WebhookDelivery: {
+            /**
+             * @description The `webhook-id`, which is the id of the event.
+             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58
+             */
+            eventId: string;
+            /**
+             * @description The type of the event; `ping` for a trial.
+             * @example order.approved
+             */
+            type: string;
+            /**
+             * @description Place of the event in the log; null for a trial.
+             * @example 1043
+             */
+            sequence: number | null;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             * @example 2026-11-20T10:00:00.000Z
+             */
+            atUtc: string;
+            /**
+             * Format: int32
+             * @description How long it took, from the look-up of the name to the end of the answer.
+             * @example 87
+             */
+            durationMilliseconds: number;
+            /**
+             * @description The status that the receiver answered; null without an answer.
+             * @example 204
+             */
+            status: number | null;
+            /**
+             * @description Why the event counts as not delivered; null if it was delivered.
+             * @example null
+             */
+            failure: string | null;
+            /**
+             * @description The first 200 characters of the answer, without those that control or reorder text; null without an answer.
+             * @example
+             */
+            answer: string | null;
         };
         /** @description Why the order is withdrawn; optional. */
         WithdrawOrderCommand: {
@@ -5205,6 +5618,52 @@ export interface components {
                  *       "detail": "Check the id. Only its owner can see a view that is not shared.",
                  *       "instance": "/v1/orders",
                  *       "code": "view-not-found",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `webhook-key-missing`: The service has no key for webhooks. */
+        WebhookKeyMissing: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/webhook-key-missing",
+                 *       "title": "The service has no key for webhooks",
+                 *       "status": 409,
+                 *       "detail": "Ask an operator to set WEBHOOK_KEY_FILE (node server/main.ts key generate --webhook makes a key) and to start the service again.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "webhook-key-missing",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `webhook-not-found`: No such webhook. */
+        WebhookNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/webhook-not-found",
+                 *       "title": "No such webhook",
+                 *       "status": 404,
+                 *       "detail": "Check the id.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "webhook-not-found",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                  *     }
                  */
@@ -11425,6 +11884,598 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1. Pages past the end have no items.
+                 * @example 1
+                 */
+                pageNumber?: components["parameters"]["pageNumber"];
+                /**
+                 * @description Items per page. More than 100 counts as 100.
+                 * @example 20
+                 */
+                pageSize?: components["parameters"]["pageSize"];
+            };
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Link: components["headers"]["Link"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
+                     *           "url": "https://erp.example.com/hooks/countersign",
+                     *           "events": [
+                     *             "order.approved",
+                     *             "order.rejected"
+                     *           ],
+                     *           "enabled": true,
+                     *           "disabledBecause": null,
+                     *           "publicKeys": [
+                     *             "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
+                     *           ],
+                     *           "previousSecretUntilUtc": null,
+                     *           "sequence": 1042,
+                     *           "waiting": 0,
+                     *           "failures": 0,
+                     *           "failingSinceUtc": null,
+                     *           "nextAttemptAtUtc": null,
+                     *           "createdAtUtc": "2026-11-20T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfWebhook"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailed"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["PermissionDenied"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    addWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://erp.example.com/hooks/countersign",
+                 *       "events": [
+                 *         "order.approved",
+                 *         "order.rejected"
+                 *       ],
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddWebhookCommand"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                     *       "publicKeys": [
+                     *         "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddWebhookResponse"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            408: components["responses"]["RequestTimeout"];
+            /** @description `too-many-webhooks`: There are too many webhooks. `webhook-key-missing`: The service has no key for webhooks. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/too-many-webhooks",
+                     *       "title": "There are too many webhooks",
+                     *       "status": 409,
+                     *       "detail": "Delete one that is no longer needed. There can be up to 50.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "too-many-webhooks",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
+                     *       "url": "https://erp.example.com/hooks/countersign",
+                     *       "events": [
+                     *         "order.approved",
+                     *         "order.rejected"
+                     *       ],
+                     *       "enabled": true,
+                     *       "disabledBecause": null,
+                     *       "publicKeys": [
+                     *         "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
+                     *       ],
+                     *       "previousSecretUntilUtc": null,
+                     *       "sequence": 1042,
+                     *       "waiting": 0,
+                     *       "failures": 0,
+                     *       "failingSinceUtc": null,
+                     *       "nextAttemptAtUtc": null,
+                     *       "createdAtUtc": "2026-11-20T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    removeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    changeWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://erp.example.com/hooks/countersign",
+                 *       "events": [
+                 *         "order.approved",
+                 *         "order.rejected"
+                 *       ],
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeWebhookCommand"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    ETag: components["headers"]["ETag"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "dropOld": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateWebhookSecretCommand"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                     *       "publicKeys": [
+                     *         "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotateWebhookSecretResponse"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["WebhookKeyMissing"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1. Pages past the end have no items.
+                 * @example 1
+                 */
+                pageNumber?: components["parameters"]["pageNumber"];
+                /**
+                 * @description Items per page. More than 100 counts as 100.
+                 * @example 20
+                 */
+                pageSize?: components["parameters"]["pageSize"];
+            };
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Link: components["headers"]["Link"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "eventId": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58",
+                     *           "type": "order.approved",
+                     *           "sequence": 1043,
+                     *           "atUtc": "2026-11-20T10:00:00.000Z",
+                     *           "durationMilliseconds": 87,
+                     *           "status": 204,
+                     *           "failure": null,
+                     *           "answer": ""
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfWebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailed"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": 1043
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayWebhookCommand"];
+            };
+        };
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    pingWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "eventId": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58",
+                     *       "type": "order.approved",
+                     *       "sequence": 1043,
+                     *       "atUtc": "2026-11-20T10:00:00.000Z",
+                     *       "durationMilliseconds": 87,
+                     *       "status": 204,
+                     *       "failure": null,
+                     *       "answer": ""
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
+            404: components["responses"]["WebhookNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["WebhookKeyMissing"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
 }

@@ -13,12 +13,14 @@ import { insertEvent, insertEvents } from './store.ts'
 export { type LogLine, sealedLine, textHashOf } from './leaf.ts'
 export type { Receipt } from './receipt.ts'
 export {
+  continuedPlace,
   countEventsOfKind,
   endOfLog,
   eventsOfKinds,
   headOfLog,
   newestEventTime,
   oldestUnsealed,
+  type SealedEvent,
   sealedEvents,
 } from './store.ts'
 
@@ -90,6 +92,14 @@ export const eventKinds = {
   ],
   role: ['role-added', 'role-removed', 'permissions-allowed', 'permissions-denied', 'permissions-set'],
   policy: ['policy-set'],
+  webhook: [
+    'webhook-added',
+    'webhook-changed',
+    'webhook-removed',
+    'webhook-disabled',
+    'webhook-secret-rotated',
+    'webhook-replayed',
+  ],
   log: ['text-erased', 'log-restored'],
 } as const
 

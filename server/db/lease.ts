@@ -49,3 +49,13 @@ export async function holdLease(
   const held = await (term === null ? begun : extended).executeTakeFirst()
   return held?.term ?? null
 }
+
+/** Ends the term of a holder that stops, so that the next need not wait. */
+export async function endLease(trx: Trx, { name, term }: Pick<Lease, 'name' | 'term'>): Promise<void> {
+  await trx
+    .updateTable('leases')
+    .set({ ends_at: 0 })
+    .where('name', '=', name)
+    .where('term', '=', term)
+    .execute()
+}

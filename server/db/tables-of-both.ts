@@ -4,7 +4,7 @@ interface Dialect {
   id: string
   /** The same for tables that may outgrow an int32. SQLite may reuse the last number once its row is gone. */
   longId: string
-  /** The id of an order or a view. */
+  /** The id of an order, a view or a subscription. */
   orderId: string
   text: string
   /** Milliseconds. */
@@ -119,6 +119,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   `insert into role_permissions (role, permission) values
      ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'), ('Admin', 'Orders.Note'),
      ('Admin', 'Log.Read'), ('Admin', 'Policy.Manage'), ('Admin', 'Views.Share'), ('Admin', 'Accounts.Manage'),
+     ('Admin', 'Webhooks.Manage'),
      ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'), ('Operator', 'Orders.Note'),
      ('Viewer', 'Orders.Read')`,
 
@@ -313,6 +314,37 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      kept_at ${instant},
      primary key (day, era)
    )${end}`,
+
+  `create table subscriptions (
+     id ${orderId} primary key,
+     kind ${text} not null check (kind in ('webhook')),
+     address ${text} not null,
+     events ${text} not null,
+     enabled integer not null check (enabled in (0, 1)),
+     disabled_because ${text} check (disabled_because in ('failing', 'gone')),
+     era integer not null,
+     sequence ${instant} not null,
+     failures integer not null,
+     failing_since ${instant},
+     next_attempt_at ${instant},
+     secret_version integer not null,
+     previous_secret_until ${instant},
+     created_at ${instant} not null,
+     version integer not null
+   )${end}`,
+  `create table delivery_attempts (
+     id ${longId},
+     subscription_id ${orderId} not null references subscriptions (id) on delete cascade,
+     event_id ${text} not null,
+     type ${text} not null,
+     sequence ${instant},
+     at ${instant} not null,
+     duration_milliseconds ${instant} not null,
+     status integer,
+     failure ${text},
+     answer ${text}
+   )${end}`,
+  'create index delivery_attempts_by_subscription on delivery_attempts (subscription_id, id)',
 
   `create table leases (
      name ${text} primary key,

@@ -398,6 +398,55 @@ export interface Database {
     kept_at: number | null
   }
 
+  /** The receivers of events of the log, and how far each has come (outbox/outbox.ts). */
+  subscriptions: {
+    /** UUIDv7, lower case. */
+    id: string
+    kind: 'webhook'
+    /** The URL of a webhook. */
+    address: string
+    /** JSON array of kinds of subjects, such as `order`, and of single kinds, such as `order.approved`. */
+    events: string
+    enabled: number
+    /** Why the sender disabled it; null if it did not. */
+    disabled_because: 'failing' | 'gone' | null
+    /** The place up to which it has everything that it asks for. */
+    era: number
+    sequence: number
+    /** How many attempts at the next event have failed since `failing_since`. */
+    failures: number
+    failing_since: number | null
+    /** When the next event is tried again; null for at once. */
+    next_attempt_at: number | null
+    /** Counts the secrets of a webhook, from 1. */
+    secret_version: number
+    /** Until when the secret before signs too; null if only the newest does. */
+    previous_secret_until: number | null
+    created_at: number
+    /** 1 at first; each change by a person, and a disabling, raises it. */
+    version: number
+  }
+
+  /** The last attempts of each subscription to deliver an event. */
+  delivery_attempts: {
+    id: Generated<number>
+    subscription_id: string
+    /** The `webhook-id`. */
+    event_id: string
+    /** `order.approved`; `ping` for a trial. */
+    type: string
+    /** Null for a trial. */
+    sequence: number | null
+    at: number
+    duration_milliseconds: number
+    /** That of the HTTP answer; null without one. */
+    status: number | null
+    /** Why the event counts as not delivered; null if it was delivered. */
+    failure: string | null
+    /** The beginning of the answer, without characters that control or reorder text. */
+    answer: string | null
+  }
+
   /** Leases: rights that one instance holds at a time (lease.ts). */
   leases: {
     name: string

@@ -188,6 +188,7 @@ export const catalogue = {
     title: 'The link is not valid',
     remedy: 'A link works once, within 24 hours and until a newer one is made. Ask for a new one.',
   },
+  'webhook-not-found': { status: 404, title: 'No such webhook', remedy: 'Check the id.' },
   'user-not-found': { status: 404, title: 'No such user', remedy: 'Check the id.' },
   'client-not-found': { status: 404, title: 'No such service client', remedy: 'Check the id.' },
   'text-not-found': { status: 404, title: 'The event has no text', remedy: 'Check its number in the log.' },
@@ -236,6 +237,17 @@ export const catalogue = {
     status: 409,
     title: 'You have too many views',
     remedy: 'Delete one first. An account can have up to 100.',
+  },
+  'too-many-webhooks': {
+    status: 409,
+    title: 'There are too many webhooks',
+    remedy: 'Delete one that is no longer needed. There can be up to 50.',
+  },
+  'webhook-key-missing': {
+    status: 409,
+    title: 'The service has no key for webhooks',
+    remedy:
+      'Ask an operator to set WEBHOOK_KEY_FILE (node server/main.ts key generate --webhook makes a key) and to start the service again.',
   },
   'name-taken': {
     status: 409,

@@ -3,11 +3,12 @@
  * such as lists or filters, is a folder with a door of the same name.
  */
 import { type Event, eventRow, recordEvent, recordEvents, type Stamp } from '../audit/audit.ts'
-import type { EventColumns, Trx } from '../db/tables.ts'
+import type { Db, EventColumns, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
 import { orderEvent } from './event.ts'
+import { type OrderEventKind, type OrderStatus, statusAfter } from './order.ts'
 import { insertTogether } from './postgres.ts'
-import { insertOrder, insertRows, type NewOrder, type OrderRow, rowOf } from './store.ts'
+import { insertOrder, insertRows, type NewOrder, type OrderRow, rowOf, statusesOf } from './store.ts'
 
 export interface CreateOrderInput {
   order: NewOrder
@@ -75,4 +76,21 @@ export interface MadeOrders {
 export async function addOrders(trx: Trx, { orders, events }: MadeOrders): Promise<void> {
   await insertRows(trx, orders)
   await recordEvents(trx, events)
+}
+
+/**
+ * The status of the order after each event. An event that leaves the order as it is, such as a note, gets the
+ * status of now. Undefined for events of other subjects.
+ */
+export async function orderStatuses(
+  db: Db,
+  events: readonly { kind: string; subject_kind: string; subject_id: string }[],
+): Promise<(OrderStatus | undefined)[]> {
+  const after = events.map(({ kind }) => statusAfter[kind as OrderEventKind] ?? undefined)
+  const unknown = events.filter(
+    ({ subject_kind }, index) => subject_kind === 'order' && after[index] === undefined,
+  )
+  const ids = unknown.map(({ subject_id }) => subject_id)
+  const now = ids.length === 0 ? undefined : await statusesOf(db, ids)
+  return events.map(({ subject_id }, index) => after[index] ?? now?.get(subject_id))
 }

@@ -10,22 +10,26 @@ import { prepareDemo } from '../../server/demo/demo.ts'
 import { makeOrders } from '../../server/demo/orders.ts'
 import { newOrderedId, newSecret, sha256 } from '../../server/ids.ts'
 import { openAppDatabase, operations } from '../../server/operations.ts'
+import { findSubscription } from '../../server/outbox/store.ts'
 import { newCaller, newClient, newLink, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
+import { newAdministrator } from '../support/administration.ts'
 import { Passkey } from '../support/authenticator.ts'
 import { hashOf } from '../support/cheap-hash.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { createdId } from '../support/orders.ts'
 import { addPasskey, signInByPasskey } from '../support/passkeys.ts'
 import { type InsideService, testService } from '../support/service.ts'
 import { mergeTally, removeExpired } from '../support/upkeep.ts'
 import { keptView } from '../support/views.ts'
+import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers } from '../support/webhooks.ts'
 
 /**
  * Tables that hold no decisions: credentials and their use, keys, the log itself, what others sign of it,
- * leases, data derived from orders, views, which only show orders, and receipts. A change of any other table,
- * new ones included, leaves an event.
+ * leases, attempts to send events, data derived from orders, views, which only show orders, and receipts.
+ * A change of any other table, new ones included, leaves an event.
  */
 const undecided =
-  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned|timestamps)|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned|timestamps)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
@@ -40,9 +44,9 @@ const several = ['addOrders', 'seedDemo', 'addUsers', 'makeLinks']
 const leavesPassword = ['renewPasswordHash']
 /**
  * A note changes nothing but the log, and so does its erasure; links, sessions and tokens
- * are credentials: the service’s own log has them.
+ * are credentials: the service’s own log has them. A replay sends what was sent before.
  */
-const changesLogAlone = ['addNote', 'eraseText', 'beginEra', 'makeLink', 'endSignIn']
+const changesLogAlone = ['addNote', 'eraseText', 'beginEra', 'makeLink', 'endSignIn', 'replayWebhook']
 
 /**
  * Each write by name, whether it changed anything that people decide on, and the kinds of the events that
@@ -54,10 +58,15 @@ interface Written {
   kinds: string[]
 }
 
+/** The use of a passkey and the sending of events change these columns, and need no event. */
+const progress = {
+  ...{ counter: 0, last_used_at: 0 },
+  ...{ era: 0, sequence: 0, failures: 0, failing_since: 0, next_attempt_at: 0 },
+}
+
 async function rowsOf(db: AppDatabase, table: keyof Database): Promise<string[]> {
   const rows = await db.read.selectFrom(table).selectAll().execute()
-  // The use of a passkey changes these two, which need no event.
-  return rows.map((row) => JSON.stringify({ ...row, counter: 0, last_used_at: 0 }))
+  return rows.map((row) => JSON.stringify({ ...row, ...progress }))
 }
 
 /** Watches every write of the service, one after another. */
@@ -95,7 +104,7 @@ async function watchWrites(db: AppDatabase): Promise<Written[]> {
 }
 
 describe('every write operation of the registry', () => {
-  const service = testService({ inside: true })
+  const service = testService({ inside: true, env: toReceivers })
   let written: Written[]
   before(async () => {
     const seeded = await seedEmptyDatabase(service.now())
@@ -113,6 +122,7 @@ describe('every write operation of the registry', () => {
     await restoreLog(service)
     await askWitnesses(service)
     await stampDay(service)
+    await changeWebhooks(service)
     if (service.db.defersTally) await mergeTally(service.db, 1_000)
     service.advance(100 * 24 * 3_600_000)
     await removeExpired(service, 100)
@@ -140,6 +150,7 @@ describe('every write operation of the registry', () => {
       ...again,
       'changeUser',
       'changeClient',
+      'changeWebhook',
       'setAbsence',
       'endAbsence',
       'setRolePermissions',
@@ -323,6 +334,29 @@ async function changeAccounts(service: InsideService): Promise<void> {
   const nobody = { kind: 'user', name: 'nobody' } as const
   const refused = db.write('setAccountEnabled', { account: nobody, enabled: false, stamp: stamp() })
   await assert.rejects(refused, { code: 'user-not-found' })
+}
+
+async function changeWebhooks(service: InsideService): Promise<void> {
+  const ends: (() => unknown)[] = []
+  const receiver = await startReceiver({ after: (end) => void ends.push(end) })
+  receiver.answer = (_message, response) => response.writeHead(receiver.received.length > 1 ? 410 : 204).end()
+  const { caller } = await newAdministrator(service)
+  const { id, path } = await newWebhook(caller, { url: receiver.url, events: ['account'] })
+  for (const _ of [1, 2]) assert.equal((await caller.patch(path, { events: ['order'] })).status, 204)
+  assert.equal((await caller.post(`${path}/secrets`)).status, 201)
+  assert.equal((await caller.post(`${path}/ping`)).status, 200)
+  const { db } = service
+  const stored = () => findSubscription(db.read, id, 'webhook')
+  const sender = newSender(service)
+  await sealAll(db)
+  await sendUntil(sender, async () => (await stored())?.place.sequence === (await headOfLog(db.read)).size)
+  await createdId(caller)
+  await sealAll(db)
+  await sendUntil(sender, async () => (await stored())?.enabled === false)
+  await sender.stop()
+  assert.equal((await caller.post(`${path}/replay`, { from: 1 })).status, 204)
+  assert.equal((await caller.send('DELETE', path)).status, 204)
+  for (const end of ends) await end()
 }
 
 async function eraseNote({ db, now }: InsideService): Promise<void> {

@@ -25,7 +25,7 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   client_uses: 1,
   client_secrets: 1,
   roles: 4,
-  role_permissions: 12,
+  role_permissions: 13,
   principal_roles: 2,
   administration: 1,
   sessions: 1,
@@ -49,6 +49,8 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   log_witnesses: 2,
   log_cosigned: 1,
   log_timestamps: 2,
+  subscriptions: 1,
+  delivery_attempts: 1,
 }
 export const tableNames = Object.keys(filledRows).sort()
 export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + rows, 0)
@@ -167,6 +169,10 @@ export function insertSource(database: Sqlite.Database): void {
   insert('order_receipts', [lastOrderId, oddText])
   insert('absences', [40, 7, -1, lastInstant])
   insert('views', [lastOrderId, 7, oddText, oddText, oddText, 'id', 'desc', '["id"]', 1, 2])
+  const url = 'https://example.com/'
+  const failing = [0, 'failing', 1, firstNumber, 7, 8, 9, 2, lastInstant, -1, 3]
+  insert('subscriptions', [lastOrderId, 'webhook', url, '["order"]', ...failing])
+  insert('delivery_attempts', [9, lastOrderId, 'event', 'ping', null, 1, 2, null, oddText, oddText])
   insertLog(database)
 }
 

@@ -9,6 +9,7 @@ import { createdId } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { passwordOf, setUp, startService, testService } from '../support/service.ts'
 import { keptView, viewOf } from '../support/views.ts'
+import { startReceiver, toReceivers } from '../support/webhooks.ts'
 
 /** Requests that every operation refuses in the same way. */
 const probes: [query: string, body?: unknown, headers?: Record<string, string>][] = [
@@ -24,7 +25,11 @@ const probes: [query: string, body?: unknown, headers?: Record<string, string>][
 const newPassword = 'seven grey herons by the weir'
 
 describe('the live description knows every answer', () => {
-  const service = testService({ development: true, orders: true, env: { RATE_LIMIT_FACTOR: '1000' } })
+  const service = testService({
+    development: true,
+    orders: true,
+    env: { RATE_LIMIT_FACTOR: '1000', ...toReceivers },
+  })
   let judge: Judge
   before(async () => {
     judge = new Judge((await service.client().get('/openapi/v1.json')).body)
@@ -193,6 +198,24 @@ describe('the live description knows every answer', () => {
     await put('/v1/roles/None', { permissions })
     await put('/v1/roles/Admin', { permissions })
     await bearer.send('DELETE', '/v1/roles/Admin')
+    await bearer.send('DELETE', path)
+  })
+
+  it('about webhooks', async (t) => {
+    const { url } = await startReceiver(t)
+    const command = { url, events: ['order'] }
+    await bearer.post('/v1/webhooks', { ...command, url: 'http://10.0.0.1/' })
+    const added = await bearer.post('/v1/webhooks', command)
+    await bearer.get('/v1/webhooks?pageSize=1')
+    const path = added.headers.get('location') ?? ''
+    await read(path)
+    await bearer.patch(path, { enabled: false })
+    await bearer.patch(path, { enabled: true }, { 'if-match': '"1"' })
+    await bearer.patch(path, { events: ['none'] })
+    await bearer.post(`${path}/secrets`)
+    await bearer.post(`${path}/ping`)
+    await bearer.get(`${path}/deliveries`)
+    await bearer.post(`${path}/replay`, { from: 1 })
     await bearer.send('DELETE', path)
   })
 

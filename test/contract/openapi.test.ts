@@ -25,6 +25,8 @@ const operationIds = [
   ...'listUserPasskeys removeUserPasskey'.split(' '),
   ...'listUsers addUser getUser changeUser makeLink listClients addClient getClient changeClient'.split(' '),
   ...'rotateClientSecret dropOldClientSecrets listRoles addRole getRole setRolePermissions'.split(' '),
+  ...'listWebhooks addWebhook getWebhook changeWebhook removeWebhook rotateWebhookSecret'.split(' '),
+  ...'listWebhookDeliveries replayWebhook pingWebhook'.split(' '),
   ...'removeRole listPermissions listUserSignIns endUserSignIn signOutUser'.split(' '),
 ]
 const schemaNames = [
@@ -44,6 +46,9 @@ const schemaNames = [
   ...'PasskeyCreationOptions AddPasskeyCommand AddPasskeyResponse PaginatedListOfPasskey'.split(' '),
   ...'RenamePasskeyCommand PasskeyRequestOptions PasskeySignInCommand'.split(' '),
   ...'View PaginatedListOfView PutViewCommand'.split(' '),
+  ...'Webhook PaginatedListOfWebhook AddWebhookCommand AddWebhookResponse ChangeWebhookCommand'.split(' '),
+  ...'RotateWebhookSecretCommand RotateWebhookSecretResponse ReplayWebhookCommand'.split(' '),
+  ...'WebhookDelivery PaginatedListOfWebhookDelivery'.split(' '),
   ...'OwnAccount SignIn PaginatedListOfSignIn ConfirmSessionCommand ChangePasswordCommand UseLinkCommand'.split(
     ' ',
   ),

@@ -19,7 +19,7 @@ import { addRole } from '../support/roles.ts'
 import { changingRoutes, type Route, tableOfRoutes } from '../support/routes.ts'
 import { type Service, startService, testService } from '../support/service.ts'
 
-/** From the contract (sections 3, 4, 9 and 14 to 18): a route that is opened or forgotten fails here. */
+/** From the contract (sections 3, 4, 9, 14 to 18 and 21): a route that is opened or forgotten fails here. */
 const contracted: Record<string, string> = {
   'POST /v1/orders': 'Orders.Create',
   'GET /v1/orders': 'Orders.Read',
@@ -65,6 +65,15 @@ const contracted: Record<string, string> = {
   'PUT /v1/roles/:name': 'Accounts.Manage',
   'DELETE /v1/roles/:name': 'Accounts.Manage',
   'GET /v1/permissions': 'Accounts.Manage',
+  'GET /v1/webhooks': 'Webhooks.Manage',
+  'POST /v1/webhooks': 'Webhooks.Manage',
+  'GET /v1/webhooks/:id': 'Webhooks.Manage',
+  'PATCH /v1/webhooks/:id': 'Webhooks.Manage',
+  'DELETE /v1/webhooks/:id': 'Webhooks.Manage',
+  'POST /v1/webhooks/:id/secrets': 'Webhooks.Manage',
+  'GET /v1/webhooks/:id/deliveries': 'Webhooks.Manage',
+  'POST /v1/webhooks/:id/replay': 'Webhooks.Manage',
+  'POST /v1/webhooks/:id/ping': 'Webhooks.Manage',
   'POST /v1/auth/session': 'public',
   'POST /v1/auth/session/refresh': 'session',
   'POST /v1/auth/session/confirm': 'session',

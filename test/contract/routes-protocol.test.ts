@@ -9,6 +9,7 @@ import { exchange, request } from '../support/raw.ts'
 import { type Route, sampleId, tableOfRoutes } from '../support/routes.ts'
 import { setUp, startService, testService } from '../support/service.ts'
 import { putView, viewOf } from '../support/views.ts'
+import { keepWebhook } from '../support/webhooks.ts'
 
 /** CONNECT never reaches a handler: Node closes the connection. */
 const methods = METHODS.filter((method) => method !== 'CONNECT')
@@ -16,7 +17,8 @@ const isUnsafe = ({ method }: Route) => method !== 'GET' && method !== 'HEAD'
 
 /** What a caller sees of an answer, without the parts that differ for each request. */
 function comparable({ status, headers, body }: Answer) {
-  const { requestId, instance, token, link, expiresAtUtc, clientSecret, challenge, ...rest } = body ?? {}
+  const { requestId, instance, token, link, expiresAtUtc, clientSecret, challenge, ...others } = body ?? {}
+  const { secret, publicKeys, eventId, atUtc, durationMilliseconds, ...rest } = others
   const kept = ['content-type', 'cache-control', 'etag', 'vary', 'allow', 'content-security-policy']
   return { status, headers: kept.map((name) => headers.get(name)), body: rest }
 }
@@ -55,13 +57,16 @@ describe('every route', () => {
     await admin.patch(`/v1/orders/${approvedId}/approve`)
   })
   const neededQueries: Record<string, string> = { '/v1/log/proof': '?from=1&size=1' }
-  /** The views have the ids of the orders, so that one path fits all. */
-  const keepViews = async () => {
-    for (const id of [orderId, approvedId]) await putView(admin, viewOf(), { id })
+  /** Views and webhooks have the ids of the orders, so that one path fits all. */
+  const keepOthers = async () => {
+    for (const id of [orderId, approvedId]) {
+      await putView(admin, viewOf(), { id })
+      await keepWebhook(service, id)
+    }
   }
-  beforeEach(keepViews)
+  beforeEach(keepOthers)
   const send = async (caller: Client, { method }: Route, path: string) => {
-    if (method === 'DELETE') await keepViews()
+    if (method === 'DELETE') await keepOthers()
     return caller.send(method, path)
   }
 
@@ -281,7 +286,7 @@ describe('every route', () => {
         const caller = await service.session('admin')
         const { status, body } = await caller.send(route.method, pathOf(route))
         const isDone =
-          [200, 201, 204, 409].includes(status) || /^(?:sign-in|passkey)-not-found$/.test(body?.code)
+          [200, 201, 204, 409].includes(status) || /^(?:sign-in|passkey|webhook)-not-found$/.test(body?.code)
         assert.ok(isDone, `${route.url}: ${status}`)
         // Some clients name a type anyway. What the first request deleted is gone the second time.
         const typed = await (await service.session('admin')).send(route.method, pathOf(route), '')

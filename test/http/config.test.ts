@@ -56,6 +56,8 @@ describe('the configuration', () => {
       logWitnessQuorum: undefined,
       timestampUrl: undefined,
       logKeyFiles: ['/keys/log.pem'],
+      webhookKeyFile: undefined,
+      webhookNetworks: [],
       accessTokenTtlSeconds: 900,
       serviceTokenTtlSeconds: 3600,
       refreshTokenIdleTtlSeconds: 1_209_600,

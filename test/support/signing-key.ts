@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,9 +21,13 @@ export function keyPems(): { signing: string; log: string } {
 }
 
 /** The settings that name them in files, which are removed when the process ends. */
-export function keyFiles(): { SIGNING_KEY_FILES: string; LOG_KEY_FILES: string } {
+export function keyFiles() {
   folder ??= writeKeys()
-  return { SIGNING_KEY_FILES: join(folder, 'signing.pem'), LOG_KEY_FILES: join(folder, 'log.pem') }
+  return {
+    SIGNING_KEY_FILES: join(folder, 'signing.pem'),
+    LOG_KEY_FILES: join(folder, 'log.pem'),
+    WEBHOOK_KEY_FILE: join(folder, 'webhook.key'),
+  }
 }
 
 function writeKeys(): string {
@@ -32,5 +36,6 @@ function writeKeys(): string {
   for (const [name, pem] of Object.entries(keyPems())) {
     writeFileSync(join(created, `${name}.pem`), pem, { mode: 0o600 })
   }
+  writeFileSync(join(created, 'webhook.key'), randomBytes(32).toString('base64'), { mode: 0o600 })
   return created
 }

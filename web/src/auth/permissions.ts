@@ -10,6 +10,7 @@ export const permissionWords: Record<Permission, string> = {
   'Log.Read': 'Read the log of all changes',
   'Policy.Manage': 'Change the approval policy',
   'Accounts.Manage': 'Manage users, services and roles',
+  'Webhooks.Manage': 'Manage webhooks',
 }
 
 const known = Object.keys(permissionWords) as Permission[]

@@ -45,6 +45,10 @@ function passkeyOf({ passkey }: Record<string, unknown>): string {
   return `named ${(passkey as { name: string }).name}`
 }
 
+function deliveryOf({ events, enabled }: Data): string {
+  return [inBrackets(events), enabled === false && 'disabled'].filter(Boolean).join(', ')
+}
+
 const ofUser = { account: 'user' } as const
 const ofService = { account: 'service' } as const
 
@@ -54,6 +58,7 @@ interface KindsBySubject {
   Orders: Record<Kind<'order'>, KindWords>
   Accounts: Record<Kind<'account'>, KindWords>
   Roles: Record<Kind<'role'>, KindWords>
+  Webhooks: Record<Kind<'webhook'>, KindWords>
   Others: Record<Kind<'policy' | 'log'>, KindWords>
 }
 
@@ -134,6 +139,22 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
       more: permissionChangesOf,
     },
   },
+  Webhooks: {
+    'webhook-added': { label: 'Webhook added', verb: 'added', more: deliveryOf },
+    'webhook-changed': { label: 'Webhook changed', verb: 'changed', more: deliveryOf },
+    'webhook-removed': { label: 'Webhook removed', verb: 'removed' },
+    'webhook-disabled': {
+      label: 'Webhook disabled',
+      verb: 'disabled',
+      more: ({ because }) => (because === 'gone' ? 'because it is gone' : 'after three days of failures'),
+    },
+    'webhook-secret-rotated': { label: 'Webhook secret replaced', verb: 'created a new secret for' },
+    'webhook-replayed': {
+      label: 'Webhook replayed',
+      verb: 'replayed',
+      more: ({ from }) => `from log entry #${formatCount(Number(from))}`,
+    },
+  },
   Others: {
     'policy-set': { label: 'Approval policy replaced', verb: 'replaced' },
     'text-erased': { label: 'Text erased', verb: 'erased the text of' },
@@ -157,6 +178,7 @@ export function subjectInWords({ subject: { kind, id }, data }: Pick<LogEvent, '
   if (kind === 'order') return orderInWords(data)
   if (kind === 'policy') return 'the approval policy'
   if (kind === 'log') return `log entry #${formatCount(Number(id))}`
+  if (kind === 'webhook') return `the webhook for ${data.origin}`
   if (kind === 'account' && id === '*') return `${formatCount(Number(data.users))} users`
   return kind === 'account' ? String(data.name ?? `account ${id}`) : id
 }

@@ -1,0 +1,99 @@
+/**
+ * The outbox reads the sealed log and brings its events to subscribers (ADR 56). A subscription is a kind, an
+ * address, a selection of events and a place in the log. Each has its events in the order of the log, and its
+ * place moves only after its receiver has the event. So each event arrives at least once, and a receiver that
+ * fails delays itself alone. Nothing waits for the outbox: no write, no seal, no start and no stop.
+ *
+ * Another kind of subscription joins in four steps: name it in the table `subscriptions` (db/tables.ts, and
+ * the check in db/tables-of-both.ts), insert its row by `insertSubscription`, write a `Courier`, and hand it
+ * to `startOutbox` in serve.ts. A courier that only queues, as one for mail may, queues by one write under
+ * the id of the event, because it can be asked for the same event again.
+ */
+import { type Event, recordEvent, type SealedEvent, type Stamp } from '../audit/audit.ts'
+import { endLease, holdLease } from '../db/lease.ts'
+import type { Trx } from '../db/tables.ts'
+import type { Report } from './retries.ts'
+import {
+  type Attempt,
+  advance,
+  insertAttempt,
+  type Known,
+  type Next,
+  type Sent,
+  type Subscription,
+} from './store.ts'
+
+export type { Subscription } from './store.ts'
+
+/** Brings the events of one kind of subscription to their receivers. */
+export interface Courier {
+  /** Tries once. An error that it throws counts as a failure. */
+  deliver(subscription: Subscription, event: SealedEvent, signal: AbortSignal): Promise<Report>
+}
+
+/** `order.approved`. */
+export function typeOf({ subject_kind, kind }: Pick<SealedEvent, 'subject_kind' | 'kind'>): string {
+  return `${subject_kind}.${kind}`
+}
+
+/** A restore concerns every subscriber: lines that they have may be gone. */
+export function isSelected(selection: readonly string[], event: SealedEvent): boolean {
+  return (
+    selection.includes(event.subject_kind) ||
+    selection.includes(typeOf(event)) ||
+    event.kind === 'log-restored'
+  )
+}
+
+export interface HoldInput {
+  /** Null to ask for the lease. */
+  term: number | null
+  milliseconds: number
+}
+
+/** Makes the caller the one sender of all instances, or keeps it that; null if another one is. */
+export function holdOutbox(trx: Trx, input: HoldInput): Promise<number | null> {
+  return holdLease(trx, { name: 'outbox', ...input })
+}
+
+/** Lets another instance send at once. */
+export function leaveOutbox(trx: Trx, { term }: Pick<HoldInput, 'term'>): Promise<void> {
+  return endLease(trx, { name: 'outbox', term })
+}
+
+export interface AttemptInput {
+  subscription: Known
+  sent: Sent
+  attempt: Attempt
+  next: Next
+  /** For the event of a subscription that is disabled. */
+  stamp: Stamp
+}
+
+/**
+ * Keeps an attempt and what follows from it. Returns the subscription as it is now; undefined if it is not as
+ * the sender knew it, and then nothing changes.
+ */
+export async function recordAttempt(
+  trx: Trx,
+  { subscription: known, sent, attempt, next, stamp }: AttemptInput,
+): Promise<Subscription | undefined> {
+  const subscription = await advance(trx, known, next)
+  if (subscription === undefined) return undefined
+  await insertAttempt(trx, known.id, { ...sent, ...attempt })
+  if (next.kind === 'disabled') await recordEvent(trx, stamp, disablingOf(subscription, next.because))
+  return subscription
+}
+
+function disablingOf({ id, kind, address }: Subscription, because: string): Event {
+  const { origin } = new URL(address)
+  return { kind: `${kind}-disabled`, subject: { kind, id }, data: { origin, because } }
+}
+
+/** Passes over lines that the subscription does not ask for. Undefined as for `recordAttempt`. */
+export function passOver(
+  trx: Trx,
+  { subscription, place }: { subscription: Known; place: Subscription['place'] },
+): Promise<Subscription | undefined> {
+  return advance(trx, subscription, { kind: 'delivered', place })
+}

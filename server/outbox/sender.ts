@@ -1,0 +1,217 @@
+import type { Place } from '../../client/src/place.ts'
+import { continuedPlace, endOfLog, machineStamp, type SealedEvent, sealedEvents } from '../audit/audit.ts'
+import type { Clock } from '../clock.ts'
+import type { AppDatabase } from '../db/port.ts'
+import type { Db } from '../db/tables.ts'
+import type { Log } from '../log.ts'
+import { repeat } from '../upkeep.ts'
+import { type Courier, isSelected, typeOf } from './outbox.ts'
+import { afterFailure, defaultRetries, type Report, type Retries } from './retries.ts'
+import { findSubscriptions, type Subscription, type SubscriptionKind } from './store.ts'
+
+/** The log is sealed twice a second; both together stay far below two seconds. */
+const lookIntervalMilliseconds = 500
+/** An attempt begins with two thirds of it left at least, so it ends before another instance may begin. */
+const defaultLeaseMilliseconds = 20_000
+const batchSize = 100
+
+export interface OutboxParts {
+  db: AppDatabase
+  couriers: Readonly<Record<SubscriptionKind, Courier>>
+  clock: Clock
+  /** At least 0 and below 1. */
+  random: () => number
+  log: Pick<Log, 'info' | 'warn'>
+  /** Milliseconds that only go forward. */
+  monotonic?: Clock
+  retries?: Retries
+  leaseMilliseconds?: number
+}
+
+/** Sends events while the service runs. Returns the way to stop. */
+export function startOutbox(parts: OutboxParts): () => void {
+  const sender = new Sender(parts)
+  const task = {
+    everyMilliseconds: lookIntervalMilliseconds,
+    isDoneAtStart: true,
+    pauseMilliseconds: 0,
+    run: () => sender.look(),
+    failure: 'the outbox could not read the log; trying again every half second',
+  }
+  const stop = repeat(task, parts.log)
+  return () => {
+    stop()
+    void sender.stop()
+  }
+}
+
+/** The sender of one instance. It sends while it holds the lease, and asks for it only when there is work. */
+export class Sender {
+  readonly #parts: Required<OutboxParts>
+  readonly #stopping = new AbortController()
+  readonly #lease: OutboxLease
+  /** Subscriptions that are being sent to. */
+  readonly #busy = new Set<string>()
+
+  constructor(parts: OutboxParts) {
+    this.#parts = {
+      monotonic: () => performance.now(),
+      retries: defaultRetries,
+      leaseMilliseconds: defaultLeaseMilliseconds,
+      ...parts,
+    }
+    this.#lease = new OutboxLease(this.#parts)
+  }
+
+  /** Begins with each subscription that has something to get now. Returns false: there is no next round. */
+  async look(): Promise<boolean> {
+    const { db, clock } = this.#parts
+    const end = await endOfLog(db.read)
+    const due = (await findSubscriptions(db.read)).filter(
+      ({ id, enabled, place, nextAttemptAt }) =>
+        enabled && !this.#busy.has(id) && !isAt(place, end) && (nextAttemptAt ?? 0) <= clock(),
+    )
+    if (due.length > 0 && (await this.#lease.isHeld())) {
+      for (const subscription of due) void this.#serve(subscription)
+    }
+    return false
+  }
+
+  /** Attempts that are running are given up: they will be repeated. Another instance may send at once. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#lease.end()
+  }
+
+  /** Each subscription has this to itself, so none waits for another. */
+  async #serve(subscription: Subscription): Promise<void> {
+    const { id } = subscription
+    if (this.#busy.has(id)) return
+    this.#busy.add(id)
+    try {
+      let current: Subscription | undefined = subscription
+      while (current !== undefined && !this.#stopping.signal.aborted) current = await this.#sendBatch(current)
+    } catch (err) {
+      if (!this.#stopping.signal.aborted) {
+        this.#parts.log.warn({ err, subscription: id }, 'the outbox failed; trying again')
+      }
+    } finally {
+      this.#busy.delete(id)
+    }
+  }
+
+  /** Returns the subscription as it is then; undefined if there is nothing more to do now. */
+  async #sendBatch(subscription: Subscription): Promise<Subscription | undefined> {
+    const { db } = this.#parts
+    const batch = await readBatch(db.read, subscription)
+    if (batch === undefined) return undefined
+    let current = subscription
+    for (const event of batch.events) {
+      const after = await this.#send(current, event, batch.end.era)
+      if (after === undefined) return undefined
+      current = after
+    }
+    if (isAt(current.place, batch.end)) return current
+    return db.write('passOver', { subscription: current, place: batch.end })
+  }
+
+  /** Undefined if the event was not delivered, or somebody else changed the subscription meanwhile. */
+  async #send(
+    subscription: Subscription,
+    event: SealedEvent,
+    era: number,
+  ): Promise<Subscription | undefined> {
+    const { db, clock, random, retries } = this.#parts
+    if (!(await this.#lease.isHeld())) return undefined
+    const report = await this.#attempt(subscription, event)
+    if (this.#stopping.signal.aborted) return undefined
+    const { isGone: _, wishedPause: __, ...attempt } = report
+    const isDelivered = report.failure === null
+    const next = isDelivered
+      ? ({ kind: 'delivered', place: { era, sequence: event.sequence } } as const)
+      : afterFailure(subscription, report, { retries, random: random() })
+    const sent = { eventId: event.id, type: typeOf(event), sequence: event.sequence }
+    const stamp = machineStamp(clock())
+    const after = await db.write('recordAttempt', { subscription, sent, attempt, next, stamp })
+    if (after !== undefined) this.#reportChange(subscription, after, report)
+    return isDelivered ? after : undefined
+  }
+
+  async #attempt(subscription: Subscription, event: SealedEvent): Promise<Report> {
+    const { couriers, clock, monotonic } = this.#parts
+    const [at, began] = [clock(), monotonic()]
+    try {
+      return await couriers[subscription.kind].deliver(subscription, event, this.#stopping.signal)
+    } catch (error) {
+      const durationMilliseconds = Math.round(monotonic() - began)
+      const failure = (error as Error).message
+      return { at, durationMilliseconds, status: null, failure, answer: null }
+    }
+  }
+
+  /** One line when a subscription begins to fail, one when it is disabled, and one when it works again. */
+  #reportChange(before: Subscription, after: Subscription, { failure, status }: Report): void {
+    const { log } = this.#parts
+    const line = { event: 'outbox', kind: after.kind, subscription: after.id, failure, status }
+    if (!after.enabled) log.warn({ ...line, because: after.disabledBecause }, 'a subscription was disabled')
+    else if (before.failures === 0 && after.failures > 0) log.warn(line, 'an event was not delivered')
+    else if (before.failures > 0 && after.failures === 0) log.info(line, 'events are delivered again')
+  }
+}
+
+/** The right to send. It is asked for, and extended, by those who are about to send. */
+class OutboxLease {
+  readonly #parts: Required<Pick<OutboxParts, 'db' | 'monotonic' | 'leaseMilliseconds'>>
+  #term: number | null = null
+  /** Until then the lease needs no extension. */
+  #isFreshUntil = Number.NEGATIVE_INFINITY
+  #asking: Promise<boolean> | undefined
+
+  constructor(parts: Required<Pick<OutboxParts, 'db' | 'monotonic' | 'leaseMilliseconds'>>) {
+    this.#parts = parts
+  }
+
+  /** If it holds, it still does so for two thirds of its time. */
+  isHeld(): Promise<boolean> {
+    if (this.#parts.monotonic() < this.#isFreshUntil) return Promise.resolve(true)
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  /** Without the database, it ends by itself. */
+  async end(): Promise<void> {
+    const term = this.#term
+    this.#term = null
+    this.#isFreshUntil = Number.NEGATIVE_INFINITY
+    if (term !== null) await this.#parts.db.write('leaveOutbox', { term }).catch(() => undefined)
+  }
+
+  async #ask(): Promise<boolean> {
+    const { db, monotonic, leaseMilliseconds: milliseconds } = this.#parts
+    const asked = monotonic()
+    this.#term = await db.write('holdOutbox', { term: this.#term, milliseconds })
+    if (this.#term === null) return false
+    this.#isFreshUntil = asked + milliseconds / 3
+    return true
+  }
+}
+
+/** The events that a subscription asks for, of the next lines after its place, and where those lines end. */
+async function readBatch(
+  db: Db,
+  { place, events: selection }: Subscription,
+): Promise<{ events: SealedEvent[]; end: Place } | undefined> {
+  const end = await endOfLog(db)
+  if (isAt(place, end)) return undefined
+  const from = await continuedPlace(db, place)
+  const last = Math.min(end.sequence, from.sequence + batchSize)
+  const events = await sealedEvents(db, { first: from.sequence + 1, last, direction: 'asc' })
+  return {
+    events: events.filter((event) => isSelected(selection, event)),
+    end: { era: end.era, sequence: last },
+  }
+}
+
+const isAt = (place: Place, end: Place): boolean => place.era === end.era && place.sequence === end.sequence

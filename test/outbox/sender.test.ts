@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { endOfLog, machineStamp } from '../../server/audit/audit.ts'
+import { findAttempts, findSubscription } from '../../server/outbox/store.ts'
+import { newAdministrator } from '../support/administration.ts'
+import type { Client } from '../support/client.ts'
+import { storedEvents } from '../support/kept-log.ts'
+import { createdId } from '../support/orders.ts'
+import { testService } from '../support/service.ts'
+import {
+  newSender,
+  newWebhook,
+  type Receiver,
+  sealAll,
+  sendUntil,
+  startReceiver,
+  toReceivers,
+} from '../support/webhooks.ts'
+
+describe('the sender', () => {
+  const service = testService({ env: toReceivers })
+
+  /** An administrator who has just signed in, and a webhook for the receiver until the test ends. */
+  const webhookFor = async (
+    t: { after(hook: () => unknown): void },
+    { url }: Receiver,
+    events: string[] = ['order'],
+  ) => {
+    await sealAll(service.db)
+    const { caller: admin } = await newAdministrator(service)
+    const webhook = await newWebhook(admin, { url, events })
+    const { id } = webhook
+    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    return { ...webhook, admin, state: () => stateOf(id) }
+  }
+  const stateOf = async (id: string) => {
+    const found = await findSubscription(service.db.read, id, 'webhook')
+    assert.ok(found)
+    const end = await endOfLog(service.db.read)
+    return { ...found, isUpToDate: found.place.sequence === end.sequence }
+  }
+  const create = async (admin: Client, count: number) => {
+    const ids: string[] = []
+    for (let number = 0; number < count; number += 1) ids.push(await createdId(admin))
+    await sealAll(service.db)
+    return ids
+  }
+  const sender = (t: { after(hook: () => unknown): void }) => {
+    const made = newSender(service)
+    t.after(() => made.stop())
+    return made
+  }
+  const sequencesOf = ({ received }: Receiver) => received.map(({ sequence }) => sequence)
+
+  it('sends what a webhook asks for, in the order of the log, with the newest checkpoint', async (t) => {
+    const receiver = await startReceiver(t)
+    const { admin, state } = await webhookFor(t, receiver, ['order.created', 'order.approved'])
+    const [first = '', second = ''] = await create(admin, 2)
+    await admin.post(`/v1/orders/${first}/notes`, { text: 'Not sent.' })
+    await admin.patch(`/v1/orders/${second}/approve`)
+    await sealAll(service.db)
+    await sendUntil(sender(t), async () => (await state()).isUpToDate)
+    const told = receiver.received.map(({ text }) => JSON.parse(text))
+    assert.deepEqual(
+      told.map(({ type, data: { id, version, status } }) => [type, id, version, status]),
+      [
+        ['order.created', first, 1, 0],
+        ['order.created', second, 1, 0],
+        ['order.approved', second, 2, 1],
+      ],
+    )
+    const { items } = (await admin.get(`/v1/log?subject=order:${second}&kind=approved`)).body
+    const [, , last] = told
+    assert.equal(receiver.received[2]?.headers['webhook-id'], items[0].id)
+    assert.deepEqual([last.timestamp, last.data.sequence], [items[0].atUtc, items[0].sequence])
+    assert.match(last.checkpoint, /^orders\.example\.com\/log\n\d+\n/)
+  })
+
+  it('waits after a failure and goes on in order, without loss', async (t) => {
+    const receiver = await startReceiver(t)
+    let failures = 0
+    receiver.answer = (_message, response) => {
+      failures += 1
+      response.writeHead(failures % 2 === 1 ? 500 : 200).end('The answer.')
+    }
+    const { admin, state } = await webhookFor(t, receiver)
+    await create(admin, 3)
+    await sendUntil(sender(t), async () => {
+      service.advance(1_000)
+      return (await state()).isUpToDate
+    })
+    const sequences = sequencesOf(receiver)
+    assert.equal(sequences.length, 6)
+    assert.deepEqual(
+      sequences,
+      [0, 0, 1, 1, 2, 2].map((place) => [...new Set(sequences)].sort()[place]),
+    )
+  })
+
+  it('does not wait for receivers that hang', async (t) => {
+    const hanging = await Promise.all(Array.from({ length: 9 }, () => startReceiver(t)))
+    for (const receiver of hanging) {
+      receiver.answer = () => undefined
+      await webhookFor(t, receiver)
+    }
+    const prompt = await startReceiver(t)
+    const { admin } = await webhookFor(t, prompt)
+    await create(admin, 20)
+    await sendUntil(sender(t), () => prompt.received.length === 20)
+    assert.deepEqual(
+      hanging.map(({ received }) => received.length),
+      Array.from({ length: 9 }, () => 1),
+    )
+  })
+
+  it('disables a webhook after three days of failures, with an event', async (t) => {
+    const receiver = await startReceiver(t)
+    receiver.answer = (_message, response) => response.writeHead(503).end('Down\u202e for\nmaintenance')
+    const { admin, id, state } = await webhookFor(t, receiver)
+    await create(admin, 1)
+    const running = sender(t)
+    const began = service.now()
+    const pauses: number[] = []
+    let last = began
+    for (let now = await state(); now.enabled; ) {
+      const before = now.failures
+      await sendUntil(running, async () => (await state()).failures > before)
+      pauses.push(Math.round((service.now() - last) / 1000))
+      last = service.now()
+      now = await state()
+      service.advance(Math.max(0, (now.nextAttemptAt ?? 0) - service.now()))
+    }
+    const hour = 3_600
+    assert.deepEqual(pauses.slice(0, -1), [
+      0,
+      5,
+      30,
+      300,
+      1_800,
+      2 * hour,
+      5 * hour,
+      10 * hour,
+      14 * hour,
+      12 * hour,
+      12 * hour,
+      12 * hour,
+    ])
+    assert.equal(last - began, 72 * hour * 1000)
+    const { disabledBecause } = await state()
+    assert.equal(disabledBecause, 'failing')
+    const [attempt] = await findAttempts(service.db.read, id)
+    assert.deepEqual([attempt?.status, attempt?.answer], [503, 'Down for maintenance'])
+    const event = (await storedEvents(service.db.read, id)).at(-1)
+    assert.deepEqual([event?.kind, JSON.parse(event?.data ?? '').because], ['webhook-disabled', 'failing'])
+  })
+})
