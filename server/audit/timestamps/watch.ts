@@ -94,7 +94,7 @@ export class Timestamping {
     const { db, keys, publicUrl, clock } = this.#parts
     const day = formatInstant(clock() - minute - dayMilliseconds).slice(0, 10)
     const { era, ...head } = await headOfLog(db.read)
-    if (await isClosed(db.read, { day, era })) return
+    if (head.size === 0 || (await isClosed(db.read, { day, era }))) return
     const checkpoint = await signCheckpoint(keys, originOf(publicUrl(), era), head)
     await db.write('closeDay', { day, era, checkpoint })
   }

@@ -60,6 +60,11 @@ describe('the answer of the authority', () => {
       assert.throws(() => check(Buffer.from(hex, 'hex')), notDer, hex)
     }
     assert.throws(() => check(Buffer.from('<!doctype html>')), notDer)
+    // BER has lengths that DER has not.
+    const padded = Buffer.concat([whole.subarray(2), Buffer.alloc(128 - whole.length + 2)])
+    for (const length of ['80', '8700000000000080']) {
+      assert.throws(() => check(Buffer.concat([Buffer.from(`30${length}`, 'hex'), padded])), notDer, length)
+    }
     assert.throws(() => check(Buffer.from('300530030201003081', 'hex')), {
       message: 'its answer goes on after its end',
     })

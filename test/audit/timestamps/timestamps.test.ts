@@ -19,14 +19,14 @@ const lastMinutes = 6 * 60
 const grant: Answer = (request, response) => response.end(answerOf(0, hashIn(request)))
 
 /** An instance in the evening, and an authority that answers as the test says. */
-async function instanceOf(t: T, answer: Answer = grant, options = {}) {
+async function instanceOf(t: T, answer: Answer = grant, { size = 3, ...options } = {}) {
   const asked: Buffer[] = []
   const authority = { asked, answer }
   const url = await startAnswering(t, (request, response) => {
     asked.push(request)
     return authority.answer(request, response)
   })
-  const made = await logInstance(t, 3)
+  const made = await logInstance(t, size)
   made.clock.now = evening
   return {
     ...made,
@@ -118,12 +118,39 @@ describe('the last checkpoint of a day', () => {
     ])
   })
 
-  it('is stamped in each era of the log', async (t) => {
+  it('is the one of the first instance to look, and so is the timestamp', async (t) => {
     const instance = await instanceOf(t)
+    const day = { day: '2026-11-27', era: 1 }
+    for (const one of ['first', 'second']) await instance.db.write('closeDay', { ...day, checkpoint: one })
+    for (const answer of ['Zmlyc3Q=', 'c2Vjb25k']) {
+      await instance.db.write('keepTimestamp', { ...day, answer, nowMilliseconds: evening })
+    }
+    const kept = { ...day, checkpoint: 'first', answer: 'Zmlyc3Q=' }
+    assert.deepEqual(await stampedDays(instance.db.read), [kept])
+  })
+
+  it('is not that of an empty log', async (t) => {
+    const instance = await instanceOf(t, grant, { size: 0 })
+    const timestamping = instance.start()
+    await timestamping.look()
+    assert.deepEqual(instance.authority.asked, [])
+    await instance.grow(1)
+    await timestamping.look()
+    assert.deepEqual(await instance.stamped(), [['2026-11-27', 1, origin, 1]])
+  })
+
+  it('is stamped in each era of the log', async (t) => {
+    const instance = await instanceOf(t, (_, response) => response.destroy())
     await instance.start().look()
     await instance.db.write('beginEra', { atLeast: 1, stamp: stamp() })
-    await instance.nextMinute()
-    await instance.start().look()
+    instance.authority.answer = grant
+    for (let minute = 0; minute < 2; minute += 1) {
+      await instance.nextMinute()
+      await instance.start().look()
+    }
+    for (const { checkpoint, answer } of await stampedDays(instance.db.read)) {
+      assert.equal(answer, answerOf(0, hashIn(Buffer.from(requestFor(checkpoint)))).toString('base64'))
+    }
     assert.deepEqual(await instance.stamped(), [
       ['2026-11-27', 1, origin, 3],
       ['2026-11-27', 2, `${origin}/2`, 4],
@@ -169,6 +196,10 @@ describe('an authority that is away', () => {
     await timestamping.look()
     assert.equal((await instance.stamped()).length, 2)
     assert.deepEqual(instance.said(), [])
+    instance.authority.answer = (_, response) => response.end(answerOf(2, Buffer.alloc(32)))
+    await instance.nextMinute(24 * 60)
+    await timestamping.look()
+    assert.deepEqual(instance.said(), [{ ...line, day: '2026-11-29', failure: 'it refused with status 2' }])
   })
 
   it('is back for an instance when another one has the timestamp', async (t) => {
