@@ -9,8 +9,8 @@ export async function sha256(bytes: Bytes): Promise<Bytes> {
 
 export const bytesOf = (text: string): Bytes => new TextEncoder().encode(text)
 
-/** The leaf of a tree (RFC 9162 §2.1.1) for an entry that is a text. */
-export const leafOf = (text: string) => sha256(concat(Uint8Array.of(0), bytesOf(text)))
+/** The leaf of a tree (RFC 9162 §2.1.1) for an entry. */
+export const leafOf = (entry: Bytes) => sha256(concat(Uint8Array.of(0), entry))
 
 /** The node above two (RFC 9162 §2.1.1). */
 export const join: Join<Promise<Bytes>> = async (left, right) =>
@@ -25,6 +25,9 @@ export function concat(...parts: Bytes[]): Bytes {
   }
   return whole
 }
+
+export const toHex = (bytes: Bytes) =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 
 export const toBase64 = (bytes: Bytes) =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))

@@ -163,21 +163,21 @@ export async function challengeFrom(signature: Omit<KeptSignature, 'credential'>
   const { statement, path, ...place } = signature
   // Decoded before any promise: one that rejects and is never awaited would end the process.
   const beside = path.map(fromBase64).map((hash) => Promise.resolve(hash))
-  const root = rootFrom(leafOf(statement), { ...place, path: beside }, join)
+  const root = rootFrom(leafOf(bytesOf(statement)), { ...place, path: beside }, join)
   if (root === undefined) throw new Error('the path does not fit the place of the statement')
   return toBase64url(await root)
 }
 
 /** The challenge of one touch for these statements. */
 export async function challengeOf(statements: readonly string[]): Promise<string> {
-  return toBase64url(await rootOf(statements.map(leafOf), join))
+  return toBase64url(await rootOf(statements.map(bytesOf).map(leafOf), join))
 }
 
 /** What each statement needs to be checked alone, in their order. */
 export async function placesOf(
   statements: readonly string[],
 ): Promise<Pick<KeptSignature, 'index' | 'size' | 'path'>[]> {
-  const leaves = statements.map(leafOf)
+  const leaves = statements.map(bytesOf).map(leafOf)
   return Promise.all(
     leaves.map(async (_, index) => {
       const path = await Promise.all(pathOf(leaves, index, join))

@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, concat, fromBase64, sha256, toBase64 } from './bytes.ts'
+import { type Bytes, bytesOf, concat, fromBase64, sha256, toBase64, toHex } from './bytes.ts'
 
 /**
  * Signed notes, and the checkpoints of a log as such notes: texts that other people's software reads too.
@@ -172,8 +172,11 @@ export function cosignature(seconds: number, signature: Bytes): Bytes {
   return concat(time, signature)
 }
 
+/** The first line of every proof. */
+export const startOfProof = 'c2sp.org/tlog-proof@v1'
+
 export function spellProof({ extra, index, path, checkpoint }: Proof): string {
-  const head = ['c2sp.org/tlog-proof@v1', ...(extra ? [`extra ${toBase64(extra)}`] : []), `index ${index}`]
+  const head = [startOfProof, ...(extra ? [`extra ${toBase64(extra)}`] : []), `index ${index}`]
   return `${[...head, ...path.map(toBase64), ''].join('\n')}\n${checkpoint}`
 }
 
@@ -184,7 +187,7 @@ export function readProof(proof: string): Proof {
   const end = proof.indexOf('\n\n') + 1
   if (end === 0) throw new Error('a proof must have an empty line before its checkpoint')
   const [version, ...lines] = proof.slice(0, end - 1).split('\n')
-  if (version !== 'c2sp.org/tlog-proof@v1') throw new Error('a proof must begin with c2sp.org/tlog-proof@v1')
+  if (version !== startOfProof) throw new Error(`a proof must begin with ${startOfProof}`)
   const extra = lines[0]?.startsWith('extra ') ? read('extra', lines.shift()?.slice(6) ?? '') : undefined
   const [index, ...path] = lines
   if (!index?.startsWith('index ')) throw new Error('a proof must have an index')
@@ -229,5 +232,4 @@ function read(what: string, base64: string): Bytes {
   throw new Error(`${what} must be base64`)
 }
 
-const toHex = (bytes: Bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 const fromHex = (hex: string) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))

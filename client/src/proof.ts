@@ -1,8 +1,11 @@
-import { type Bytes, bytesOf, fromBase64, join, leafOf } from './bytes.ts'
+import { bytesOf, join, leafOf, toHex } from './bytes.ts'
 import { canonicalJson } from './canonical.ts'
 import {
   type Checkpoint,
+  type Note,
+  type Proof,
   readCheckpoint,
+  readHash,
   readNote,
   spellProof,
   type VerifierKey,
@@ -12,53 +15,88 @@ import {
 import type { Statement } from './receipt.ts'
 import { rootFrom } from './tree.ts'
 
+/** A checkpoint, and what some given keys say of it. Keys of other logs say nothing. */
+export interface Vouched extends Checkpoint {
+  /** The keys of the log that signed it. */
+  signed: VerifierKey[]
+  /** The witnesses that cosigned it, each with the time in seconds since 1970. */
+  cosigned: { key: VerifierKey; seconds: number }[]
+  /** The keys whose name is on a signature that they did not make. */
+  forged: VerifierKey[]
+}
+
+/** Throws an Error if the note is not a checkpoint. */
+export async function vouchedBy(note: Note, keys: readonly VerifierKey[]): Promise<Vouched> {
+  const checkpoint = readCheckpoint(note.text)
+  const vouched: Vouched = { ...checkpoint, signed: [], cosigned: [], forged: [] }
+  for (const key of keys) {
+    // The name of a log is that of its keys (tlog-checkpoint).
+    const isAsked = key.type === 'cosignature/v1' || key.name === checkpoint.origin
+    if (!isAsked || !isNamedIn(note, key)) continue
+    const seconds = await verifyCosignature(note, key)
+    if (seconds !== undefined) vouched.cosigned.push({ key, seconds })
+    else if (await verifyNote(note, [key])) vouched.signed.push(key)
+    else vouched.forged.push(key)
+  }
+  return vouched
+}
+
+const isNamedIn = ({ signatures }: Note, { name, id }: VerifierKey) =>
+  signatures.some((signature) => signature.name === name && signature.id === id)
+
+/**
+ * Follows the path from the line that a proof has as its `extra` to the root of its checkpoint, and says what
+ * vouches for that. Throws an Error that says what is wrong.
+ */
+export async function verifyProof(
+  { extra, index, path, checkpoint }: Proof,
+  keys: readonly VerifierKey[],
+): Promise<Vouched> {
+  if (extra === undefined) throw new Error('the proof does not say what the line is')
+  const vouched = await vouchedBy(readNote(checkpoint), keys)
+  const { root, size } = vouched
+  const nodes = path.map((hash) => Promise.resolve(hash))
+  const reached = await rootFrom(leafOf(extra), { index, size, path: nodes }, join)
+  if (reached === undefined || toHex(reached) !== toHex(root)) {
+    throw new Error(`line ${index + 1} is not in the log that the checkpoint is about`)
+  }
+  const [forged] = vouched.forged
+  if (forged !== undefined) throw new Error(`the signature of ${forged.name} is false`)
+  return vouched
+}
+
 /** Where a line of the log is, as a receipt shows it. */
 type Placed = Pick<Statement, 'line' | 'proof' | 'checkpoint'>
 
-/** What vouches for a checkpoint. */
-export interface Vouched extends Checkpoint {
-  /** Whether a key of the log signed it. */
-  isSigned: boolean
-  /** The witnesses that saw it, with the time of each in seconds since 1970. */
-  cosigned: { name: string; seconds: number }[]
+/**
+ * The same for a receipt. Whether the receipt itself is signed is for `verifyReceipt`. Throws an Error that
+ * says what is wrong, as when the line is not the approval that the receipt is about.
+ */
+export async function verifyLineProof(statement: Statement, keys: readonly VerifierKey[]): Promise<Vouched> {
+  const { line } = statement
+  const vouched = await verifyProof(proofOf(statement), keys)
+  if (toHex(await leafOf(hashedBytesOf(line))) !== line.hash || !isApproval(statement)) {
+    throw new Error(`line ${line.sequence} of the log is something else than this approval`)
+  }
+  return vouched
 }
 
-/**
- * Follows the path from the line of a receipt to the root of its checkpoint, and says what vouches for that:
- * keys of the log, and witnesses. Throws an Error that says what is wrong. Whether the receipt itself is
- * signed is for `verifyReceipt`.
- */
-export async function verifyLineProof(statement: Placed, keys: readonly VerifierKey[]): Promise<Vouched> {
-  const note = readNote(statement.checkpoint)
-  const checkpoint = readCheckpoint(note.text)
-  const { origin, size, root } = checkpoint
-  const leaf = leafOf(hashedTextOf(statement))
-  const path = statement.proof.map(async (hash) => fromBase64(hash))
-  const reached = await rootFrom(leaf, { index: statement.line.sequence - 1, size, path }, join)
-  if (reached === undefined || !isSame(reached, root)) {
-    throw new Error(`line ${statement.line.sequence} is not in the log that the checkpoint is about`)
-  }
-  const isSigned = await verifyNote(
-    note,
-    keys.filter(({ name }) => name === origin),
-  )
-  const seen = keys.map(async (key) => ({ name: key.name, seconds: await verifyCosignature(note, key) }))
-  const cosigned = (await Promise.all(seen)).flatMap(({ name, seconds }) =>
-    seconds === undefined ? [] : [{ name, seconds }],
-  )
-  return { ...checkpoint, isSigned, cosigned }
+function isApproval({ line, order, approvals }: Statement): boolean {
+  const { customer, total } = line.data
+  const logged = [line.kind, line.subject.id, line.by, customer, total]
+  const said = ['approved', order.id, approvals.at(-1)?.by, order.customer, order.total]
+  return JSON.stringify(logged) === JSON.stringify(said)
 }
 
 /** The same as a tlog-proof (c2sp.org), for other people's software. */
-export function spellLineProof({ line, proof, checkpoint }: Placed): string {
-  const extra = bytesOf(hashedTextOf({ line }))
-  return spellProof({ extra, index: line.sequence - 1, path: proof.map(fromBase64), checkpoint })
+export const spellLineProof = (placed: Placed): string => spellProof(proofOf(placed))
+
+function proofOf({ line, proof, checkpoint }: Placed): Proof {
+  const path = proof.map((hash) => readHash('a hash', hash))
+  return { extra: hashedBytesOf(line), index: line.sequence - 1, path, checkpoint }
 }
 
 /** What the leaf of a line covers: neither its text nor its hash, so that a text can be erased. */
-function hashedTextOf({ line }: Pick<Placed, 'line'>): string {
-  const { hash: _, text: __, textSalt: ___, ...hashed } = line
-  return canonicalJson(hashed)
+function hashedBytesOf({ hash: _, text: __, textSalt: ___, ...hashed }: Statement['line']) {
+  return bytesOf(canonicalJson(hashed))
 }
-
-const isSame = (one: Bytes, other: Bytes) => one.every((byte, index) => byte === other[index])

@@ -1,3 +1,5 @@
+import { sha256 } from '#sha256'
+import type { Proof } from '../../client/src/note.ts'
 import { clockDifferenceMilliseconds, formatInstant } from '../clock.ts'
 import { hashOf, type LogLine, spellLine, textHashOf } from './leaf.ts'
 import { SignatureCheck, type SignatureReport } from './signatures.ts'
@@ -153,6 +155,22 @@ function readLine(bytes: Uint8Array, sequence: number): LogLine | string {
     }
     throw error
   }
+}
+
+/**
+ * The line that a tlog-proof has as its `extra`, without its text. Follows no path: see `verifyProof`. Throws
+ * an Error if the log cannot have such a line in this place.
+ */
+export function lineOfProof({ extra, index }: Proof): LogLine {
+  try {
+    const written = utf8.decode(extra)
+    const line = { ...JSON.parse(written), textSalt: null, text: null, hash: sha256('00', written) }
+    const isLine = wrongMember(line) === undefined && Object.keys(line).length === Object.keys(members).length
+    if (isLine && faultOf(line, index + 1) === undefined) return line
+  } catch {
+    // It is not JSON in UTF-8.
+  }
+  throw new Error(`the proof is about something else than line ${index + 1} of a log`)
 }
 
 function faultOf({ hash, text, textSalt, ...hashed }: LogLine, sequence: number): string | undefined {

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { canonicalJson } from '../../client/src/canonical.ts'
 import { hashOf, type LogLine, textHashOf } from '../../server/audit/leaf.ts'
 import type { Head } from '../../server/audit/tree.ts'
-import { verifyLog } from '../../server/audit/verify.ts'
+import { lineOfProof, verifyLog } from '../../server/audit/verify.ts'
 import { forAllAsync } from '../support/for-all.ts'
 import { exportOf, headOf, inPortions, type LogContent, makeLog, orderEvent } from '../support/log.ts'
 
@@ -224,6 +225,43 @@ describe('log verify, on any log', () => {
         lines.map((_, index) => (index < first ? 'agrees' : 'disagrees')),
       )
     })
+  })
+})
+
+describe('the line of a proof', () => {
+  const [, line] = makeLog([orderEvent, orderEvent])
+  assert.ok(line)
+  const { hash, text: _, textSalt: __, ...hashed } = line
+  const proofOf = (entry: string | Uint8Array, index = 1) => {
+    const extra = new Uint8Array(Buffer.from(entry))
+    return lineOfProof({ extra, index, path: [], checkpoint: '' })
+  }
+  const canonical = canonicalJson(hashed)
+
+  it('is read without its text', () => {
+    assert.deepEqual(proofOf(canonical), { ...hashed, textSalt: null, text: null, hash })
+  })
+
+  const others: Record<string, string | Uint8Array> = {
+    'members in another order': JSON.stringify(hashed),
+    'a member too many': canonicalJson({ ...hashed, zone: null }),
+    'a member too few': canonical.replace('"by":"jo",', ''),
+    'a member of another type': canonicalJson({ ...hashed, by: 7 }),
+    'a text': canonicalJson({ ...hashed, text: 'x' }),
+    'another sequence': canonicalJson({ ...hashed, sequence: 1 }),
+    'a blank at its end': `${canonical} `,
+    'a byte that is no UTF-8': Buffer.concat([Buffer.from(canonical), Buffer.of(0xff)]),
+    'a list': '[]',
+    'no JSON': 'hello',
+  }
+  for (const [what, entry] of Object.entries(others)) {
+    it(`is refused with ${what}`, () => {
+      assert.throws(() => proofOf(entry), /^Error: the proof is about something else than line 2 of a log$/)
+    })
+  }
+
+  it('is refused in another place', () => {
+    assert.throws(() => proofOf(canonical, 0), /something else than line 1 of a log/)
   })
 })
 

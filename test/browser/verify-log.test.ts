@@ -1,16 +1,6 @@
 import assert from 'node:assert/strict'
-import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
-import { bytesOf } from '../../client/src/bytes.ts'
-import {
-  cosignature,
-  cosignedMessage,
-  spellCheckpoint,
-  spellNote,
-  spellVerifierKey,
-  type VerifierKey,
-  verifierKey,
-} from '../../client/src/note.ts'
+import { spellNote, spellVerifierKey } from '../../client/src/note.ts'
 import type { LogLine } from '../../server/audit/leaf.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
@@ -18,41 +8,17 @@ import { type Checker, checker } from '../support/browser/verify-page.ts'
 import { exportOf, headOf, makeLog, orderEvent } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
+import { checkpointBy, newSigner, type Signer, signatureBy } from '../support/signed-log.ts'
 
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 const origin = 'orders.example.com/log'
 
-/** Someone with an Ed25519 key who signs checkpoints: the log, or a witness. */
-async function signer(
-  name: string,
-  type: VerifierKey['type'] = 'ed25519',
-  privateKey = generateKeyPairSync('ed25519').privateKey,
-) {
-  const { x } = createPublicKey(privateKey).export({ format: 'jwk' })
-  const raw = new Uint8Array(Buffer.from(String(x), 'base64url'))
-  const key = await verifierKey(name, type, raw)
-  const seconds = 1_795_000_000
-  const signatureOf = (text: string) => {
-    if (type === 'ed25519') return new Uint8Array(sign(null, bytesOf(text), privateKey))
-    return cosignature(seconds, new Uint8Array(sign(null, cosignedMessage(text, seconds), privateKey)))
-  }
-  return {
-    spelled: spellVerifierKey(key),
-    signatureOf: (text: string) => ({ name: key.name, id: key.id, signature: signatureOf(text) }),
-  }
-}
-type Signer = Awaited<ReturnType<typeof signer>>
-
 /** The checkpoint of these lines, signed by each. */
-function checkpointOf(lines: LogLine[], signers: Signer[], name = origin): string {
-  const { size, root } = headOf(lines)
-  const text = spellCheckpoint({ origin: name, size, root: new Uint8Array(Buffer.from(root, 'hex')) })
-  return spellNote({ text, signatures: signers.map(({ signatureOf }) => signatureOf(text)) })
-}
+const checkpointOf = (lines: LogLine[], signers: Signer[]) => checkpointBy(signers, origin, headOf(lines))
 
-const log = await signer(origin, 'ed25519', service.logKeys[0])
-const witness = await signer('witness.example.org', 'cosignature/v1')
+const log = await newSigner(origin, 'ed25519', service.logKeys[0])
+const witness = await newSigner('witness.example.org', 'cosignature/v1')
 const lines = makeLog(
   Array.from({ length: 300 }, (_, index) => ({
     ...orderEvent,
@@ -77,7 +43,7 @@ describe('the page that checks a log', sideBySide, () => {
     await give(
       ['log.jsonl', exportOf(lines)],
       ['day.txt', checkpoint],
-      ['keys.txt', `${log.spelled}\n${witness.spelled}\n`],
+      ['keys.txt', `${spellVerifierKey(log.key)}\n${spellVerifierKey(witness.key)}\n`],
     )
     await says('holds')
     const proven = await said('Proven')
@@ -95,7 +61,7 @@ describe('the page that checks a log', sideBySide, () => {
     const { give, says } = await open(t)
     await give(
       ['log.jsonl', exportOf(lines)],
-      ['key.json', JSON.stringify({ keys: [{ verifierKey: log.spelled, jwk: {} }] })],
+      ['key.json', JSON.stringify({ keys: [{ verifierKey: spellVerifierKey(log.key), jwk: {} }] })],
       ['journal.json', JSON.stringify({ level: 30, event: 'checkpoint', size: 300, checkpoint })],
     )
     await says('holds')
@@ -111,10 +77,10 @@ describe('the page that checks a log', sideBySide, () => {
     await says('unproven')
     assert.match(await said('Not proven'), /None of this is proven yet\. Add the key of the log\./)
     assert.equal(await said('Proven'), '')
-    const other = await signer(origin)
-    await giveOnly(file, ['day.txt', checkpoint], ['key.txt', other.spelled])
+    const other = await newSigner(origin)
+    await giveOnly(file, ['day.txt', checkpoint], ['key.txt', spellVerifierKey(other.key)])
     await says('fails')
-    assert.match(await said('Does not hold'), /None of the keys that you added signed it/)
+    assert.match(await said('Does not hold'), /None of the keys that you added signed this checkpoint/)
     assert.equal(await said('Proven'), '')
   })
 
@@ -159,7 +125,7 @@ describe('the page that checks a log', sideBySide, () => {
           ['log.jsonl', bytes],
           ['day.txt', checkpoint],
           ['noon.txt', middle],
-          ['key.txt', log.spelled],
+          ['key.txt', spellVerifierKey(log.key)],
         )
         await says('fails')
         assert.match(await said('Does not hold'), fault)
@@ -170,7 +136,7 @@ describe('the page that checks a log', sideBySide, () => {
   it('says which lines no checkpoint covers', async (t) => {
     const { give, says, said } = await open(t)
     const noon = checkpointOf(lines.slice(0, 257), [log])
-    await give(['log.jsonl', exportOf(lines)], ['noon.txt', noon], ['key.txt', log.spelled])
+    await give(['log.jsonl', exportOf(lines)], ['noon.txt', noon], ['key.txt', spellVerifierKey(log.key)])
     await says('holds')
     assert.match(await said('Proven'), /None of the first 257 was changed/)
     assert.match(await said('What this does not prove'), /That lines 258 to 300 are whole/)
@@ -180,35 +146,44 @@ describe('the page that checks a log', sideBySide, () => {
     const size = (note: string) => note.replace('\n300\n', '\n299\n')
     const cases: Record<string, [() => Promise<[string, string]>, Parameters<Checker['says']>[0], RegExp]> = {
       'that it was altered': [
-        async () => [size(checkpoint), log.spelled],
+        async () => [size(checkpoint), spellVerifierKey(log.key)],
         'fails',
-        /The key orders\.example\.com\/log\+[0-9a-f]{8} did not sign this: it was altered/,
+        /The key orders\.example\.com\/log\+[0-9a-f]{8} did not sign this checkpoint: it was altered/,
       ],
       'that the keys are those of another log': [
-        async () => [checkpoint, (await signer('other.example.com/log')).spelled],
+        async () => [checkpoint, spellVerifierKey((await newSigner('other.example.com/log')).key)],
         'fails',
         /They are not those of orders\.example\.com\/log/,
       ],
       'that a witness did not cosign it': [
-        async () => [checkpointOf(lines, [log]), `${log.spelled}\n${witness.spelled}`],
+        async () => [
+          checkpointOf(lines, [log]),
+          `${spellVerifierKey(log.key)}\n${spellVerifierKey(witness.key)}`,
+        ],
         'unproven',
         /The witness witness\.example\.org has not cosigned it/,
       ],
       'that a cosignature is false': [
         async () => {
           const forged = checkpointOf(lines.slice(0, 9), [witness]).split('\n').at(-2)
-          return [`${checkpointOf(lines, [log])}${forged}\n`, `${log.spelled}\n${witness.spelled}`]
+          return [
+            `${checkpointOf(lines, [log])}${forged}\n`,
+            `${spellVerifierKey(log.key)}\n${spellVerifierKey(witness.key)}`,
+          ]
         },
         'fails',
         /The witness witness\.example\.org did not cosign this/,
       ],
       'that it is none': [
-        async () => [spellNote({ text: 'hello\n', signatures: [log.signatureOf('hello\n')] }), log.spelled],
+        async () => [
+          spellNote({ text: 'hello\n', signatures: [signatureBy(log, 'hello\n')] }),
+          spellVerifierKey(log.key),
+        ],
         'fails',
         /a checkpoint must have three lines/,
       ],
       'that it is malformed': [
-        async () => [checkpoint.replaceAll('=', ''), log.spelled],
+        async () => [checkpoint.replaceAll('=', ''), spellVerifierKey(log.key)],
         'unproven',
         /base64/,
       ],
@@ -225,7 +200,7 @@ describe('the page that checks a log', sideBySide, () => {
 
     it('that others signed it too, whose keys it does not need', async (t) => {
       const { give, says, said } = await open(t)
-      await give(['day.txt', checkpoint], ['keys.txt', log.spelled])
+      await give(['day.txt', checkpoint], ['keys.txt', spellVerifierKey(log.key)])
       await says('holds')
       assert.match(await said('What this does not prove'), /That witness\.example\.org signed it too/)
       assert.match(await said('What this does not prove'), /That everybody is shown the same log/)
@@ -237,7 +212,7 @@ describe('the page that checks a log', sideBySide, () => {
     const many = makeLog(Array.from({ length: 20_000 }, () => orderEvent))
     await give(['long.jsonl', exportOf(many)])
     await give(['day.txt', checkpointOf(many, [log])])
-    await give(['key.txt', log.spelled])
+    await give(['key.txt', spellVerifierKey(log.key)])
     await says('holds')
     assert.match(await said('Proven'), /Each of the 20,000 lines fits its hash/)
   })
@@ -274,7 +249,7 @@ describe('the page that checks a receipt with the log', sideBySide, () => {
       ['jwks.json', files.keys],
       ['log.jsonl', exportOf(all)],
       ['day.txt', checkpointOf(all.slice(0, covered), [log])],
-      ['key.txt', log.spelled],
+      ['key.txt', spellVerifierKey(log.key)],
     )
     return one
   }
@@ -295,13 +270,25 @@ describe('the page that checks a receipt with the log', sideBySide, () => {
     assert.match(await said('Proven'), new RegExp(`In log\\.jsonl, line ${sequence} is this approval\\.`))
     const placed = `This approval is line ${sequence} of the log orders.example.com/log, which had`
     assert.ok((await said('Proven')).includes(placed))
-    await giveOnly(['receipt.jwt', files.receipt], ['jwks.json', files.keys], ['key.txt', log.spelled])
+    await giveOnly(
+      ['receipt.jwt', files.receipt],
+      ['jwks.json', files.keys],
+      ['key.txt', spellVerifierKey(log.key)],
+    )
     await says('holds')
     assert.ok((await said('Proven')).includes(placed))
-    const stranger = await signer(origin)
-    await giveOnly(['receipt.jwt', files.receipt], ['jwks.json', files.keys], ['key.txt', stranger.spelled])
+    const two = `${spellVerifierKey(log.key)}\n${spellVerifierKey(witness.key)}`
+    await giveOnly(['receipt.jwt', files.receipt], ['jwks.json', files.keys], ['keys.txt', two])
+    await says('unproven')
+    assert.match(await said('Not proven'), /The witness witness\.example\.org has not cosigned it/)
+    const stranger = await newSigner(origin)
+    await giveOnly(
+      ['receipt.jwt', files.receipt],
+      ['jwks.json', files.keys],
+      ['key.txt', spellVerifierKey(stranger.key)],
+    )
     await says('fails')
-    assert.match(await said('Does not hold'), /No key of the log .* that you added signed its checkpoint/)
+    assert.match(await said('Does not hold'), /None of the keys that you added signed this checkpoint/)
   })
 
   for (const other of [{ by: 'eve' }, { atTimeZone: 'Asia/Tokyo' }]) {

@@ -5,10 +5,12 @@ import {
   cosignedMessage,
   type Note,
   spellCheckpoint,
+  spellNote,
   type VerifierKey,
   verifierKey,
 } from '../../client/src/note.ts'
 import { consistencyRanges, rootOf } from '../../client/src/tree.ts'
+import type { Head } from '../../server/audit/tree.ts'
 import { ed25519PublicKey, ed25519Sign } from '../../server/private-keys.ts'
 import { spellRequest } from '../../server/witness/request.ts'
 
@@ -18,8 +20,11 @@ export interface Signer {
   privateKey: KeyObject
 }
 
-export async function newSigner(name: string, type: VerifierKey['type']): Promise<Signer> {
-  const { privateKey } = generateKeyPairSync('ed25519')
+export async function newSigner(
+  name: string,
+  type: VerifierKey['type'] = 'ed25519',
+  privateKey = generateKeyPairSync('ed25519').privateKey,
+): Promise<Signer> {
   return { key: await verifierKey(name, type, ed25519PublicKey(privateKey)), privateKey }
 }
 
@@ -30,6 +35,15 @@ export function signatureBy({ key: { name, id }, privateKey }: Signer, text: str
 export function cosignatureBy({ key: { name, id }, privateKey }: Signer, text: string, seconds: number) {
   const signature = ed25519Sign(privateKey, cosignedMessage(text, seconds))
   return { name, id, signature: cosignature(seconds, signature) }
+}
+
+/** A checkpoint of the log with this head: logs sign it, witnesses cosign it. */
+export function checkpointBy(signers: readonly Signer[], origin: string, { size, root }: Head): string {
+  const text = spellCheckpoint({ origin, size, root: new Uint8Array(Buffer.from(root, 'hex')) })
+  const signatures = signers.map((signer) =>
+    signer.key.type === 'ed25519' ? signatureBy(signer, text) : cosignatureBy(signer, text, 1_795_000_000),
+  )
+  return spellNote({ text, signatures })
 }
 
 function sha256(...parts: Bytes[]): Bytes {

@@ -3,6 +3,7 @@ import { checkCheckpoint } from './checkpoint.ts'
 import { type Finding, nothingSaid } from './finding.ts'
 import type { Given, KindOf } from './given.ts'
 import { checkLog } from './log.ts'
+import { checkProof } from './proof.ts'
 import { checkReceipt } from './receipt.ts'
 
 interface Around {
@@ -15,17 +16,19 @@ interface Around {
 /** One finding for each thing to check, in their order; keys alone ask for nothing. */
 export async function check(given: readonly Given[], { origin, progress }: Around): Promise<Finding[]> {
   const findings = new Map<Given, Finding>()
-  const keys = (kind: 'logKey' | 'witnessKey') => ofKind(given, kind).map(({ key }) => key)
-  const vouching = [...keys('logKey'), ...keys('witnessKey')]
-  const [receipts, keySets] = [ofKind(given, 'receipt'), ofKind(given, 'keys')]
-  const checkpoints = await each(ofKind(given, 'checkpoint'), findings, (one) =>
-    checkCheckpoint(one, keys('logKey'), keys('witnessKey')),
-  )
-  const wanted = new Set(receipts.map(placeOf))
+  const keys = [...ofKind(given, 'logKey'), ...ofKind(given, 'witnessKey')].map(({ key }) => key)
+  const [receipts, proofs, keySets] = [
+    ofKind(given, 'receipt'),
+    ofKind(given, 'proof'),
+    ofKind(given, 'keys'),
+  ]
+  const checkpoints = await each(ofKind(given, 'checkpoint'), findings, (one) => checkCheckpoint(one, keys))
+  const wanted = new Set([...receipts.map(placeOf), ...proofs.map(({ proof }) => proof.index + 1)])
   const logs = await each(ofKind(given, 'log'), findings, (one) =>
     checkLog(one, { checkpoints, wanted }, progress),
   )
-  await each(receipts, findings, (one) => checkReceipt(one, { keySets, vouching, logs, origin }))
+  await each(receipts, findings, (one) => checkReceipt(one, { keySets, keys, logs, origin }))
+  await each(proofs, findings, (one) => checkProof(one, { keys, logs }))
   await each(ofKind(given, 'unknown'), findings, async ({ name, reason }) => {
     return { finding: { ...nothingSaid, title: name, missing: [`This page cannot check it: ${reason}.`] } }
   })

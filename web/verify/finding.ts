@@ -24,3 +24,14 @@ export function verdictOf(findings: readonly Finding[]): Verdict {
 export type Worth = Omit<Finding, 'title'>
 
 export const nothingSaid: Worth = { proven: [], wrong: [], missing: [], beyond: [] }
+
+/** All that is said, in this order. */
+export function allOf(worths: readonly Worth[]): Worth {
+  const together = (part: keyof Worth) => worths.flatMap((worth) => worth[part])
+  return {
+    proven: together('proven'),
+    wrong: together('wrong'),
+    missing: together('missing'),
+    beyond: together('beyond'),
+  }
+}

@@ -1,10 +1,19 @@
-import { type Note, readNote, readVerifierKey, type VerifierKey } from '../../client/src/note.ts'
+import {
+  type Note,
+  type Proof,
+  readNote,
+  readProof,
+  readVerifierKey,
+  startOfProof,
+  type VerifierKey,
+} from '../../client/src/note.ts'
 
 /** What a person added: something to check, or the keys to check it with. */
 export type Given = { name: string } & (
   | { kind: 'receipt'; jws: string }
   | { kind: 'keys'; keys: Key[] }
   | { kind: 'log'; lines: Blob }
+  | { kind: 'proof'; proof: Proof }
   | { kind: 'checkpoint'; note: Note }
   | { kind: 'logKey' | 'witnessKey'; key: VerifierKey }
   | { kind: 'unknown'; reason: string }
@@ -49,11 +58,13 @@ export async function recognise(name: string, content: Blob): Promise<Given[]> {
   }
 }
 
-/** Throws an Error for what looks like a checkpoint or a key of a log, and is none. */
+/** Throws an Error for what looks like a proof, a checkpoint or a key of a log, and is none. */
 async function fromLines(name: string, text: string): Promise<Given[] | undefined> {
   if (isJws(text)) return [{ name, kind: 'receipt', jws: text }]
   // A pasted text may have lost the line feed at its end.
-  if (text.includes('\n— ')) return [{ name, kind: 'checkpoint', note: readNote(`${text}\n`) }]
+  const note = `${text}\n`
+  if (text.startsWith(startOfProof)) return [{ name, kind: 'proof', proof: readProof(note) }]
+  if (text.includes('\n— ')) return [{ name, kind: 'checkpoint', note: readNote(note) }]
   const lines = text.split('\n')
   if (!lines.every((line) => /^[^\s+{]+\+[0-9a-f]{8}\+\S+$/.test(line))) return undefined
   return verifierKeys(name, lines)

@@ -1,11 +1,11 @@
+import { toHex } from '../../client/src/bytes.ts'
 import type { LogLine } from '../../server/audit/leaf.ts'
 import { eraOf, type LogReport, restoreThatLost, verifyLog } from '../../server/audit/verify.ts'
 import { formatCount, inSeries } from '../src/ui/format.ts'
 import { isolated } from '../src/ui/isolate.ts'
 import type { CheckedCheckpoint } from './checkpoint.ts'
-import { type Finding, nothingSaid, type Worth } from './finding.ts'
+import { allOf, type Finding, nothingSaid, type Worth } from './finding.ts'
 import type { KindOf } from './given.ts'
-import { hexOf } from './sha256.ts'
 
 export interface CheckedLog {
   name: string
@@ -23,7 +23,7 @@ export async function checkLog(
   progress: (part: number) => void,
 ): Promise<CheckedLog> {
   const lines = new Map<number, LogLine>()
-  const heads = checkpoints.map(({ origin, size, root }) => ({ era: eraOf(origin), size, root: hexOf(root) }))
+  const heads = checkpoints.map(({ origin, size, root }) => ({ era: eraOf(origin), size, root: toHex(root) }))
   const report = await verifyLog(chunksOf(content, progress), heads, (line) => {
     if (wanted.has(line.sequence)) lines.set(line.sequence, line)
   })
@@ -130,3 +130,27 @@ function lostLines({ restores }: LogReport, checkpoints: readonly CheckedCheckpo
 /** As in "3, 8 and 12 more". */
 const listed = ({ events, first }: LogReport['backInTime']) =>
   `${first.map(formatCount).join(', ')}${events > first.length ? ` and ${formatCount(events - first.length)} more` : ''}`
+
+/** What the logs show in the place of a line that a receipt or a proof calls `what`. */
+export function worthInLogs(
+  { sequence, hash }: Pick<LogLine, 'sequence' | 'hash'>,
+  what: string,
+  logs: readonly CheckedLog[],
+): Worth {
+  const place = `line ${formatCount(sequence)}`
+  return allOf(
+    logs.map(({ name, bound, lines }) => {
+      const [line, log] = [lines.get(sequence), isolated(name)]
+      if (line === undefined) {
+        return { ...nothingSaid, missing: [`${log} ends before ${place}, or does not hold as far as that.`] }
+      }
+      if (line.hash !== hash) {
+        return { ...nothingSaid, wrong: [`In ${log}, ${place} is something else than ${what}.`] }
+      }
+      const same = `In ${log}, ${place} is ${what}`
+      return sequence <= bound
+        ? { ...nothingSaid, proven: [`${same}.`] }
+        : { ...nothingSaid, missing: [`${same}, but no checkpoint covers that line.`] }
+    }),
+  )
+}

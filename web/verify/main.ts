@@ -22,6 +22,7 @@ const kinds: { of: Exclude<keyof Finding, 'title'>; title: string; tone: string 
 
 const names: Record<Given['kind'], string> = {
   receipt: 'a receipt',
+  proof: 'a line of a log, and the proof of its place',
   keys: 'keys of a service',
   log: 'a log',
   checkpoint: 'a checkpoint',

@@ -2,19 +2,19 @@ import { bytesOf, sha256, toBase64url } from '../../client/src/bytes.ts'
 import type { VerifierKey } from '../../client/src/note.ts'
 import { verifyLineProof } from '../../client/src/proof.ts'
 import { type ReadReceipt, readReceipt, type Statement, verifyReceipt } from '../../client/src/receipt.ts'
-import type { LogLine } from '../../server/audit/leaf.ts'
 import { formatCount, formatDate, formatExactInstant, formatTotal, inSeries } from '../src/ui/format.ts'
 import { isolated } from '../src/ui/isolate.ts'
-import { type Finding, nothingSaid, type Worth } from './finding.ts'
+import { isOfLog, worthOfVouched } from './checkpoint.ts'
+import { allOf, type Finding, nothingSaid, type Worth } from './finding.ts'
 import type { Key, KindOf } from './given.ts'
-import type { CheckedLog } from './log.ts'
+import { type CheckedLog, worthInLogs } from './log.ts'
 
 type Approval = Statement['approvals'][number]
 
 interface Around {
   keySets: readonly KindOf<'keys'>[]
-  /** Keys of logs and of witnesses. */
-  vouching: readonly VerifierKey[]
+  /** Those of logs and of witnesses. */
+  keys: readonly VerifierKey[]
   logs: readonly CheckedLog[]
   /** Where this page comes from, unless that is a disk. */
   origin: string | undefined
@@ -26,7 +26,7 @@ interface Around {
  */
 export async function checkReceipt(
   { name, jws }: KindOf<'receipt'>,
-  { keySets, vouching, logs, origin }: Around,
+  { keySets, keys, logs, origin }: Around,
 ): Promise<{ finding: Finding }> {
   const { keyId, statement, service, words } = saidBy(jws)
   const finding: Finding = { ...nothingSaid, title: name }
@@ -42,11 +42,9 @@ export async function checkReceipt(
       const title = `Receipt of order #${statement.order.number} from ${service}`
       const proven = { ...nothingSaid, proven: [signed, ...words] }
       const beyond = { ...nothingSaid, beyond: limitsOf(statement, { file, service, origin }) }
-      const placed = await worthOfPlace(statement, vouching)
-      const all = [proven, placed, worthInLogs(statement, logs), beyond]
-      const together = (part: keyof Worth) => all.flatMap((worth) => worth[part])
-      const [wrong, missing] = [together('wrong'), together('missing')]
-      return { finding: { title, proven: together('proven'), wrong, missing, beyond: together('beyond') } }
+      const placed = await worthOfPlace(statement, keys)
+      const logged = worthInLogs(statement.line, 'this approval', logs)
+      return { finding: { title, ...allOf([proven, placed, logged, beyond]) } }
     }
     faults.push(`The key ${isolated(keyId)} in ${isolated(file)} does not confirm it: ${fault}.`)
   }
@@ -132,49 +130,12 @@ async function worthOfPlace(statement: Statement, keys: readonly VerifierKey[]):
   const place = `line ${formatCount(statement.line.sequence)}`
   const checked = await verifyLineProof(statement, keys).catch((fault: Error) => fault)
   if (checked instanceof Error) return { ...nothingSaid, wrong: [`Its proof fails: ${checked.message}.`] }
-  if (!isApproval(statement.line, statement)) {
-    return { ...nothingSaid, wrong: [`The receipt shows ${place} of the log, which is another approval.`] }
-  }
-  const { origin, size, isSigned, cosigned } = checked
+  const { origin, size } = checked
   const log = `the log ${isolated(origin)}`
-  if (!isSigned) {
-    const isAsked = keys.some(({ name, type }) => type === 'ed25519' && name === origin)
-    return isAsked
-      ? { ...nothingSaid, wrong: [`No key of ${log} that you added signed its checkpoint.`] }
-      : {
-          ...nothingSaid,
-          beyond: [`That ${place} of ${log} has this approval: add the key of the log for that.`],
-        }
+  if (!keys.some((key) => isOfLog(key) && key.name === origin)) {
+    const unproven = `That ${place} of ${log} has this approval: add the key of the log for that.`
+    return { ...nothingSaid, beyond: [unproven] }
   }
-  const proven = `This approval is ${place} of ${log}, which had ${formatCount(size)} lines. A key of the log that you added signed that.`
-  const seen = cosigned.map(({ name, seconds }) => {
-    return `The witness ${isolated(name)} saw these lines on ${formatExactInstant(new Date(seconds * 1000).toISOString())}.`
-  })
-  return { ...nothingSaid, proven: [proven, ...seen] }
-}
-
-function worthInLogs(statement: Statement, logs: readonly CheckedLog[]): Worth {
-  const { sequence, hash } = statement.line
-  const place = `line ${formatCount(sequence)}`
-  const worth: Worth = { proven: [], wrong: [], missing: [], beyond: [] }
-  for (const { name, bound, lines } of logs) {
-    const [line, log] = [lines.get(sequence), isolated(name)]
-    if (line === undefined)
-      worth.missing.push(`${log} ends before ${place}, or does not hold as far as that.`)
-    else if (line.hash !== hash || !isApproval(line, statement)) {
-      worth.wrong.push(`In ${log}, ${place} is something else than this approval.`)
-    } else if (sequence <= bound) worth.proven.push(`In ${log}, ${place} is this approval.`)
-    else worth.missing.push(`In ${log}, ${place} is this approval, but no checkpoint covers that line.`)
-  }
-  return worth
-}
-
-function isApproval(
-  { kind, subject, by, data }: Pick<LogLine, 'kind' | 'subject' | 'by' | 'data'>,
-  { order, approvals }: Statement,
-): boolean {
-  const { customer, total } = data as { customer?: unknown; total?: unknown }
-  const logged = [kind, subject.id, by, customer, total]
-  const said = ['approved', order.id, approvals.at(-1)?.by, order.customer, order.total]
-  return JSON.stringify(logged) === JSON.stringify(said)
+  const words = `This approval is ${place} of ${log}, which had ${formatCount(size)} lines.`
+  return worthOfVouched(checked, keys, words)
 }

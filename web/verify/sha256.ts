@@ -11,7 +11,7 @@ export function sha256(hex: string, text = ''): string {
 
 const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-export const hexOf = (bytes: Uint8Array) => Array.from(bytes, (byte) => digits[byte]).join('')
+const hexOf = (bytes: Uint8Array) => Array.from(bytes, (byte) => digits[byte]).join('')
 
 function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from({ length: hex.length / 2 }, (_, at) =>

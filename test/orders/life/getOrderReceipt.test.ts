@@ -97,9 +97,9 @@ describe('getOrderReceipt', () => {
       const { statement } = readReceipt((await get(id)).body.receipt)
       const [key] = (await service.client().get('/v1/log/key')).body.keys
       const keys = [await readVerifierKey(key.verifierKey)]
-      const { origin, size, root, isSigned, cosigned } = await verifyLineProof(statement, keys)
+      const { origin, size, root, signed, cosigned } = await verifyLineProof(statement, keys)
       assert.ok(size > statement.line.sequence)
-      assert.deepEqual([origin, isSigned, cosigned], ['orders.example.com/log', true, []])
+      assert.deepEqual([origin, signed, cosigned], ['orders.example.com/log', keys, []])
       const events = await storedEvents(service.db.read)
       const lines = events.slice(0, size).map(({ hash }) => ({ hash: String(hash) }))
       assert.equal(Buffer.from(root).toString('hex'), headOf(lines).root)
@@ -107,7 +107,7 @@ describe('getOrderReceipt', () => {
       await assert.rejects(verifyLineProof(other, keys), /is not in the log that the checkpoint is about/)
       const cut = { ...statement, proof: statement.proof.slice(1) }
       await assert.rejects(verifyLineProof(cut, keys), /is not in the log/)
-      assert.equal((await verifyLineProof(statement, [])).isSigned, false)
+      assert.deepEqual((await verifyLineProof(statement, [])).signed, [])
     })
 
     it('is a tlog-proof for software that asks for text', async () => {

@@ -1,0 +1,42 @@
+import { readNote, type VerifierKey } from '../../client/src/note.ts'
+import { type Vouched, verifyProof } from '../../client/src/proof.ts'
+import type { LogLine } from '../../server/audit/leaf.ts'
+import { lineOfProof } from '../../server/audit/verify.ts'
+import { formatCount, formatExactInstant, formatTotal } from '../src/ui/format.ts'
+import { isolated } from '../src/ui/isolate.ts'
+import { limitsOf, worthOfVouched } from './checkpoint.ts'
+import { allOf, type Finding, nothingSaid } from './finding.ts'
+import type { KindOf } from './given.ts'
+import { type CheckedLog, worthInLogs } from './log.ts'
+
+/** Throws an Error if it does not lead from a line of the log to its checkpoint. */
+export async function checkProof(
+  { name, proof }: KindOf<'proof'>,
+  { keys, logs }: { keys: readonly VerifierKey[]; logs: readonly CheckedLog[] },
+): Promise<{ finding: Finding }> {
+  const vouched = await verifyProof(proof, keys)
+  const line = lineOfProof(proof)
+  const place = `Line ${formatCount(line.sequence)} of ${vouched.origin}`
+  const limits = [
+    ...limitsOf(readNote(proof.checkpoint), vouched, keys),
+    ...(line.textHash === null ? [] : ['What the text of the line is. The proof has only its hash.']),
+  ]
+  const worth = allOf([
+    worthOfVouched(vouched, keys, saidBy(line, vouched)),
+    worthInLogs(line, 'this line', logs),
+    { ...nothingSaid, beyond: limits },
+  ])
+  return { finding: { title: `${place} (${name})`, ...worth } }
+}
+
+function saidBy(line: LogLine, { origin, size }: Vouched): string {
+  const { sequence, by, for: absent, kind, subject, data, atUtc } = line
+  const place = `Line ${formatCount(sequence)} of the log ${isolated(origin)}, which had ${formatCount(size)} lines`
+  const instead = absent === null ? '' : ` in the place of ${isolated(absent)}`
+  const { customer, total } = data
+  const isOrder = typeof customer === 'string' && typeof total === 'string'
+  const order = isOrder
+    ? `, for ${isolated(customer)} with a total of ${formatTotal(total as `${number}`)}`
+    : ''
+  return `${place}, says “${isolated(kind)}” by ${isolated(by)}${instead} on ${formatExactInstant(atUtc)}. It is about ${isolated(`${subject.kind} ${subject.id}`)}${order}.`
+}
