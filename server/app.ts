@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
-import { newestEventTime } from './audit/audit.ts'
+import { newestEventTime, refuseContradicted } from './audit/audit.ts'
 import { isCosignedIfPossible, proofOfLine } from './audit/proof.ts'
 import { isCurrentReceipt, signReceipt } from './audit/receipt.ts'
 import { registerLog } from './audit/routes.ts'
@@ -101,6 +101,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     readiness,
     clock,
     newestEventTime: () => newestEventTime(db.read),
+    refuseContradicted: () => refuseContradicted(db.read),
   })
   register(app, 'Operations', keyRoutes, { jwks: keys.jwks, development })
   register(app, 'Operations', metadataRoutes, { publicUrl, algorithm: keys.algorithm, development })

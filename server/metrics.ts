@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { headOfLog, oldestUnsealed } from './audit/audit.ts'
+import { contradictionOf, headOfLog, oldestUnsealed } from './audit/audit.ts'
 import { lastTimestampAt } from './audit/timestamps/store.ts'
 import { reportOnWitnesses, type WitnessReport } from './audit/witnesses/report.ts'
 import type { Witnesses } from './audit/witnesses/witnesses.ts'
@@ -169,6 +169,14 @@ function watchEvents(registry: Registry, { db, clock }: MetricsParts): void {
       const at = await oldestUnsealed(db.read)
       gauge.set(at === undefined ? 0 : Math.max(0, clock() - at) / 1000)
     },
+  )
+  readAtScrape(
+    registry,
+    {
+      name: 'countersign_log_contradicted',
+      help: '1 while a quorum of witnesses contradicts the log, so that nothing is sealed or signed.',
+    },
+    async (gauge) => gauge.set(Number((await contradictionOf(db.read)) !== undefined)),
   )
 }
 

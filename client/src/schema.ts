@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Readiness probe
-         * @description 503 while the instance drains or cannot reach its database.
+         * @description 503 while the instance drains or cannot reach its database, and while a quorum of witnesses contradicts the log. Then requests are served all the same, but nothing is sealed or signed.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -3390,12 +3390,19 @@ export interface components {
             totalCount?: number;
             /** @description With `result-too-large`: how many orders may match. */
             limit?: number;
+            /** @description With `log-contradicted`: how many events the log has. */
+            size?: number;
+            /** @description With `log-contradicted`: the witnesses, and the size of the checkpoint that each has. */
+            witnesses?: {
+                name: string;
+                size: number;
+            }[];
         };
         /**
          * @description Kind of problem, for programs. The list grows: treat an unknown code by its status.
          * @example malformed-json
          */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
@@ -5806,7 +5813,7 @@ export interface operations {
             421: components["responses"]["PublicMisdirectedRequest"];
             431: components["responses"]["PublicHeadersTooLarge"];
             500: components["responses"]["PublicInternalError"];
-            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database is not available. */
+            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database is not available. `log-contradicted`: Witnesses contradict the log. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -10778,7 +10785,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            /** @description `receipt-not-ready`: The approval is still being recorded. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
+            /** @description `receipt-not-ready`: The approval is still being recorded. `log-contradicted`: Witnesses contradict the log. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -11775,7 +11782,30 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+            /** @description `log-contradicted`: Witnesses contradict the log. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/log-contradicted",
+                     *       "title": "Witnesses contradict the log",
+                     *       "status": 503,
+                     *       "detail": "The database seems to have gone back to an earlier state. Nothing is sealed or signed until an operator has restored it by `countersign restore`, or run `countersign log restored`. Everything else works.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "log-contradicted",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     getLogKeys: {

@@ -10,6 +10,7 @@ import type { Principal, Standing } from '../principal.ts'
 import { textHashOf } from './leaf.ts'
 import { insertEvent, insertEvents } from './store.ts'
 
+export { contradictionOf, refuseContradicted } from './contradiction.ts'
 export { type LogLine, sealedLine, textHashOf } from './leaf.ts'
 export type { Receipt } from './receipt.ts'
 export {

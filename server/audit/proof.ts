@@ -5,6 +5,7 @@ import type { AppDatabase } from '../db/port.ts'
 import type { Db } from '../db/tables.ts'
 import { Problem } from '../http/problems.ts'
 import { type LogKeys, originOf, signCheckpoint } from './checkpoint.ts'
+import { refuseContradicted } from './contradiction.ts'
 import type { Receipt } from './receipt.ts'
 import { cosignedCheckpoint, headOfLog, readTile } from './store.ts'
 import { type Head, rootOver } from './tree.ts'
@@ -46,12 +47,13 @@ export interface CheckpointParts {
   publicUrl: () => string
 }
 
-/** The checkpoint of the log as it is now. */
+/** The checkpoint of the log as it is now. Throws `log-contradicted` while the log is stopped. */
 export async function newestCheckpoint({
   db,
   keys,
   publicUrl,
 }: CheckpointParts): Promise<Head & { checkpoint: string }> {
+  await refuseContradicted(db.read)
   const { era, ...head } = await headOfLog(db.read)
   return { ...head, checkpoint: await signCheckpoint(keys, originOf(publicUrl(), era), head) }
 }

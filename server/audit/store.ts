@@ -83,22 +83,23 @@ export interface LockedHead {
 }
 
 /**
- * Undefined while another sealer holds the lock. On SQLite it is always free, because there is only one
- * writer.
+ * Undefined while the log is stopped (contradiction.ts), or another sealer holds the lock. On SQLite it is
+ * always free, because there is only one writer.
  */
 export async function lockHead(trx: Trx): Promise<LockedHead | undefined> {
   const { unlessLocked } = ofEngine(trx, { sqlite, postgres })
   const { rows } = await sql<{
     size: number
     edge: string
-  }>`select size, edge from log_head ${unlessLocked}`.execute(trx)
+  }>`select size, edge from log_head where contradicted_at is null ${unlessLocked}`.execute(trx)
   return rows[0] && { size: rows[0].size, edge: JSON.parse(rows[0].edge) }
 }
 
-/** Moves the head to the next era, or to `atLeast` if that is later, and locks it. */
+/** Moves the head to the next era, or to `atLeast` if that is later, and locks it. A stopped log goes on. */
 export async function raiseEra(trx: Trx, atLeast: number): Promise<LockedHead & { era: number }> {
   const era = sql<number>`case when era < ${sql.lit(atLeast)} then ${sql.lit(atLeast)} else era + 1 end`
-  const raised = trx.updateTable('log_head').set({ era }).returning(['era', 'size', 'edge'])
+  const next = { era, contradicted_at: null }
+  const raised = trx.updateTable('log_head').set(next).returning(['era', 'size', 'edge'])
   const { edge, ...head } = await raised.executeTakeFirstOrThrow()
   return { ...head, edge: JSON.parse(edge) }
 }

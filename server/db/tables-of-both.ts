@@ -280,7 +280,8 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      era integer not null,
      size ${instant} not null,
      root ${text} not null,
-     edge ${text} not null
+     edge ${text} not null,
+     contradicted_at ${instant}
    )${end}`,
   `insert into log_head (id, era, size, root, edge) values (1, 1, 0, '${rootOfNothing}', '[]')`,
   `create table log_tiles (

@@ -346,6 +346,8 @@ export interface Database {
     root: string
     /** A JSON array: the roots of the full trees that the size is made of, the largest first. */
     edge: string
+    /** Since when a quorum of witnesses contradicts the log: it is stopped until the next era. */
+    contradicted_at: number | null
   }
 
   /** Inner nodes of the tree, written once: a row for every 256 lines, for every 256 of those, and so on. */

@@ -376,6 +376,12 @@ export const catalogue = {
     title: 'The approval is still being recorded',
     remedy: 'Repeat the request after `Retry-After` seconds.',
   },
+  'log-contradicted': {
+    status: 503,
+    title: 'Witnesses contradict the log',
+    remedy:
+      'The database seems to have gone back to an earlier state. Nothing is sealed or signed until an operator has restored it by `countersign restore`, or run `countersign log restored`. Everything else works.',
+  },
   overloaded: {
     status: 503,
     title: 'The service is overloaded',

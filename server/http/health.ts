@@ -32,6 +32,8 @@ interface HealthParts {
   readiness: Readiness
   clock: Clock
   newestEventTime(): Promise<number | undefined>
+  /** Throws `log-contradicted` while the log is stopped. */
+  refuseContradicted(): Promise<void>
 }
 
 /** Probes. No limit counts them, because orchestrators call them very often. */
@@ -46,14 +48,16 @@ export const healthRoutes: Routes<HealthParts> = {
   }),
   getReadiness: route('GET /health/ready', {
     summary: 'Readiness probe',
-    description: '503 while the instance drains or cannot reach its database.',
+    description:
+      '503 while the instance drains or cannot reach its database, and while a quorum of witnesses contradicts the log. Then requests are served all the same, but nothing is sealed or signed.',
     access: 'public',
     limit: 'exempt',
-    problems: ['shutting-down', 'database-unavailable'],
+    problems: ['shutting-down', 'database-unavailable', 'log-contradicted'],
     response: { 200: ReadinessResponse },
-    handler: async ({ db, readiness, clock, newestEventTime }) => {
+    handler: async ({ db, readiness, clock, newestEventTime, refuseContradicted }) => {
       if (readiness.phase !== 'serving') throw new Problem('shutting-down', { headers: retryAfter(5_000) })
       await db.ping()
+      await refuseContradicted()
       const newest = (await newestEventTime()) ?? 0
       const isBehind = newest - clock() > clockDifferenceMilliseconds
       return { status: 'ok' as const, ...(isBehind && ({ warning: clockBehind } as const)) }

@@ -69,5 +69,15 @@ export const problemSchema = named('Problem', {
     accounts: { type: 'integer', description: 'With `role-held`: how many accounts have the role.' },
     totalCount: { type: 'integer', description: 'With `result-too-large`: how many orders match.' },
     limit: { type: 'integer', description: 'With `result-too-large`: how many orders may match.' },
+    size: { type: 'integer', description: 'With `log-contradicted`: how many events the log has.' },
+    witnesses: {
+      type: 'array',
+      description: 'With `log-contradicted`: the witnesses, and the size of the checkpoint that each has.',
+      items: {
+        type: 'object',
+        required: ['name', 'size'],
+        properties: { name: { type: 'string' }, size: { type: 'integer' } },
+      },
+    },
   },
 })

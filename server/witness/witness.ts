@@ -72,11 +72,12 @@ async function decide(witness: Witness, { from, path, note, checkpoint }: Submis
   const { state, log, logs } = witness
   const { origin, size } = checkpoint
   const last = lastOf(state, origin)
-  if (from !== last.size) return { status: 409, type: 'text/x.tlog.size', body: spellSize(last.size) }
+  const conflict: Answer = { status: 409, type: 'text/x.tlog.size', body: spellSize(last.size) }
+  if (from !== last.size) return conflict
   const fault = await faultOf(last, path, checkpoint)
   if (fault !== undefined) {
     log.warn({ event: 'checkpoint-refused', origin, from, size, note: spellNote(note) }, fault)
-    return refused(422, fault)
+    return fault === twoRoots ? conflict : refused(422, fault)
   }
   const signature = cosign(witness, note.text)
   const signatures = note.signatures.filter(({ name, id }) =>
@@ -95,6 +96,8 @@ function lastOf(state: State, origin: string): Pick<Checkpoint, 'size' | 'root'>
 /** The root of no leaf is the hash of nothing (RFC 9162 §2.1.1). */
 const emptyRoot = await sha256(bytesOf(''))
 
+const twoRoots = 'the log signed two roots of one size'
+
 /** Why the checkpoint does not follow from the last one; undefined if it does. */
 async function faultOf(
   last: Pick<Checkpoint, 'size' | 'root'>,
@@ -108,9 +111,7 @@ async function faultOf(
   if (roots === undefined) return 'the proof does not have the length that the sizes need'
   const [old, grown] = await Promise.all([roots.from, roots.size])
   if (equal(old, last.root) && equal(grown, root)) return undefined
-  return size === last.size
-    ? 'the log signed two roots of one size'
-    : 'the proof does not show that the log only grew'
+  return size === last.size ? twoRoots : 'the proof does not show that the log only grew'
 }
 
 function cosign({ key, sign, clock }: Witness, text: string) {

@@ -378,7 +378,8 @@ async function askWitnesses({ db, now }: InsideService): Promise<void> {
   const { era, size } = await headOfLog(db.read)
   const findings = [{ witness: 'w', says: 'cosigned', size } as const]
   const cosigned = { size, checkpoint: 'a note' }
-  await db.write('keepFindings', { era, findings, cosigned, nowMilliseconds: now() })
+  const quorum = { witnesses: ['w'], needed: 1 }
+  await db.write('keepFindings', { era, findings, cosigned, quorum, nowMilliseconds: now() })
 }
 
 async function stampDay({ db, now }: InsideService): Promise<void> {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from '#kysely'
 import { openAppDatabase } from '../../server/operations.ts'
 import { createTestDatabase, withRawDatabase } from './database.ts'
-import { addEvents, testLogKeys } from './log.ts'
+import { addEvents, addWaitingEvents, testLogKeys } from './log.ts'
 import { publicUrl } from './service.ts'
 
 const minute = 60_000
@@ -31,9 +31,11 @@ export async function logInstance(t: { after(hook: () => unknown): void }, size:
       clock: () => clock.now,
       signal: stopping.signal,
       timeLimitMilliseconds: 300_000,
-      log: { info: keep, warn: keep },
+      log: { info: keep, warn: keep, error: keep },
     },
     grow: (count: number) => addEvents({ db, databaseUrl }, count),
+    /** Adds events that wait to be sealed. */
+    wait: (count: number) => addWaitingEvents({ databaseUrl }, count),
     /** Minutes later, also for the database, whose clock the rounds follow. */
     async nextMinute(minutes = 1) {
       clock.now += minutes * minute

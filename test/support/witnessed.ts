@@ -1,9 +1,10 @@
 import { readVerifierKey, spellVerifierKey } from '../../client/src/note.ts'
 import { originOf, publishedKeys } from '../../server/audit/checkpoint.ts'
-import { cosignedCheckpoint } from '../../server/audit/store.ts'
+import { cosignedCheckpoint, headOfLog } from '../../server/audit/store.ts'
 import { reportOnWitnesses } from '../../server/audit/witnesses/report.ts'
 import { Witnessing } from '../../server/audit/witnesses/watch.ts'
 import type { Witnesses } from '../../server/audit/witnesses/witnesses.ts'
+import type { AppDatabase } from '../../server/db/port.ts'
 import { testLogKeys } from './log.ts'
 import { logInstance } from './log-instance.ts'
 import { publicUrl } from './service.ts'
@@ -18,7 +19,7 @@ export async function logKey(era = 1) {
   return readVerifierKey(published?.verifierKey ?? '')
 }
 
-interface Other {
+export interface Other {
   signer: Signer
   url: string
 }
@@ -41,6 +42,19 @@ export async function instanceOf(t: T, size: number, others: readonly Other[], q
     report: () => reportOnWitnesses(made.db.read, witnesses),
     cosigned: () => cosignedCheckpoint(made.db.read),
   }
+}
+
+/** As a round does in which the only witness has a checkpoint of more events than the log. */
+export async function contradict(db: Pick<AppDatabase, 'read' | 'write'>, ahead: number): Promise<void> {
+  const { era, size } = await headOfLog(db.read)
+  const witness = 'witness.example+00000000+AAAA'
+  await db.write('keepFindings', {
+    era,
+    findings: [{ witness, says: 'ahead', size: size + ahead }],
+    cosigned: undefined,
+    quorum: { witnesses: [witness], needed: 1 },
+    nowMilliseconds: 1_800_000_000_000,
+  })
 }
 
 export async function threeWitnesses(t: T) {

@@ -114,13 +114,14 @@ describe('add-checkpoint', () => {
     assert.ok(await cosignedAt(witness, spellNote(note), answer))
   })
 
-  it('answers 422 to two roots of one size, and says so in its log', async (t) => {
+  it('answers 409 to two roots of one size, and says so in its log', async (t) => {
     const log = await SignedLog.named(origin, 5)
     const witness = await startWitness(t, [log.signer.key])
     await witness.post(log.request(0))
     const before = await witness.state()
     const fork = log.forkAt(4, 1)
-    assertRefused(await witness.post(fork.request(5)), 422, /the log signed two roots of one size/)
+    const answer = await witness.post(fork.request(5))
+    assertConflict(answer, 5)
     assert.equal(await witness.state(), before)
     const [warning] = witness.warnings as { event: string; note: string }[]
     assert.equal(warning?.event, 'checkpoint-refused')

@@ -3,6 +3,7 @@ import type { AppDatabase } from '../../db/port.ts'
 import type { Log } from '../../log.ts'
 import { repeat } from '../../upkeep.ts'
 import { type LogKeys, originOf, signCheckpoint } from '../checkpoint.ts'
+import { contradictionOf } from '../contradiction.ts'
 import { reasonOf } from '../post.ts'
 import { headOfLog } from '../store.ts'
 import { ask } from './ask.ts'
@@ -89,12 +90,13 @@ export class Timestamping {
     }
   }
 
-  /** Leaves the last events of the day a minute to be sealed. */
+  /** Leaves the last events of the day a minute to be sealed. A stopped log closes no day. */
   async #closeYesterday(): Promise<void> {
     const { db, keys, publicUrl, clock } = this.#parts
     const day = formatInstant(clock() - minute - dayMilliseconds).slice(0, 10)
     const { era, ...head } = await headOfLog(db.read)
     if (head.size === 0 || (await isClosed(db.read, { day, era }))) return
+    if ((await contradictionOf(db.read)) !== undefined) return
     const checkpoint = await signCheckpoint(keys, originOf(publicUrl(), era), head)
     await db.write('closeDay', { day, era, checkpoint })
   }

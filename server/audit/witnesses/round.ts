@@ -59,6 +59,7 @@ export async function askWitnesses(parts: RoundParts): Promise<Round> {
     era,
     findings: outcomes.flatMap(({ finding }) => finding ?? []),
     cosigned: isQuorum ? { size: head.size, checkpoint } : undefined,
+    quorum: { witnesses: witnesses.list.map(idOf), needed: witnesses.quorum },
     nowMilliseconds: clock(),
   })
   return { era, size: head.size, outcomes, isQuorum }
@@ -96,7 +97,9 @@ async function answerOf(
   if (answer.kind === 'cosigned') {
     return { signature: answer.signature, finding: { witness: id, says: 'cosigned', size } }
   }
-  if (answer.kind === 'contradiction') {
+  // To another root of the size that it cosigned a witness answers 409, and the size is the same.
+  const isOtherRoot = answer.kind === 'conflict' && answer.size === from && from === size
+  if (answer.kind === 'contradiction' || isOtherRoot) {
     if (from === 0) throw new Error('it answered 422 although it has no checkpoint')
     const failure = `its checkpoint of ${from} events leads to another log`
     return { failure, finding: { witness: id, says: 'contradiction', size: from } }

@@ -1,4 +1,5 @@
 import type { Db, Trx } from '../../db/tables.ts'
+import { isContradicted, type Quorum, stopLog } from '../contradiction.ts'
 import { headOfLog } from '../store.ts'
 
 /** What a witness answered about a checkpoint of this log. */
@@ -18,12 +19,16 @@ export interface Findings {
   findings: readonly Finding[]
   /** The checkpoint with its cosignatures, if they are a quorum. */
   cosigned: { size: number; checkpoint: string } | undefined
+  quorum: Quorum
   nowMilliseconds: number
 }
 
-/** Of rounds at the same time, the one that got further stays. */
+/**
+ * Of rounds at the same time, the one that got further stays. Stops the log if a quorum of witnesses
+ * contradicts it.
+ */
 export async function keepFindings(trx: Trx, input: Findings): Promise<void> {
-  const { era, findings, cosigned, nowMilliseconds } = input
+  const { era, findings, cosigned, quorum, nowMilliseconds } = input
   const head = await headOfLog(trx)
   for (const { witness, says, size } of findings) {
     const cosignedNow = { size, cosigned_at: nowMilliseconds, contradicts: null }
@@ -34,6 +39,7 @@ export async function keepFindings(trx: Trx, input: Findings): Promise<void> {
     }
   }
   if (cosigned !== undefined) await keepCosigned(trx, { era, ...cosigned, cosigned_at: nowMilliseconds })
+  if (isContradicted(await knownWitnesses(trx, era), quorum)) await stopLog(trx, { era, nowMilliseconds })
 }
 
 async function keepWitness(

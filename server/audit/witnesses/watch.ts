@@ -1,11 +1,12 @@
 import type { Log } from '../../log.ts'
 import { repeat } from '../../upkeep.ts'
+import { contradictionOf, inWords } from '../contradiction.ts'
 import { cosignedCheckpoint, headOfLog } from '../store.ts'
 import { askWitnesses, type Round, type RoundParts } from './round.ts'
 import { idOf } from './witnesses.ts'
 
 export interface WitnessingParts extends Omit<RoundParts, 'signal'> {
-  log: Pick<Log, 'info' | 'warn'>
+  log: Pick<Log, 'info' | 'warn' | 'error'>
 }
 
 const lookIntervalMilliseconds = 15_000
@@ -41,6 +42,7 @@ export class Witnessing {
   /** Why each witness did not cosign the last checkpoint. */
   readonly #failures = new Map<string, string>()
   #warnedAt = Number.NEGATIVE_INFINITY
+  #isStopped = false
 
   constructor(parts: RoundParts & WitnessingParts) {
     this.#parts = parts
@@ -48,8 +50,10 @@ export class Witnessing {
 
   /** Asks the witnesses if it is time. Returns false: there is nothing to do at once. */
   async look(): Promise<boolean> {
+    if (await this.#noticeStop()) return false
     if (!(await this.#isDue())) return false
     const round = await askWitnesses(this.#parts)
+    await this.#noticeStop()
     // The service stopped, so the witnesses are not to blame.
     if (this.#parts.signal.aborted) return false
     const answers = round.outcomes.filter(({ finding }) => finding !== undefined)
@@ -57,6 +61,20 @@ export class Witnessing {
     this.#reportWitnesses(round)
     await this.#reportQuorum(round)
     return false
+  }
+
+  /** Whether the log is stopped. Says so once: asking on would take a signature. */
+  async #noticeStop(): Promise<boolean> {
+    const { db, log } = this.#parts
+    const contradiction = await contradictionOf(db.read)
+    if (contradiction !== undefined && !this.#isStopped) {
+      log.error(
+        { event: 'log-contradicted', ...contradiction },
+        `${inWords(contradiction)} Nothing is sealed or signed until \`restore\` or \`log restored\` begins the next era`,
+      )
+    }
+    this.#isStopped = contradiction !== undefined
+    return this.#isStopped
   }
 
   /**

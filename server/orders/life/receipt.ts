@@ -1,5 +1,5 @@
 import type { KeptSignature } from '../../../client/src/decision.ts'
-import { eventsOfKinds, type Receipt, sealedLine } from '../../audit/audit.ts'
+import { eventsOfKinds, type Receipt, refuseContradicted, sealedLine } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
@@ -32,10 +32,12 @@ export async function receiptOf({ db, config, receipts }: OrderParts, id: string
 
 /**
  * What the receipt of an order says. Seals the approval first if it is not sealed yet. Throws
- * `order-not-found`, `order-not-approved` or, while another instance seals, `receipt-not-ready`.
+ * `order-not-found`, `order-not-approved`, `log-contradicted` or, while another instance seals,
+ * `receipt-not-ready`.
  */
 async function makeReceipt(db: AppDatabase, id: string): Promise<Facts> {
   const receipt = await readReceipt(db.read, id)
+  await refuseContradicted(db.read)
   if (receipt !== undefined) return receipt
   await db.write('sealEvents', { limit: sealedForReceipt })
   const sealed = await readReceipt(db.read, id)

@@ -173,7 +173,7 @@ export const lifeRoutes: Routes<OrderParts> = {
     description:
       'A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address. With `Accept: text/plain` the answer is the proof that the log has the approval.',
     ...readingOrder,
-    problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],
+    problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready', 'log-contradicted'],
     textForm: OrderProof,
     response: { 200: OrderReceipt, 304: noContent },
     onSend: revalidate,

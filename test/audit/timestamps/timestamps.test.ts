@@ -10,6 +10,7 @@ import { answerOf, hashIn } from '../../support/authority.ts'
 import { logInstance } from '../../support/log-instance.ts'
 import { stamp } from '../../support/orders.ts'
 import { freePort } from '../../support/process.ts'
+import { contradict } from '../../support/witnessed.ts'
 
 type T = { after(hook: () => unknown): void }
 type Answer = (request: Buffer, response: ServerResponse) => unknown
@@ -72,6 +73,16 @@ describe('the last checkpoint of a day', () => {
     await instance.start().look()
     assert.equal(instance.authority.asked.length, 2)
     assert.deepEqual(instance.said(), [])
+  })
+
+  it('is not signed while witnesses contradict the log', async (t) => {
+    const instance = await instanceOf(t)
+    await contradict(instance.db, 1)
+    await instance.start().look()
+    assert.deepEqual(await instance.stamped(), [])
+    await instance.db.write('beginEra', { atLeast: 1, stamp: stamp() })
+    await instance.start().look()
+    assert.deepEqual(await instance.stamped(), [['2026-11-27', 2, `${origin}/2`, 4]])
   })
 
   it('is sent as a query for a timestamp', async (t) => {

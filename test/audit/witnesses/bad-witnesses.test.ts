@@ -7,11 +7,11 @@ import { startScripted } from '../../support/witness.ts'
 import { failuresOf, instanceOf, threeWitnesses } from '../../support/witnessed.ts'
 
 describe('a witness that is', () => {
-  /** A good witness and this one, which answers badly. What the log says of it. */
+  /** Two good witnesses and this one, which answers badly. What the log says of it. */
   async function failureOf(t: TestContext, script: Parameters<typeof startScripted>[1], options = {}) {
-    const [good] = await threeWitnesses(t)
+    const [good, other] = await threeWitnesses(t)
     const bad = await startScripted(t, script)
-    const instance = await instanceOf(t, 4, [good, bad], 1)
+    const instance = await instanceOf(t, 4, [good, other, bad], 2)
     Object.assign(instance.options, options)
     await instance.start().look()
     const { checkpoint = '', size } = (await instance.cosigned()) ?? {}
@@ -19,8 +19,8 @@ describe('a witness that is', () => {
     const note = readNote(checkpoint)
     assert.ok(await verifyCosignature(note, good.signer.key))
     assert.equal(await verifyCosignature(note, bad.signer.key), undefined)
-    assert.equal(note.signatures.length, 2)
-    const [, { cosignedAt, contradicts } = {}] = (await instance.report()).witnesses
+    assert.equal(note.signatures.length, 3)
+    const [, , { cosignedAt, contradicts } = {}] = (await instance.report()).witnesses
     assert.equal(cosignedAt, undefined)
     const [failure, more] = failuresOf(instance.said())
     assert.equal(more, undefined)
@@ -134,7 +134,7 @@ describe('a witness that is', () => {
     await instance.grow(4)
     await instance.nextMinute()
     await instance.start().look()
-    assert.equal((await instance.report()).witnesses[1]?.contradicts, undefined)
+    assert.equal((await instance.report()).witnesses[2]?.contradicts, undefined)
   })
 
   it('ahead by what was sealed while it answered is not noted', async (t) => {

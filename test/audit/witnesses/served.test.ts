@@ -30,7 +30,8 @@ async function cosign({ db, logKeys }: Service): Promise<void> {
   const note = readNote(await signCheckpoint(logKeys, originOf(publicUrl, era), head))
   const signatures = [...note.signatures, cosignatureBy(witness, note.text, at)]
   const cosigned = { size: head.size, checkpoint: spellNote({ ...note, signatures }) }
-  await db.write('keepFindings', { era, findings: [], cosigned, nowMilliseconds: at * 1_000 })
+  const quorum = { witnesses: [], needed: 1 }
+  await db.write('keepFindings', { era, findings: [], cosigned, quorum, nowMilliseconds: at * 1_000 })
 }
 
 describe('a checkpoint that a quorum cosigned', () => {
