@@ -1,3 +1,4 @@
+import { withPassword } from './db/address.ts'
 import type { ConnectOptions } from './db/open.ts'
 import {
   asGiven,
@@ -17,8 +18,8 @@ import {
   parsePublicUrl,
   parseSafeAddress,
   parseTimeZoneName,
-  readAntiforgeryKey,
   readKey,
+  readLineOfFile,
   type Setting,
 } from './setting.ts'
 
@@ -64,6 +65,11 @@ export const settings = {
     },
     parse: asGiven,
   },
+  DATABASE_PASSWORD_FILE: {
+    description: 'PostgreSQL: file that holds the password, if `DATABASE_URL` leaves it out',
+    default: undefined,
+    parse: (file) => ({ file, password: readLineOfFile(file) }),
+  },
   DATABASE_POOL_SIZE: number([1, 200], 10, 'PostgreSQL: connections per instance for transactions'),
   DATABASE_POOLER: oneOf(
     ['none', 'transaction'],
@@ -108,7 +114,7 @@ export const settings = {
   ANTIFORGERY_KEY_FILE: {
     description: 'File that holds the antiforgery key',
     default: undefined,
-    parse: (file) => ({ file, key: readAntiforgeryKey(file) }),
+    parse: (file) => ({ file, key: readKey(file, '--antiforgery') }),
   },
   WEBHOOK_KEY_FILE: {
     description:
@@ -241,6 +247,7 @@ export type Config = {
   /** Development only: listen beyond loopback and answer foreign Host headers. */
   allowRemoteDemo: boolean
   database: ConnectOptions
+  databasePasswordFile: string | undefined
   antiforgeryKey: Buffer | undefined
   antiforgeryKeyFile: string | undefined
   rateLimits: RateLimits
@@ -260,6 +267,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   const { development, allowRemoteDemo = false } = mode
   const faults: string[] = []
   const values = readSettings(env, development, faults)
+  const database = databaseOf(values, faults)
   if (!development) faults.push(...missingInProduction(env))
   if (development && !allowRemoteDemo && !isLoopbackHost(bracketed(values.HOST))) {
     faults.push(
@@ -275,12 +283,8 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
     host: allowRemoteDemo && !env.HOST ? settings.HOST.default.production : values.HOST,
     development,
     allowRemoteDemo,
-    database: {
-      databaseUrl: values.DATABASE_URL,
-      poolSize: values.DATABASE_POOL_SIZE,
-      transactionPooler: values.DATABASE_POOLER === 'transaction',
-      startTimeoutMilliseconds: values.DATABASE_START_TIMEOUT_SECONDS * 1000,
-    },
+    database,
+    databasePasswordFile: values.DATABASE_PASSWORD_FILE?.file,
     antiforgeryKey: values.ANTIFORGERY_KEY ?? values.ANTIFORGERY_KEY_FILE?.key,
     antiforgeryKeyFile: values.ANTIFORGERY_KEY_FILE?.file,
     rateLimits: camelCased(
@@ -293,11 +297,29 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
 export function readDatabase(
   env: Record<string, string | undefined>,
   { development }: RunMode,
-): Pick<ConnectOptions, 'transactionPooler'> & { databaseUrl: string } {
-  const { default: fallback } = settings.DATABASE_URL
+): Pick<ConnectOptions, 'databaseUrl' | 'transactionPooler'> {
+  const faults: string[] = []
+  const ofDatabase = Object.entries(env).filter(([name]) => name.startsWith('DATABASE_'))
+  const values = readSettings(Object.fromEntries(ofDatabase), development, faults)
+  const { databaseUrl, transactionPooler } = databaseOf(values, faults)
+  if (faults.length > 0) throw new ConfigurationError(faults)
+  return { databaseUrl, transactionPooler }
+}
+
+/** Adds to `faults` a password that does not fit the address. */
+function databaseOf(values: Settings, faults: string[]): ConnectOptions & { transactionPooler: boolean } {
+  let databaseUrl = values.DATABASE_URL
+  try {
+    const { password } = values.DATABASE_PASSWORD_FILE ?? {}
+    if (password !== undefined) databaseUrl = withPassword(databaseUrl, password)
+  } catch (error) {
+    faults.push(`DATABASE_PASSWORD_FILE: ${(error as Error).message}`)
+  }
   return {
-    databaseUrl: env.DATABASE_URL || (development ? fallback.development : fallback.production),
-    transactionPooler: env.DATABASE_POOLER === 'transaction',
+    databaseUrl,
+    poolSize: values.DATABASE_POOL_SIZE,
+    transactionPooler: values.DATABASE_POOLER === 'transaction',
+    startTimeoutMilliseconds: values.DATABASE_START_TIMEOUT_SECONDS * 1000,
   }
 }
 

@@ -235,7 +235,14 @@ async function warnOfPasskeys(db: AppDatabase, log: Log, publicUrl: string): Pro
 
 /** Anyone who can read a key can sign with it, and the database holds password hashes. */
 function warnOfOpenFiles(
-  { signingKeyFiles, logKeyFiles, antiforgeryKeyFile, webhookKeyFile, database }: Config,
+  {
+    signingKeyFiles,
+    logKeyFiles,
+    antiforgeryKeyFile,
+    webhookKeyFile,
+    databasePasswordFile,
+    database,
+  }: Config,
   log: Log,
 ): void {
   // Windows has no such modes.
@@ -245,6 +252,7 @@ function warnOfOpenFiles(
     ...logKeyFiles.map((file) => ['LOG_KEY_FILES', file] as const),
     ['ANTIFORGERY_KEY_FILE', antiforgeryKeyFile] as const,
     ['WEBHOOK_KEY_FILE', webhookKeyFile?.file] as const,
+    ['DATABASE_PASSWORD_FILE', databasePasswordFile] as const,
     ['DATABASE_URL', databaseFile(database.databaseUrl)] as const,
   ]
   for (const [setting, file] of files) {

@@ -160,18 +160,21 @@ export function parseTimeZoneName(value: string): string {
   return zone
 }
 
-export function readAntiforgeryKey(file: string): Buffer {
-  return readKey(file, '--antiforgery')
-}
-
 /** `option` is what makes such a key. */
 export function readKey(file: string, option: string): Buffer {
+  return parseKey(readLineOfFile(file), option)
+}
+
+/** The one line of a file, without the space around it. Throws an Error that does not repeat it. */
+export function readLineOfFile(file: string): string {
+  let line: string
   try {
-    return parseKey(readFileSync(file, 'utf8'), option)
+    line = readFileSync(file, 'utf8').trim()
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw code === undefined ? error : new Error(`cannot be read (${code})`)
+    throw new Error(`cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
+  if (line === '') throw new Error('is empty')
+  return oneLine(line)
 }
 
 export function parseAntiforgeryKey(value: string): Buffer {

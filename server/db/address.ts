@@ -2,9 +2,11 @@ import { DatabaseRefused } from './errors.ts'
 
 export type DatabaseAddress = { engine: 'sqlite'; file: string } | { engine: 'postgres'; url: string }
 
+const ofServer = /^postgres(ql)?:\/\//
+
 /** Parses DATABASE_URL. Throws `DatabaseRefused`, without the address, which may hold a password. */
 export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
-  if (/^postgres(ql)?:\/\//.test(databaseUrl)) {
+  if (ofServer.test(databaseUrl)) {
     const fault = faultOf(databaseUrl)
     if (fault !== undefined) throw new DatabaseRefused(`DATABASE_URL: ${fault}`)
     return { engine: 'postgres', url: databaseUrl }
@@ -22,6 +24,15 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
     throw new DatabaseRefused('DATABASE_URL: file: must be followed by the path of a file')
   }
   return { engine: 'sqlite', file }
+}
+
+/** The address of a server, with the password that it leaves out. Throws `Error`, without either. */
+export function withPassword(databaseUrl: string, password: string): string {
+  if (!ofServer.test(databaseUrl)) throw new Error('DATABASE_URL names no PostgreSQL server')
+  if (/^\w+:\/\/[^/?#]*:[^/?#]*@|[?&]password=/.test(databaseUrl)) {
+    throw new Error('DATABASE_URL has a password too')
+  }
+  return `${databaseUrl}${databaseUrl.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`
 }
 
 /** The parameters of libpq that the driver understands. It ignores all others, even a misspelt `sslmode`. */

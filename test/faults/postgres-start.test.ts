@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -114,6 +114,21 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       const url = address(serverUrl, { username: role, password: `${secret}-wrong` })
       const line = `DATABASE_URL: the password was not accepted: password authentication failed for user "${role}"`
       assert.deepEqual(await startAt(url), refusal(line))
+    })
+
+    it('a wrong password in a file; the right one is accepted', async (t) => {
+      const role = await newRole(t)
+      const folder = await mkdtemp(join(tmpdir(), 'countersign-password-'))
+      scopeOf(t).defer(() => rm(folder, { recursive: true }))
+      const file = join(folder, 'password')
+      const url = Object.assign(new URL(serverUrl), { username: role, password: '' }).href
+      const start = async (password: string) => {
+        await writeFile(file, password)
+        return cli.run('serve', '', environmentOf(url, { DATABASE_PASSWORD_FILE: file }))
+      }
+      const line = `DATABASE_URL: the password was not accepted: password authentication failed for user "${role}"`
+      assert.deepEqual(await start(`${secret}-wrong`), refusal(line))
+      assertRefused(await start(`${secret}\n`), /may not|permission denied/)
     })
 
     it('a missing password', async (t) => {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { type Config, ConfigurationError, readConfig, settings } from '../../server/config.ts'
+import { type Config, ConfigurationError, readConfig, readDatabase, settings } from '../../server/config.ts'
 import { parseDatabaseUrl } from '../../server/db/address.ts'
 import { DatabaseRefused } from '../../server/db/errors.ts'
 import { isLoopbackHost } from '../../server/setting.ts'
@@ -85,6 +85,7 @@ describe('the configuration', () => {
       drainSeconds: 0.5,
       metricsPort: undefined,
       antiforgeryKeyFile: undefined,
+      databasePasswordFile: undefined,
       signingAlgorithm: 'RS256',
     } satisfies Omit<Config, 'antiforgeryKey' | 'database'>)
     const inDevelopment = readConfig({}, development)
@@ -244,6 +245,35 @@ describe('the configuration', () => {
     }
     const missing = faultsOf({ ...others, ANTIFORGERY_KEY_FILE: join(folder, 'none') }, production)
     assert.match(missing.join(), /^ANTIFORGERY_KEY_FILE: cannot be read \(ENOENT\)$/)
+  })
+
+  it('adds the password of a file to the address of a server, for the service and for commands', () => {
+    const file = join(folder, 'password')
+    writeFileSync(file, 'p@ss/w?rd&\n')
+    const env = (address: string) => ({ ...required, DATABASE_URL: address, DATABASE_PASSWORD_FILE: file })
+    const accepted = {
+      'postgres://app@db.internal/countersign': 'postgres://app@db.internal/countersign?',
+      'postgres:///countersign?host=/run/postgresql&user=app':
+        'postgres:///countersign?host=/run/postgresql&user=app&',
+    }
+    for (const [address, start] of Object.entries(accepted)) {
+      const whole = `${start}password=p%40ss%2Fw%3Frd%26`
+      assert.equal(readConfig(env(address), production).database.databaseUrl, whole)
+      assert.equal(readDatabase(env(address), production).databaseUrl, whole)
+      assert.deepEqual(parseDatabaseUrl(whole), { engine: 'postgres', url: whole })
+    }
+    const refused = {
+      'postgres://app:secret@db.internal/countersign': 'DATABASE_URL has a password too',
+      'postgres://db.internal/countersign?password=secret': 'DATABASE_URL has a password too',
+      'file:./data/countersign.db': 'DATABASE_URL names no PostgreSQL server',
+    }
+    for (const [address, rule] of Object.entries(refused)) {
+      const faults = [`DATABASE_PASSWORD_FILE: ${rule}`]
+      assert.deepEqual(faultsOf(env(address), production), faults)
+      assert.throws(() => readDatabase(env(address), production), new ConfigurationError(faults))
+    }
+    writeFileSync(file, '\n')
+    assert.deepEqual(faultsOf(env('postgres://h/d'), production), ['DATABASE_PASSWORD_FILE: is empty'])
   })
 
   it('accepts https for the public address, http on loopback only, and only an origin', () => {

@@ -68,6 +68,7 @@ describe('a key or database file that every account of the machine may read', ()
     const [signing = '', logKey = '', antiforgery = '', database = ''] = files.map((name) =>
       join(folder, name),
     )
+    const password = join(folder, 'password')
     const env = {
       PUBLIC_URL: 'https://orders.example.com',
       SIGNING_KEY_FILES: signing,
@@ -76,12 +77,12 @@ describe('a key or database file that every account of the machine may read', ()
       DATABASE_URL: `file:${database}`,
     }
     /** The warnings of a start that soon fails, because the signing key is invalid. */
-    async function warnings(mode: number): Promise<string[]> {
-      for (const file of [signing, logKey, antiforgery, database]) {
+    async function warnings(mode: number, more = {}): Promise<string[]> {
+      for (const file of [signing, logKey, antiforgery, database, password]) {
         await writeFile(file, Buffer.alloc(32).toString('base64'))
         await chmod(file, mode)
       }
-      const output = await startServer([], env).then(
+      const output = await startServer([], { ...env, ...more }).then(
         (server) => server.output(),
         (error: Error) => error.message,
       )
@@ -91,6 +92,8 @@ describe('a key or database file that every account of the machine may read', ()
     }
     assert.deepEqual(await warnings(0o640), [])
     assert.deepEqual(await warnings(0o644), files)
+    const server = { DATABASE_URL: 'postgres://app@127.0.0.1/none', DATABASE_PASSWORD_FILE: password }
+    assert.deepEqual(await warnings(0o644, server), [...files.slice(0, -1), 'DATABASE_PASSWORD_FILE'])
   })
 })
 
