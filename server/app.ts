@@ -91,6 +91,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const routes = collectRoutes(app)
   const sendPage = await registerWebApp(app, async () => ({
     currency: config.currency,
+    mail: config.smtpUrl && 'on',
     'demo-accounts': config.development ? await publishedAccounts(db.read) : undefined,
   }))
   registerNotFound(app, { limits, publicUrl, sendPage })

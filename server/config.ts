@@ -17,6 +17,8 @@ import {
   parseOrigin,
   parsePublicUrl,
   parseSafeAddress,
+  parseSender,
+  parseSmtpUrl,
   parseTimeZoneName,
   readKey,
   readLineOfFile,
@@ -188,6 +190,19 @@ export const settings = {
     defaultText: '`EUR` in development, otherwise none',
     parse: parseCurrency,
   },
+  SMTP_URL: {
+    description:
+      'Server that takes mail: `smtps://user:password@host:465`, or `smtp://user:password@host:587`, which must offer ' +
+      'STARTTLS. Only a server on loopback may do without. Without this setting no mail is sent',
+    default: undefined,
+    parse: parseSmtpUrl,
+  },
+  MAIL_FROM: {
+    description: 'Sender of mail: `orders@example.com` or `Orders <orders@example.com>`',
+    default: undefined,
+    defaultText: 'none; required with `SMTP_URL`',
+    parse: parseSender,
+  },
   LOG_LEVEL: oneOf(
     ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'],
     'Lowest level that is logged',
@@ -269,6 +284,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   const values = readSettings(env, development, faults)
   const database = databaseOf(values, faults)
   if (!development) faults.push(...missingInProduction(env))
+  if (values.SMTP_URL && !env.MAIL_FROM) faults.push('MAIL_FROM: required with SMTP_URL')
   if (development && !allowRemoteDemo && !isLoopbackHost(bracketed(values.HOST))) {
     faults.push(
       'HOST: development listens on loopback only, because its accounts are public (--allow-remote-demo lifts this)',

@@ -10,6 +10,8 @@ import { parseDatabaseUrl } from './db/address.ts'
 import type { AppDatabase } from './db/port.ts'
 import type { App } from './http/route.ts'
 import type { Log } from './log.ts'
+import type { Post } from './mail/post.ts'
+import { waitingMails } from './mail/store.ts'
 import { readVersion } from './version.ts'
 
 export interface Metrics {
@@ -23,6 +25,8 @@ export interface MetricsParts {
   log: Log
   clock: Clock
   witnesses: Witnesses
+  /** Undefined if the service sends no mail. */
+  post: Post | undefined
 }
 
 /** Prometheus metrics, on a separate listener so that they never reach the public port. */
@@ -39,6 +43,7 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   watchEvents(registry, parts)
   if (parts.witnesses.list.length > 0) watchWitnesses(registry, parts)
   if (parts.config.timestampUrl !== undefined) watchTimestamps(registry, parts)
+  if (parts.post !== undefined) watchMail(registry, parts, parts.post)
   watchLog(registry, parts.log)
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') {
@@ -236,6 +241,37 @@ function watchTimestamps(registry: Registry, { db, clock }: MetricsParts): void 
     async (gauge) => {
       const at = await lastTimestampAt(db.read)
       if (at !== undefined) gauge.set(Math.max(0, clock() - at) / 1000)
+    },
+  )
+}
+
+function watchMail(registry: Registry, { db, clock }: MetricsParts, { outcomes }: Post): void {
+  new Counter({
+    name: 'countersign_mail_attempts_total',
+    help: 'Mails that this instance sent, and attempts that failed.',
+    labelNames: ['kind', 'outcome'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [outcome, counts] of Object.entries(outcomes)) {
+        for (const [kind, count] of counts) this.inc({ kind, outcome }, count)
+      }
+    },
+  })
+  readAtScrape(
+    registry,
+    { name: 'countersign_mail_waiting', help: 'Mails that wait to be sent.' },
+    async (gauge) => gauge.set((await waitingMails(db.read)).count),
+  )
+  readAtScrape(
+    registry,
+    {
+      name: 'countersign_mail_oldest_seconds',
+      help: 'How long the oldest of them has waited; 0 if none waits.',
+    },
+    async (gauge) => {
+      const { oldestAt } = await waitingMails(db.read)
+      gauge.set(oldestAt === null ? 0 : Math.max(0, clock() - oldestAt) / 1000)
     },
   )
 }

@@ -27,6 +27,7 @@ import { makeLink, useLink } from './auth/accounts/users/links.ts'
 import { expiredLinks, findUsers } from './auth/accounts/users/store.ts'
 import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './auth/accounts/users/users.ts'
 import { changePassword, endOtherSignIns, endSignIn, removePassword } from './auth/credentials/credentials.ts'
+import { forgottenPassword, makeMailedLink, requestLink } from './auth/credentials/forgotten.ts'
 import { addPasskey, removePasskey, renamePasskey } from './auth/credentials/passkeys/passkeys.ts'
 import { usedChallenges } from './auth/credentials/passkeys/store.ts'
 import {
@@ -54,6 +55,8 @@ import type { AppDatabase, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
 import { expiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
+import type { MailKind } from './mail/mail.ts'
+import { claimMail, dropMail, noteSentMail, sentMails } from './mail/store.ts'
 import { findExportBatch } from './orders/export/find.ts'
 import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life/life.ts'
 import { keepReceipt } from './orders/life/store.ts'
@@ -85,9 +88,13 @@ export const jobs = [
   forgottenTries,
   forgottenAddresses,
   expiredLinks,
+  sentMails,
   usedChallenges,
   expiredKeys,
 ]
+
+/** Every kind of mail that the service sends. */
+export const mailKinds: readonly MailKind[] = [forgottenPassword]
 
 /** Every write operation by name; `db.write` takes its types from here. */
 export const operations = {
@@ -137,6 +144,11 @@ export const operations = {
   renewPasswordHash,
   makeLink,
   useLink,
+  requestLink,
+  makeMailedLink,
+  claimMail,
+  noteSentMail,
+  dropMail,
   setAbsence,
   endAbsence,
   addPasskey,

@@ -24,8 +24,11 @@ import type { Readiness } from './http/health.ts'
 import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
 import { createLog, type Log } from './log.ts'
+import type { MailParts } from './mail/mail.ts'
+import { Post, startPost } from './mail/post.ts'
+import { Smtp } from './mail/smtp.ts'
 import type { Metrics, MetricsParts } from './metrics.ts'
-import { jobs, openAppDatabase } from './operations.ts'
+import { jobs, mailKinds, openAppDatabase } from './operations.ts'
 import { startOutbox } from './outbox/sender.ts'
 import { countSubscriptions } from './outbox/store.ts'
 import { startUpkeep } from './upkeep.ts'
@@ -116,6 +119,9 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   let metrics: Metrics | undefined
   let stops: (() => void)[] = []
   let port: number
+  const parts = { db, clock: systemClock, config, log }
+  const publicUrl = () => publicUrlAt(config, port)
+  const post = postOf(config, { ...parts, publicUrl })
   try {
     // Starts SQLite's writer while the app loads: a seventh of the start (ADR 25). Not awaited: loading
     // blocks the event loop, so the ping may time out although the database has answered.
@@ -132,16 +138,15 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       webhookKey: keys.webhooks,
       readiness,
     })
-    metrics = await listenForMetrics({ app, config, db, log, clock: systemClock, witnesses: keys.witnesses })
+    metrics = await listenForMetrics({ app, ...parts, witnesses: keys.witnesses, post })
     await listenForRequests(app, config)
     port = (app.server.address() as AddressInfo).port
   } catch (error) {
     await closeAll()
     throw error
   }
-  const parts = { db, clock: systemClock, config, log }
   stops = startUpkeep({ ...parts, jobs })
-  const checkpointParts = { ...parts, keys: keys.log, publicUrl: () => publicUrlAt(config, port) }
+  const checkpointParts = { ...parts, keys: keys.log, publicUrl }
   // Nobody keeps the checkpoints of a development service, and their line would be longer than the banner.
   if (!config.development) stops.push(startCheckpoints(log, checkpointParts))
   if (keys.witnesses.list.length > 0) {
@@ -150,9 +155,8 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   if (config.timestampUrl !== undefined) {
     stops.push(startTimestamping({ ...checkpointParts, url: config.timestampUrl }))
   }
-  const { sending } = webhookSending({ ...parts, logKeys: keys.log, webhookKey: keys.webhooks }, () =>
-    publicUrlAt(config, port),
-  )
+  if (post !== undefined) stops.push(startPost(post))
+  const { sending } = webhookSending({ ...parts, logKeys: keys.log, webhookKey: keys.webhooks }, publicUrl)
   if (sending !== null) {
     const random = () => randomInt(randomSteps) / randomSteps
     stops.push(startOutbox({ ...parts, couriers: { webhook: sending.courier }, random }))
@@ -171,6 +175,12 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     await log.output.drained?.(lastLinesMilliseconds)
   })
   return port
+}
+
+/** What sends mail; undefined if the service sends none. */
+function postOf({ smtpUrl, mailFrom }: Config, parts: MailParts & { log: Log }): Post | undefined {
+  if (smtpUrl === undefined || mailFrom === undefined) return undefined
+  return new Post({ ...parts, smtp: new Smtp(smtpUrl, mailFrom), kinds: mailKinds })
 }
 
 /** Development fills an empty database. Production refuses demo accounts, whose passwords are public. */

@@ -128,6 +128,66 @@ export function parseSafeAddress(value: string): string {
   return address
 }
 
+/** Where mail is handed over, and how. */
+export interface SmtpServer {
+  host: string
+  port: number
+  /** TLS from the first byte (`smtps:`), after STARTTLS (`smtp:`), or none, which only loopback may have. */
+  security: 'tls' | 'starttls' | 'none'
+  user: string
+  password: string
+}
+
+export function parseSmtpUrl(value: string): SmtpServer {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const isTls = url?.protocol === 'smtps:'
+  const isBare = url !== undefined && /^\/?$/.test(url.pathname) && url.search + url.hash === ''
+  if (
+    !isBare ||
+    !(isTls || url.protocol === 'smtp:') ||
+    !/^(?:[\w.-]+|\[[\da-f:.]+\])$/i.test(url.hostname)
+  ) {
+    throw new Error('must be smtps://user:password@host:port or smtp://user:password@host:port')
+  }
+  const user = decoded(url.username)
+  const password = decoded(url.password)
+  if ((user === '') !== (password === '')) throw new Error('must have a user and a password, or neither')
+  const host = url.hostname.toLowerCase()
+  // A name below localhost could be anywhere: not every resolver keeps it on this machine.
+  const isHere = isLoopbackHost(host) && !host.endsWith('.localhost')
+  const security = isTls ? 'tls' : isHere ? 'none' : 'starttls'
+  const port = Number(url.port) || { tls: 465, starttls: 587, none: 25 }[security]
+  return { host: host.replaceAll(/^\[|\]$/g, ''), port, security, user, password }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    throw new Error('must have every % of its user and password as %25')
+  }
+}
+
+/** An address to which mail can be sent. Quoted local parts and address literals are not among them. */
+export const mailablePattern =
+  /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~.-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.)*[\p{L}\p{N}-]{1,63}$/u
+
+/** The sender of mail. */
+export interface Sender {
+  /** Empty if there is only an address. */
+  name: string
+  address: string
+}
+
+export function parseSender(value: string): Sender {
+  const [, name = '', inBrackets] = /^([^<>]*)<([^<>]*)>$/.exec(value.trim()) ?? []
+  const address = (inBrackets ?? value).trim()
+  if (!mailablePattern.test(address)) {
+    throw new Error('must be an address such as orders@example.com or Orders <orders@example.com>')
+  }
+  return { name: name.trim().replace(/^"(.*)"$/, '$1'), address }
+}
+
 export function parseAddressRange(value: string): string {
   const [address = '', bits, ...rest] = value.split('/')
   const family = isIP(address)

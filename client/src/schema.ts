@@ -364,6 +364,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a link to set a forgotten password
+         * @description The link is mailed to the address if an enabled account has it and signs in by password; at most three times an hour. An account with a passkey, or without a password, is mailed how to sign in. The answer is the same for every address.
+         */
+        post: operations["requestLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/links/use": {
         parameters: {
             query?: never;
@@ -3402,7 +3422,7 @@ export interface components {
          * @description Kind of problem, for programs. The list grows: treat an unknown code by its status.
          * @example malformed-json
          */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
@@ -3504,6 +3524,14 @@ export interface components {
              * @example 1043
              */
             from: number | string;
+        };
+        /** @description Asks for a link to set a forgotten password. */
+        RequestLinkCommand: {
+            /**
+             * @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored.
+             * @example operator@example.com
+             */
+            email: string;
         };
         /** @description Ends a token (RFC 7009 §2.1). */
         RevocationForm: {
@@ -6912,6 +6940,68 @@ export interface operations {
             431: components["responses"]["FormPublicHeadersTooLarge"];
             500: components["responses"]["FormPublicInternalError"];
             503: components["responses"]["FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    requestLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "operator@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RequestLinkCommand"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
+            408: components["responses"]["PublicRequestTimeout"];
+            /** @description `mail-unavailable`: This service sends no mail. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/mail-unavailable",
+                     *       "title": "This service sends no mail",
+                     *       "status": 409,
+                     *       "detail": "Ask an administrator for a link to set a new password, or set SMTP_URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "mail-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["PublicBodyTooLarge"];
+            414: components["responses"]["PublicUriTooLong"];
+            415: components["responses"]["PublicUnsupportedMediaType"];
+            417: components["responses"]["PublicExpectationFailed"];
+            421: components["responses"]["PublicMisdirectedRequest"];
+            429: components["responses"]["PublicRateLimited"];
+            431: components["responses"]["PublicHeadersTooLarge"];
+            500: components["responses"]["PublicInternalError"];
+            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     useLink: {

@@ -225,14 +225,33 @@ export interface Database {
     user_agent: string | null
   }
 
-  /** Links by which users set a password, at most one for a user. Using a link deletes it. */
+  /** Links by which users set a password, at most one of each kind for a user. Using one deletes both. */
   one_time_links: {
     principal_id: number
+    /** Shown to the administrator who made it, or mailed to a user who had forgotten the password. */
+    kind: 'shown' | 'forgotten'
     /** SHA-256 (base64url) of the token in the link. */
     token_hash: string
-    /** Name of the person who made it. */
+    /** Name of the person who made it; for a forgotten password it says so (users/forgotten.ts). */
     made_by: string
     expires_at: number
+  }
+
+  /** Mail that waits, and what was sent in the last hour (mail/mail.ts). */
+  mails: {
+    id: Generated<number>
+    /** The name of a `MailKind`. */
+    kind: string
+    /** An email, which need not belong to an account, or the id of an account. */
+    recipient: string
+    queued_at: number
+    /** When the next attempt is due. */
+    due_at: number
+    /** How many attempts have begun. */
+    attempts: number
+    /** The account that got it; null while it waits. */
+    principal_id: number | null
+    sent_at: number | null
   }
 
   /**

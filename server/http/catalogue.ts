@@ -94,6 +94,11 @@ export const catalogue = {
     title: 'Passkeys need a host name',
     remedy: 'Use a host name in PUBLIC_URL: no passkey can belong to an IP address.',
   },
+  'mail-unavailable': {
+    status: 409,
+    title: 'This service sends no mail',
+    remedy: 'Ask an administrator for a link to set a new password, or set SMTP_URL.',
+  },
   'passkey-invalid': {
     status: 400,
     title: 'The passkey cannot be added',

@@ -24,12 +24,12 @@ import { keptView } from '../support/views.ts'
 import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers } from '../support/webhooks.ts'
 
 /**
- * Tables that hold no decisions: credentials and their use, keys, the log itself, what others sign of it,
- * leases, attempts to send events, data derived from orders, views, which only show orders, and receipts.
+ * Tables that hold no decisions: credentials and their use, mail, keys, the log itself, what others sign of
+ * it, leases, attempts to send events, data derived from orders, views, which only show orders, and receipts.
  * A change of any other table, new ones included, leaves an event.
  */
 const undecided =
-  /^(?:session|refresh_|client_uses|one_time_links$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned|timestamps)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|refresh_|client_uses|one_time_links$|mails$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned|timestamps)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
@@ -123,6 +123,7 @@ describe('every write operation of the registry', () => {
     await askWitnesses(service)
     await stampDay(service)
     await changeWebhooks(service)
+    await mailLinks(service)
     if (service.db.defersTally) await mergeTally(service.db, 1_000)
     service.advance(100 * 24 * 3_600_000)
     await removeExpired(service, 100)
@@ -386,6 +387,21 @@ async function stampDay({ db, now }: InsideService): Promise<void> {
   const day = { day: '2026-11-28', era: 1 }
   await db.write('closeDay', { ...day, checkpoint: 'a note' })
   await db.write('keepTimestamp', { ...day, answer: 'MAA=', nowMilliseconds: now() })
+}
+
+async function mailLinks(service: InsideService): Promise<void> {
+  const { db, now } = service
+  const { email, id: principalId } = await newUser(service)
+  const nowMilliseconds = now()
+  for (const each of [email, 'nobody@example.com']) {
+    await db.write('requestLink', { email: each, nowMilliseconds })
+    await db.write('makeMailedLink', { email: each, tokenHash: sha256(newSecret()), nowMilliseconds })
+  }
+  for (const row of await db.read.selectFrom('mails').select(['id', 'attempts']).execute()) {
+    await db.write('claimMail', { ...row, nowMilliseconds })
+    await db.write('noteSentMail', { id: row.id, principalId, nowMilliseconds })
+    await db.write('dropMail', row)
+  }
 }
 
 async function restoreLog({ db, now }: InsideService): Promise<void> {

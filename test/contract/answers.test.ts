@@ -5,6 +5,7 @@ import { Passkey } from '../support/authenticator.ts'
 import type { Client } from '../support/client.ts'
 import { decide, prepare, sign } from '../support/decisions.ts'
 import { Judge, JudgedClient } from '../support/description.ts'
+import { mailSettings } from '../support/mail.ts'
 import { createdId } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { passwordOf, setUp, startService, testService } from '../support/service.ts'
@@ -25,11 +26,8 @@ const probes: [query: string, body?: unknown, headers?: Record<string, string>][
 const newPassword = 'seven grey herons by the weir'
 
 describe('the live description knows every answer', () => {
-  const service = testService({
-    development: true,
-    orders: true,
-    env: { RATE_LIMIT_FACTOR: '1000', ...toReceivers },
-  })
+  const env = { RATE_LIMIT_FACTOR: '1000', ...toReceivers, ...mailSettings }
+  const service = testService({ development: true, orders: true, env })
   let judge: Judge
   before(async () => {
     judge = new Judge((await service.client().get('/openapi/v1.json')).body)
@@ -294,6 +292,7 @@ describe('the live description knows every answer', () => {
   })
 
   it('about links and the caller’s own account', async () => {
+    for (const email of ['x', 'nobody@example.com']) await anybody.post('/v1/auth/links', { email })
     const token = await newLink(service, await newUser(service))
     for (const password of ['x', 'password password', newPassword, newPassword]) {
       await anybody.post('/v1/auth/links/use', { token, newPassword: password })

@@ -16,7 +16,7 @@ const operationIds = [
     ' ',
   ),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
-  ...'useLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
+  ...'requestLink useLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
   ...'getAbsence setAbsence endAbsence listDeputies getUserAbsence endUserAbsence'.split(' '),
   ...'listViews getView putView deleteView'.split(' '),
@@ -30,7 +30,9 @@ const operationIds = [
   ...'removeRole listPermissions listUserSignIns endUserSignIn signOutUser'.split(' '),
 ]
 const schemaNames = [
-  ...'UserAccount PaginatedListOfUserAccount AddUserCommand AddUserResponse ChangeUserCommand'.split(' '),
+  ...'UserAccount PaginatedListOfUserAccount RequestLinkCommand AddUserCommand AddUserResponse ChangeUserCommand'.split(
+    ' ',
+  ),
   ...'UserLink ClientAccount PaginatedListOfClientAccount AddClientCommand AddClientResponse'.split(' '),
   ...'ChangeClientCommand RotateClientSecretCommand RotateClientSecretResponse Role'.split(' '),
   ...'PaginatedListOfRole AddRoleCommand SetRolePermissionsCommand PaginatedListOfPermission'.split(' '),

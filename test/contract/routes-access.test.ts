@@ -85,6 +85,7 @@ const contracted: Record<string, string> = {
   'POST /v1/auth/token/refresh': 'public',
   'POST /v1/auth/clients/token': 'public',
   'POST /v1/auth/revoke': 'public',
+  'POST /v1/auth/links': 'public',
   'POST /v1/auth/links/use': 'public',
   'GET /v1/auth/me/account': 'person',
   'GET /v1/auth/absence': 'person',

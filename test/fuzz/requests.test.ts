@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { urlLimitBytes } from '../../server/http/request-context.ts'
 import type { Answer } from '../support/client.ts'
+import { mailSettings } from '../support/mail.ts'
 import { createdId } from '../support/orders.ts'
 import { testService } from '../support/service.ts'
 import { type Caller, type Gate, gateOf, makeCallers } from './callers.ts'
@@ -119,6 +120,7 @@ const env = {
   ACCESS_TOKEN_TTL_SECONDS: '86400',
   SERVICE_TOKEN_TTL_SECONDS: '86400',
   LOG_LEVEL: 'warn',
+  ...mailSettings,
 }
 
 /**

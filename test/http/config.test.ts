@@ -81,6 +81,8 @@ describe('the configuration', () => {
       defaultTimeZone: 'UTC',
       organisationName: undefined,
       currency: undefined,
+      smtpUrl: undefined,
+      mailFrom: undefined,
       logLevel: 'info',
       drainSeconds: 0.5,
       metricsPort: undefined,
@@ -132,6 +134,8 @@ describe('the configuration', () => {
       CURRENCY: 'BTX',
       LOG_LEVEL: 'loud',
       METRICS_PORT: '0',
+      SMTP_URL: 'http://mail.example.com',
+      MAIL_FROM: 'nobody',
       SIGNING_ALGORITHM: 'HS256',
     }
     const { SIGNING_KEY_FILES: _, LOG_KEY_FILES: __, ...faulty } = wrong
@@ -156,6 +160,71 @@ describe('the configuration', () => {
     }
   })
 
+  it('demands TLS of a mail server that is not on this machine', () => {
+    const read = (SMTP_URL: string) =>
+      readConfig({ ...required, SMTP_URL, MAIL_FROM: 'orders@example.com' }, production).smtpUrl
+    const none = { user: '', password: '' }
+    const server = { host: 'mail.example.com', ...none }
+    assert.deepEqual(read('smtps://mail.example.com'), { ...server, port: 465, security: 'tls' })
+    assert.deepEqual(read('smtps://a%40b:p%25@mail.example.com:2465/'), {
+      ...server,
+      port: 2465,
+      security: 'tls',
+      user: 'a@b',
+      password: 'p%',
+    })
+    assert.deepEqual(read('smtp://mail.example.com'), { ...server, port: 587, security: 'starttls' })
+    for (const host of ['localhost', 'LOCALHOST', '127.0.0.1', '[::1]']) {
+      const found = read(`smtp://${host}:2525`)
+      const named = host.toLowerCase().replaceAll(/[[\]]/g, '')
+      assert.deepEqual(found, { ...none, host: named, port: 2525, security: 'none' })
+    }
+    for (const host of ['mail.localhost', '10.0.0.1', '128.0.0.1', 'localhost.example.com']) {
+      assert.equal(read(`smtp://${host}`)?.security, 'starttls', host)
+    }
+    for (const url of [
+      'mail.example.com',
+      'http://mail.example.com',
+      'smtp://',
+      'smtp:mail.example.com',
+      'smtps://mail.example.com/path',
+      'smtps://mail.example.com?tls=no',
+      'smtps://mail.example.com#x',
+      'smtps://ma il.example.com',
+      'smtps://user@mail.example.com',
+      'smtps://:password@mail.example.com',
+      'smtps://u:%zz@mail.example.com',
+    ]) {
+      const env = { ...required, SMTP_URL: url, MAIL_FROM: 'orders@example.com' }
+      assert.deepEqual(namesOf(faultsOf(env, production)), ['SMTP_URL'], url)
+    }
+  })
+
+  it('needs a sender with a mail server', () => {
+    const faults = faultsOf({ ...required, SMTP_URL: 'smtps://mail.example.com' }, production)
+    assert.deepEqual(faults, ['MAIL_FROM: required with SMTP_URL'])
+    const read = (MAIL_FROM: string) => readConfig({ ...required, MAIL_FROM }, production).mailFrom
+    const address = 'orders@example.com'
+    assert.deepEqual(read(address), { name: '', address })
+    assert.deepEqual(read(` <${address}>`), { name: '', address })
+    assert.deepEqual(read(`Müller, Söhne <${address}>`), { name: 'Müller, Söhne', address })
+    assert.deepEqual(read(`"Orders" <${address}>`), { name: 'Orders', address })
+    for (const sender of [
+      'orders',
+      'a@b, c@d',
+      'x <a@b> y',
+      'x <a@b',
+      '"a b"@example.com',
+      'a@[127.0.0.1]',
+    ]) {
+      assert.deepEqual(
+        namesOf(faultsOf({ ...required, MAIL_FROM: sender }, production)),
+        ['MAIL_FROM'],
+        sender,
+      )
+    }
+  })
+
   it('never repeats a secret in a fault', () => {
     const secret = 'S3cr3t/not+a!key'
     const file = join(folder, 'key')
@@ -169,6 +238,8 @@ describe('the configuration', () => {
       CURRENCY: secret,
       LOG_LEVEL: secret,
       PORT: secret,
+      SMTP_URL: `smtps://${secret}@mail.example.com`,
+      MAIL_FROM: secret,
     }
     const faults = faultsOf(env, production)
     // And one for each of the two missing keys.

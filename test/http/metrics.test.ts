@@ -137,6 +137,7 @@ describe('a metric that cannot be read', () => {
         log: app.log as Parameters<typeof startMetrics>[0]['log'],
         clock: () => 0,
         witnesses: { list: [], quorum: 1 },
+        post: undefined,
       },
       port,
     )

@@ -21,7 +21,7 @@ import {
   revokeCredentials,
   updateCredentialsDate,
   updateEnabled,
-  voidLink,
+  voidLinks,
 } from './store.ts'
 
 const notFound = { user: 'user-not-found', client: 'client-not-found' } as const
@@ -119,7 +119,7 @@ async function switchAccount(
   const changed = await updateEnabled(trx, id, enabled)
   if (changed && !enabled) {
     await revokeCredentials(trx, [id], nowMilliseconds)
-    await voidLink(trx, id)
+    await voidLinks(trx, id)
   }
   return changed
 }
@@ -225,6 +225,7 @@ export interface AccountData {
   deputy?: string
   deputyId?: number
   passkeys?: string[]
+  mailed?: true
   passkey?: PasskeyData
 }
 

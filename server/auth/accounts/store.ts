@@ -313,7 +313,11 @@ export async function revokeCredentials(
     .execute()
 }
 
-/** Voids the user's one-time link, if there is one. */
-export async function voidLink(trx: Trx, principalId: number): Promise<void> {
-  await trx.deleteFrom('one_time_links').where('principal_id', '=', principalId).execute()
+/** Voids the one-time links of the user; with a kind, only that one. */
+export async function voidLinks(trx: Trx, principalId: number, kind?: 'forgotten'): Promise<void> {
+  await trx
+    .deleteFrom('one_time_links')
+    .where('principal_id', '=', principalId)
+    .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'forgotten'))
+    .execute()
 }

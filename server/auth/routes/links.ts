@@ -6,9 +6,24 @@ import { sha256 } from '../../ids.ts'
 import { findLinkHolder } from '../accounts/users/store.ts'
 import { hashNewPassword } from '../credentials/passwords/judge.ts'
 import { type AuthParts, logEvent } from '../login.ts'
-import { UseLinkCommand } from './schemas.ts'
+import { RequestLinkCommand, UseLinkCommand } from './schemas.ts'
 
 export const linkRoutes: Routes<AuthParts> = {
+  requestLink: route('POST /v1/auth/links', {
+    summary: 'Ask for a link to set a forgotten password',
+    description:
+      'The link is mailed to the address if an enabled account has it and signs in by password; at most three times an hour. An account with a passkey, or without a password, is mailed how to sign in. The answer is the same for every address.',
+    access: 'public',
+    limit: 'exchange',
+    problems: ['mail-unavailable'],
+    body: RequestLinkCommand,
+    response: { 204: noContent },
+    handler: async ({ config, db, clock }, request, reply) => {
+      if (config.smtpUrl === undefined) throw new Problem('mail-unavailable')
+      await db.write('requestLink', { ...request.body, nowMilliseconds: clock() })
+      return reply.code(204).send(undefined)
+    },
+  }),
   /** The one-time link by which a user sets a first password, or a new one after forgetting it. */
   useLink: route('POST /v1/auth/links/use', {
     summary: 'Set the password by a one-time link',

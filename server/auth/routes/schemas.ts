@@ -79,6 +79,11 @@ export const ChangePasswordCommand = bodyOf('ChangePasswordCommand', "Replaces t
   currentPassword: optional(password),
   newPassword,
 })
+export const RequestLinkCommand = bodyOf(
+  'RequestLinkCommand',
+  'Asks for a link to set a forgotten password.',
+  { email },
+)
 export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', {
   token: textField(1, 512, 'The `token` of the link.', 'aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E'),
   newPassword,

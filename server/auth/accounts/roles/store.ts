@@ -1,6 +1,7 @@
 import { prepared, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import type { Permission } from '../../../permissions.ts'
+import { holds } from '../../../standing.ts'
 
 /** Names of a principal's roles, sorted. */
 export async function rolesOf(db: Db, principalId: number): Promise<string[]> {
@@ -204,6 +205,20 @@ export async function takeRolesFromSessions(
 }
 
 export const managing: Permission = 'Accounts.Manage'
+
+/** The names of some users who can manage accounts, the oldest accounts first. */
+export async function someAdministrators(db: Db, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('principals')
+    .select('name')
+    .where('kind', '=', 'user')
+    .where('enabled', '=', 1)
+    .where(holds(managing))
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ name }) => name)
+}
 
 /** Whether any user can sign in and manage accounts. */
 export async function hasAdministrator(db: Db): Promise<boolean> {

@@ -3,9 +3,9 @@ import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
 import { recordAccount, recordChange, requireAccount } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
-import { type AccountReference, lockAccount } from '../store.ts'
+import { type AccountReference, lockAccount, voidLinks } from '../store.ts'
 import { replaceLink, takeLink } from './store.ts'
-import { resetPassword } from './users.ts'
+import { givePassword, resetPassword } from './users.ts'
 
 const lifetimeMilliseconds = 24 * 3_600_000
 
@@ -34,7 +34,7 @@ export interface MadeLink {
   expiresAt: number
 }
 
-/** Makes a link by which the user sets a password, once, within 24 hours. It voids the previous link. */
+/** Makes a link by which the user sets a password, once, within 24 hours. It voids all previous links. */
 export async function makeLink(
   trx: Trx,
   { account: reference, tokenHash, stamp }: MakeLinkInput,
@@ -44,7 +44,8 @@ export async function makeLink(
   const { id: principalId, name, email } = account
   if ((await lockAccount(trx, principalId)) === undefined) throw new Problem('account-disabled')
   const expiresAt = linkEnd(stamp.nowMilliseconds)
-  await replaceLink(trx, { principalId, tokenHash, madeBy: stamp.by, expiresAt })
+  await voidLinks(trx, principalId)
+  await replaceLink(trx, { principalId, kind: 'shown', tokenHash, madeBy: stamp.by, expiresAt })
   await recordAccount(trx, stamp, 'link-made', account)
   return { name, email: email ?? '', expiresAt }
 }
@@ -57,15 +58,22 @@ export interface UseLinkInput {
 }
 
 /**
- * Sets the password and ends every credential of the user, passkeys included. Throws `link-not-found` if the
- * link does not work. Of any number of simultaneous uses, exactly one succeeds. The account is locked first,
- * as in every change of credentials.
+ * Sets the password and ends every credential of the user. Passkeys end too, unless the user asked for the
+ * link: someone who reads their mail must not be able to remove them. Throws `link-not-found` if the link
+ * does not work. Of any number of simultaneous uses, exactly one succeeds. The account is locked first, as in
+ * every change of credentials.
  */
 export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseLinkInput): Promise<void> {
   const { byId: principalId, nowMilliseconds } = stamp
   const account = await lockAccount(trx, principalId)
   const link = await takeLink(trx, { principalId, tokenHash, nowMilliseconds })
   if (account === undefined || link === undefined) throw new Problem('link-not-found')
-  const reset = await resetPassword(trx, principalId, { passwordHash, setBy: link.madeBy }, stamp)
-  await recordChange(trx, stamp, 'link-used', account, reset)
+  const password = { passwordHash, setBy: link.madeBy }
+  if (link.kind === 'forgotten') {
+    await givePassword(trx, principalId, password, stamp)
+    await recordChange(trx, stamp, 'link-used', account, { mailed: true })
+  } else {
+    const reset = await resetPassword(trx, principalId, password, stamp)
+    await recordChange(trx, stamp, 'link-used', account, reset)
+  }
 }

@@ -188,16 +188,21 @@ export async function findLinkHolder(
     .executeTakeFirst()
 }
 
-/** A user has one link: a new one replaces it. */
-export async function replaceLink(
-  trx: Trx,
-  link: { principalId: number; tokenHash: string; madeBy: string; expiresAt: number },
-): Promise<void> {
+export interface NewLink {
+  principalId: number
+  kind: 'shown' | 'forgotten'
+  tokenHash: string
+  madeBy: string
+  expiresAt: number
+}
+
+/** A user has one link of each kind: a new one replaces it. */
+export async function replaceLink(trx: Trx, link: NewLink): Promise<void> {
   const values = { token_hash: link.tokenHash, made_by: link.madeBy, expires_at: link.expiresAt }
   await trx
     .insertInto('one_time_links')
-    .values({ principal_id: link.principalId, ...values })
-    .onConflict((conflict) => conflict.column('principal_id').doUpdateSet(values))
+    .values({ principal_id: link.principalId, kind: link.kind, ...values })
+    .onConflict((conflict) => conflict.columns(['principal_id', 'kind']).doUpdateSet(values))
     .execute()
 }
 
@@ -208,20 +213,20 @@ export async function replaceLink(
 export async function takeLink(
   trx: Trx,
   link: { principalId: number; tokenHash: string; nowMilliseconds: number },
-): Promise<{ madeBy: string } | undefined> {
+): Promise<Pick<NewLink, 'kind' | 'madeBy'> | undefined> {
   return trx
     .deleteFrom('one_time_links')
     .where('principal_id', '=', link.principalId)
     .where('token_hash', '=', link.tokenHash)
     .where('expires_at', '>', link.nowMilliseconds)
-    .returning('made_by as madeBy')
+    .returning(['kind', 'made_by as madeBy'])
     .executeTakeFirst()
 }
 
 export const expiredLinks = removal({
   name: 'removeExpiredLinks',
   table: 'one_time_links',
-  key: ['principal_id'],
+  key: ['principal_id', 'kind'],
   since: 'expires_at',
   batch: 50,
 })

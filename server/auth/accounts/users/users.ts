@@ -11,7 +11,7 @@ import {
   requireAccount,
 } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
-import { type AccountReference, clearDemoMark, revokeCredentials, voidLink } from '../store.ts'
+import { type AccountReference, clearDemoMark, revokeCredentials, voidLinks } from '../store.ts'
 import {
   deletePasskeys,
   findUser,
@@ -89,7 +89,7 @@ export async function givePassword(
   { nowMilliseconds }: Stamp,
 ): Promise<void> {
   await revokeCredentials(trx, [principalId], nowMilliseconds)
-  await voidLink(trx, principalId)
+  await voidLinks(trx, principalId)
   await clearDemoMark(trx, principalId)
   await updatePassword(trx, principalId, password)
 }

@@ -105,13 +105,14 @@ export async function replaceLinks(
     .values(
       links.map(({ id, tokenHash }) => ({
         principal_id: id,
+        kind: 'shown' as const,
         token_hash: tokenHash,
         made_by: madeBy,
         expires_at: expiresAt,
       })),
     )
     .onConflict((conflict) =>
-      conflict.column('principal_id').doUpdateSet((eb) => ({
+      conflict.columns(['principal_id', 'kind']).doUpdateSet((eb) => ({
         token_hash: eb.ref('excluded.token_hash'),
         made_by: eb.ref('excluded.made_by'),
         expires_at: eb.ref('excluded.expires_at'),

@@ -1,0 +1,113 @@
+import type { Log } from '../log.ts'
+import { repeat } from '../upkeep.ts'
+import type { MailKind, MailParts } from './mail.ts'
+import { isRefusal, reasonOf, type Smtp } from './smtp.ts'
+import { isExhausted, nextMail, type QueuedMail } from './store.ts'
+
+export interface PostParts extends MailParts {
+  smtp: Smtp
+  kinds: readonly MailKind[]
+  log: Pick<Log, 'info' | 'warn'>
+}
+
+const lookIntervalMilliseconds = 1_000
+/** Between two mails: everything else that the service does comes first. */
+const pauseMilliseconds = 20
+
+/** Sends the mail that is due, on every instance. Returns the way to stop. */
+export function startPost(post: Post): () => void {
+  const task = {
+    everyMilliseconds: lookIntervalMilliseconds,
+    pauseMilliseconds,
+    run: () => post.sendNext(),
+    failure: 'mail could not be looked for; trying again every second',
+  }
+  const stop = repeat(task, post.parts.log)
+  return () => {
+    stop()
+    post.parts.smtp.close()
+  }
+}
+
+/** Sends one mail after the other. */
+export class Post {
+  readonly parts: PostParts
+  /** How many attempts there were so far, by kind. */
+  readonly outcomes = { sent: new Map<string, number>(), failed: new Map<string, number>() }
+  readonly #kinds: ReadonlyMap<string, MailKind>
+  /** Why the server took nothing at the last attempt. */
+  #failure: string | undefined
+
+  constructor(parts: PostParts) {
+    this.parts = parts
+    this.#kinds = new Map(parts.kinds.map((kind) => [kind.name, kind]))
+  }
+
+  /** Returns false if there is nothing to do at once: no mail is due, or the server takes none. */
+  async sendNext(): Promise<boolean> {
+    const { db, clock, smtp } = this.parts
+    const mail = await nextMail(db.read, [...this.#kinds.keys()], clock())
+    if (mail === undefined) {
+      smtp.close()
+      return false
+    }
+    if (isExhausted(mail)) return this.#drop(mail)
+    const isOurs = await db.write('claimMail', { ...mail, nowMilliseconds: clock() })
+    return isOurs ? this.#attempt(mail) : true
+  }
+
+  async #attempt(mail: QueuedMail): Promise<boolean> {
+    const { db, clock, smtp } = this.parts
+    const written = await this.#kinds.get(mail.kind)?.write(this.parts, mail.recipient)
+    if (written === undefined) {
+      await db.write('dropMail', mail)
+      return true
+    }
+    const { principalId, email, message } = written
+    try {
+      await smtp.send({ email, message, nowMilliseconds: clock() })
+    } catch (error) {
+      return this.#fail(mail, error)
+    }
+    await db.write('noteSentMail', { id: mail.id, principalId, nowMilliseconds: clock() })
+    count(this.outcomes.sent, mail)
+    this.parts.log.info({ event: 'mail-sent', kind: mail.kind, principalId }, 'mail sent')
+    this.#reportServer(undefined)
+    return true
+  }
+
+  /** If only this mail was refused, the next one follows. */
+  #fail(mail: QueuedMail, error: unknown): boolean {
+    const { smtp, log } = this.parts
+    count(this.outcomes.failed, mail)
+    if (isRefusal(error)) {
+      const line = { event: 'mail-refused', kind: mail.kind, id: mail.id, reason: reasonOf(error) }
+      log.warn(line, 'a mail was not taken; trying again later')
+      return true
+    }
+    smtp.close()
+    this.#reportServer(reasonOf(error))
+    return false
+  }
+
+  /** One line when the server fails, or fails in another way, and one when it is back. */
+  #reportServer(failure: string | undefined): void {
+    if (failure === this.#failure) return
+    this.#failure = failure
+    const line = { event: 'mail-server', failure }
+    if (failure === undefined) this.parts.log.info(line, 'the mail server takes mail again')
+    else this.parts.log.warn(line, 'the mail server takes no mail; it is kept')
+  }
+
+  async #drop(mail: QueuedMail): Promise<boolean> {
+    const { db, log } = this.parts
+    await db.write('dropMail', mail)
+    const line = { event: 'mail-dropped', kind: mail.kind, id: mail.id, attempts: mail.attempts }
+    log.warn(line, 'a mail was given up')
+    return true
+  }
+}
+
+function count(counts: Map<string, number>, { kind }: QueuedMail): void {
+  counts.set(kind, (counts.get(kind) ?? 0) + 1)
+}

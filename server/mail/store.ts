@@ -1,0 +1,125 @@
+import { sql } from '#kysely'
+import type { Db, Trx } from '../db/tables.ts'
+import { removal } from '../upkeep.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** Between one attempt and the next; after the last pause the mail is dropped. About a day together. */
+const pausesMilliseconds = [1, 4, 15, 40, 120, 240, 420, 600].map((minutes) => minutes * minute)
+
+/** How many mails of one kind may wait. Anyone can ask for some of them. */
+const waitingLimit = 10_000
+
+/** How long a sent mail is remembered. */
+const rememberedMilliseconds = hour
+
+/** Does nothing if the same mail waits already, or if too many of its kind do. */
+export async function insertMail(
+  trx: Trx,
+  mail: { kind: string; recipient: string; nowMilliseconds: number },
+): Promise<void> {
+  const { kind, recipient, nowMilliseconds: now } = mail
+  const waiting = sql`select 1 from mails where kind = ${kind} and sent_at is null limit ${waitingLimit}`
+  await sql`insert into mails (kind, recipient, queued_at, due_at, attempts)
+    select ${kind}, ${recipient}, cast(${now} as bigint), cast(${now} as bigint), 0
+    where (select count(*) from (${waiting}) as waiting) < ${waitingLimit}
+    on conflict (kind, recipient) where sent_at is null do nothing`.execute(trx)
+}
+
+/** A mail that waits. */
+export interface QueuedMail {
+  id: number
+  kind: string
+  recipient: string
+  attempts: number
+}
+
+/** The mail of these kinds that has been due for longest. Others are for a newer version of the service. */
+export async function nextMail(
+  db: Db,
+  kinds: readonly string[],
+  nowMilliseconds: number,
+): Promise<QueuedMail | undefined> {
+  return db
+    .selectFrom('mails')
+    .select(['id', 'kind', 'recipient', 'attempts'])
+    .where('sent_at', 'is', null)
+    .where('kind', 'in', kinds)
+    .where('due_at', '<=', nowMilliseconds)
+    .orderBy('due_at')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+export const isExhausted = ({ attempts }: QueuedMail) => attempts >= pausesMilliseconds.length
+
+/**
+ * Counts an attempt before it is made, and puts off the next one. So no other instance makes the same
+ * attempt, and a process that dies meanwhile does not repeat it at once. Returns false if another instance
+ * was first.
+ */
+export async function claimMail(
+  trx: Trx,
+  { id, attempts, nowMilliseconds }: Pick<QueuedMail, 'id' | 'attempts'> & { nowMilliseconds: number },
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('mails')
+    .set({ attempts: attempts + 1, due_at: nowMilliseconds + (pausesMilliseconds[attempts] ?? 0) })
+    .where('id', '=', id)
+    .where('attempts', '=', attempts)
+    .where('sent_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** Remembers for an hour that the mail was sent, and to which account. */
+export async function noteSentMail(
+  trx: Trx,
+  { id, principalId, nowMilliseconds }: { id: number; principalId: number; nowMilliseconds: number },
+): Promise<void> {
+  await trx
+    .updateTable('mails')
+    .set({ principal_id: principalId, sent_at: nowMilliseconds })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** For a mail that is not to be sent any more. */
+export async function dropMail(trx: Trx, { id }: { id: number }): Promise<void> {
+  await trx.deleteFrom('mails').where('id', '=', id).execute()
+}
+
+/** How many mails of the kind went to the account in the last hour. */
+export async function countSent(
+  db: Db,
+  { kind, principalId, nowMilliseconds }: { kind: string; principalId: number; nowMilliseconds: number },
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('mails')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('principal_id', '=', principalId)
+    .where('kind', '=', kind)
+    .where('sent_at', '>', nowMilliseconds - rememberedMilliseconds)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** How many mails wait, and when the oldest was queued. */
+export async function waitingMails(db: Db): Promise<{ count: number; oldestAt: number | null }> {
+  return db
+    .selectFrom('mails')
+    .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('queued_at').as('oldestAt')])
+    .where('sent_at', 'is', null)
+    .executeTakeFirstOrThrow()
+}
+
+export const sentMails = removal({
+  name: 'removeSentMails',
+  table: 'mails',
+  key: ['id'],
+  since: 'sent_at',
+  keptMilliseconds: () => rememberedMilliseconds,
+  batch: 50,
+})

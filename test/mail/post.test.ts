@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { openAppDatabase } from '../../server/operations.ts'
+import { newUser, unknownEmail } from '../support/accounts.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { type MailServer, mailSettings, postOf, startMailServer } from '../support/mail.ts'
+import { testService } from '../support/service.ts'
+import { until } from '../support/stream.ts'
+
+const minute = 60_000
+
+describe('the post', () => {
+  const service = testService({ env: mailSettings })
+  let server: MailServer
+  let post: ReturnType<typeof postOf>
+  before(async () => {
+    server = await startMailServer()
+  })
+  after(() => server.close())
+  beforeEach(async () => {
+    server.refusal = 0
+    await withRawDatabase(service.databaseUrl, (trx) => trx.deleteFrom('mails').execute())
+    post = postOf(service, server)
+  })
+  const ask = async () => {
+    const { email } = await newUser(service)
+    assert.equal((await service.client().post('/v1/auth/links', { email })).status, 204)
+    return email
+  }
+  const rows = () => service.db.read.selectFrom('mails').selectAll().orderBy('id').execute()
+  const events = () => post.said().map(({ event }) => event)
+
+  it('keeps what a server refuses, tries again with growing pauses for a day, and then gives up', async () => {
+    server.refusal = 550
+    await ask()
+    const began = service.now()
+    const pauses: number[] = []
+    const attempts: unknown[] = []
+    for (let [row] = await rows(); row !== undefined; [row] = await rows()) {
+      service.advance(row.due_at - service.now())
+      pauses.push(row.due_at)
+      await post.sendAll()
+      attempts.push(...events())
+    }
+    const minutes = pauses.slice(1).map((at, index) => (at - (pauses[index] ?? 0)) / minute)
+    assert.deepEqual(minutes, [1, 4, 15, 40, 120, 240, 420, 600])
+    assert.deepEqual(attempts, [...Array(8).fill('mail-refused'), 'mail-dropped'])
+    assert.equal(service.now() - began, 24 * 60 * minute)
+    assert.deepEqual(server.received(), [])
+  })
+
+  it('sends the rest if one mail is refused', async () => {
+    const [first, second] = [await ask(), await ask()]
+    const { smtp } = post.post.parts
+    const send = smtp.send.bind(smtp)
+    smtp.send = (letter) => {
+      server.refusal = letter.email === first ? 550 : 0
+      return send(letter)
+    }
+    await post.sendAll()
+    assert.deepEqual(
+      server.received().flatMap(({ to }) => to),
+      [second],
+    )
+    assert.deepEqual(events(), ['mail-refused', 'mail-sent'])
+    service.advance(minute)
+    server.refusal = 0
+    smtp.send = send
+    await post.sendAll()
+    assert.deepEqual(
+      server.received().flatMap(({ to }) => to),
+      [first],
+    )
+  })
+
+  it('waits for a server that is away, and says so once', async () => {
+    const away = await startMailServer()
+    await away.close()
+    const emails = [await ask(), await ask()]
+    const waiting = postOf(service, away)
+    for (let look = 0; look < 5; look += 1) {
+      assert.equal(await waiting.post.sendNext(), false)
+      service.advance(minute)
+    }
+    const said = waiting.said()
+    assert.deepEqual(
+      said.map(({ event, failure }) => [event, failure]),
+      [['mail-server', 'ESOCKET']],
+    )
+    const { smtp } = postOf(service, server).post.parts
+    Object.assign(waiting.post.parts, { smtp })
+    service.advance(60 * minute)
+    await waiting.sendAll()
+    assert.deepEqual(
+      server
+        .received()
+        .flatMap(({ to }) => to)
+        .sort(),
+      emails.sort(),
+    )
+    assert.deepEqual(
+      waiting.said().map(({ msg }) => msg),
+      ['mail sent', 'the mail server takes mail again', 'mail sent'],
+    )
+  })
+
+  it('sends each mail once, on any number of instances', async () => {
+    const emails: string[] = []
+    for (let asked = 0; asked < 20; asked += 1) emails.push(await ask())
+    const db = await openAppDatabase({ databaseUrl: service.databaseUrl })
+    const other = postOf({ db, now: service.now }, server)
+    await Promise.all([post.sendAll(), other.sendAll()])
+    await db.close()
+    assert.deepEqual(
+      server
+        .received()
+        .flatMap(({ to }) => to)
+        .sort(),
+      emails.sort(),
+    )
+    assert.ok((await rows()).every(({ attempts, sent_at }) => attempts === 1 && sent_at !== null))
+  })
+
+  it('sends a mail again if the process died before it was noted, but not at once', async (t) => {
+    const email = await ask()
+    const { smtp } = post.post.parts
+    t.mock.method(smtp, 'send', () => new Promise(() => undefined))
+    const dying = post.post.sendNext()
+    await until(async () => (await rows())[0]?.attempts === 1)
+    assert.equal(await Promise.race([dying, post.post.sendNext()]), false)
+    service.advance(minute)
+    await postOf(service, server).sendAll()
+    assert.deepEqual(
+      server.received().flatMap(({ to }) => to),
+      [email],
+    )
+  })
+
+  it('leaves mail of an unknown kind to a newer version', async () => {
+    const row = { kind: 'newer', recipient: unknownEmail(), queued_at: 0, due_at: 0, attempts: 0 }
+    await withRawDatabase(service.databaseUrl, (trx) => trx.insertInto('mails').values(row).execute())
+    await nextTurn()
+    await post.sendAll()
+    assert.deepEqual(
+      (await rows()).map(({ attempts }) => attempts),
+      [0],
+    )
+  })
+})
