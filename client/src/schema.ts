@@ -12595,7 +12595,30 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+            /** @description `log-contradicted`: Witnesses contradict the log. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/log-contradicted",
+                     *       "title": "Witnesses contradict the log",
+                     *       "status": 503,
+                     *       "detail": "The database seems to have gone back to an earlier state. Nothing is sealed or signed until an operator has restored it by `countersign restore`, or run `countersign log restored`. Everything else works.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "log-contradicted",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
 }

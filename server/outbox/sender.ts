@@ -1,5 +1,12 @@
 import type { Place } from '../../client/src/place.ts'
-import { continuedPlace, endOfLog, machineStamp, type SealedEvent, sealedEvents } from '../audit/audit.ts'
+import {
+  continuedPlace,
+  contradictionOf,
+  endOfLog,
+  machineStamp,
+  type SealedEvent,
+  sealedEvents,
+} from '../audit/audit.ts'
 import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Db } from '../db/tables.ts'
@@ -63,7 +70,10 @@ export class Sender {
     this.#lease = new OutboxLease(this.#parts)
   }
 
-  /** Begins with each subscription that has something to get now. Returns false: there is no next round. */
+  /**
+   * Begins with each subscription that has something to get now. Returns false: there is no next round. While
+   * the log is stopped everything waits, because no checkpoint can be signed that would go with an event.
+   */
   async look(): Promise<boolean> {
     const { db, clock } = this.#parts
     const end = await endOfLog(db.read)
@@ -71,7 +81,8 @@ export class Sender {
       ({ id, enabled, place, nextAttemptAt }) =>
         enabled && !this.#busy.has(id) && !isAt(place, end) && (nextAttemptAt ?? 0) <= clock(),
     )
-    if (due.length > 0 && (await this.#lease.isHeld())) {
+    if (due.length === 0 || (await contradictionOf(db.read)) !== undefined) return false
+    if (await this.#lease.isHeld()) {
       for (const subscription of due) void this.#serve(subscription)
     }
     return false

@@ -6,6 +6,7 @@ import { newAdministrator } from '../support/administration.ts'
 import type { Client } from '../support/client.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { createdId } from '../support/orders.ts'
+import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
 import {
   newSender,
@@ -16,6 +17,7 @@ import {
   startReceiver,
   toReceivers,
 } from '../support/webhooks.ts'
+import { contradict } from '../support/witnessed.ts'
 
 describe('the sender', () => {
   const service = testService({ env: toReceivers })
@@ -74,6 +76,28 @@ describe('the sender', () => {
     assert.equal(receiver.received[2]?.headers['webhook-id'], items[0].id)
     assert.deepEqual([last.timestamp, last.data.sequence], [items[0].atUtc, items[0].sequence])
     assert.match(last.checkpoint, /^orders\.example\.com\/log\n\d+\n/)
+  })
+
+  it('sends nothing while witnesses contradict the log, which is no failure, and goes on in the next era', async (t) => {
+    const receiver = await startReceiver(t)
+    const { admin, id, state } = await webhookFor(t, receiver)
+    await create(admin, 2)
+    await contradict(service.db, 1)
+    const sending = sender(t)
+    await sending.look()
+    assertProblem(await admin.post(`/v1/webhooks/${id}/ping`), 503, 'log-contradicted')
+    assert.deepEqual(receiver.received, [])
+    await service.db.write('beginEra', { atLeast: 1, stamp: machineStamp(service.now()) })
+    await sendUntil(sending, async () => (await state()).isUpToDate)
+    const attempts = await findAttempts(service.db.read, id)
+    assert.deepEqual(
+      attempts.map(({ type, failure }) => [type, failure]),
+      [
+        ['log.log-restored', null],
+        ['order.created', null],
+        ['order.created', null],
+      ],
+    )
   })
 
   it('waits after a failure and goes on in order, without loss', async (t) => {

@@ -45,12 +45,16 @@ export async function instanceOf(t: T, size: number, others: readonly Other[], q
 }
 
 /** As a round does in which the only witness has a checkpoint of more events than the log. */
-export async function contradict(db: Pick<AppDatabase, 'read' | 'write'>, ahead: number): Promise<void> {
-  const { era, size } = await headOfLog(db.read)
+export async function contradict(
+  db: Pick<AppDatabase, 'read' | 'write'>,
+  ahead: number,
+  era?: number,
+): Promise<void> {
+  const head = await headOfLog(db.read)
   const witness = 'witness.example+00000000+AAAA'
   await db.write('keepFindings', {
-    era,
-    findings: [{ witness, says: 'ahead', size: size + ahead }],
+    era: era ?? head.era,
+    findings: [{ witness, says: 'ahead', size: head.size + ahead }],
     cosigned: undefined,
     quorum: { witnesses: [witness], needed: 1 },
     nowMilliseconds: 1_800_000_000_000,

@@ -219,7 +219,7 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     description:
       'Sends a message of the type `ping` at once, whether the webhook is enabled or not, and answers with what came of it. It is no event of the log.',
     ...reading,
-    problems: ['webhook-not-found', 'webhook-key-missing'],
+    problems: ['webhook-not-found', 'webhook-key-missing', 'log-contradicted'],
     parameters,
     response: { 200: WebhookDelivery },
     handler: async (parts, request) => {

@@ -89,6 +89,15 @@ describe('a log that a quorum of witnesses contradicts', () => {
     }
   })
 
+  it('goes on if they answered about the era before', async (t) => {
+    const { db } = await instanceOf(t, 5, [])
+    await db.write('beginEra', { atLeast: 1, stamp: stamp() })
+    await contradict(db, 1, 1)
+    assert.equal(await contradictionOf(db.read), undefined)
+    await contradict(db, 1, 2)
+    assert.equal((await contradictionOf(db.read))?.size, 6)
+  })
+
   it('is not sealed any more once that is known, however many sealers are at work', async (t) => {
     const instance = await instanceOf(t, 5, [])
     await instance.wait(200)
