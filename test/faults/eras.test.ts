@@ -1,25 +1,33 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { copyFile } from 'node:fs/promises'
+import { describe, it, type TestContext } from 'node:test'
+import { readCheckpoint, readNote } from '../../client/src/note.ts'
 import { runCommand } from '../cli/command-line.ts'
-import type { Client } from '../support/client.ts'
+import { Client } from '../support/client.ts'
 import { createTestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
 import { assertSound } from '../support/history.ts'
 import { assertWholeTree } from '../support/kept-log.ts'
 import { createdId } from '../support/orders.ts'
 import { connectTo } from '../support/postgres.ts'
+import { assertProblem } from '../support/problem.ts'
 import { at, bearerOf, newProduction } from '../support/production.ts'
 import { openStream, type Stream, until } from '../support/stream.ts'
+import { startScripted, startWitness } from '../support/witness.ts'
+import { logKey, settingOf } from '../support/witnessed.ts'
 
 /** How the operator of an engine makes a backup and goes back to it, while the service is stopped. */
 interface Operator {
-  backUp(): Promise<void>
-  restore(): Promise<void>
+  backUp(): Promise<unknown>
+  restore(): Promise<unknown>
+  /** Puts the backup in place without the command that begins the next era. */
+  putInPlace(): Promise<void>
 }
 
 function sqliteOperator(databaseUrl: string): Operator {
   const file = databaseUrl.slice('file:'.length)
   const run = (command: string) => runs(`${command} ${file}.backup`, databaseUrl)
-  return { backUp: () => run('backup'), restore: () => run('restore') }
+  const putInPlace = () => copyFile(`${file}.backup`, file)
+  return { backUp: () => run('backup'), restore: () => run('restore'), putInPlace }
 }
 
 /** A copy of the database by the server stands for its tools. The command follows, as after a recovery. */
@@ -31,21 +39,22 @@ function postgresOperator(databaseUrl: string): Operator {
     for (const statement of statements) await client.query(statement)
     await client.end()
   }
+  const putInPlace = () =>
+    administer(`drop database ${name} with (force)`, `alter database ${name}_backup rename to ${name}`)
   return {
     backUp: () => administer(`create database ${name}_backup template ${name}`),
     async restore() {
-      await administer(
-        `drop database ${name} with (force)`,
-        `alter database ${name}_backup rename to ${name}`,
-      )
+      await putInPlace()
       await runs('log restored', databaseUrl)
     },
+    putInPlace,
   }
 }
 
-async function runs(command: string, databaseUrl: string): Promise<void> {
-  const { status, stderr } = await runCommand(command, '', '.', { DATABASE_URL: databaseUrl })
+async function runs(command: string, databaseUrl: string): Promise<string> {
+  const { status, stdout, stderr } = await runCommand(command, '', '.', { DATABASE_URL: databaseUrl })
   assert.equal(status, 0, stderr)
+  return stdout
 }
 
 /** Has read orders from a list, and from then on by the live list alone. */
@@ -81,30 +90,49 @@ class Reader {
   }
 }
 
-/** A list may have orders whose events are not sealed yet: so these are. */
 async function create(baseUrl: string, caller: Client, count: number): Promise<string[]> {
-  const here = at(baseUrl, caller)
   const ids: string[] = []
-  while (ids.length < count) ids.push(await createdId(here))
-  const sealed = async () => (await here.get(`/v1/orders/${ids.at(-1)}/history`)).body.items[0].sequence
-  await until(async () => (await sealed()) !== null)
+  while (ids.length < count) ids.push(await createdId(at(baseUrl, caller)))
   return ids
+}
+
+/** A list may have orders whose events are not sealed yet: so these are. */
+async function createSealed(baseUrl: string, caller: Client, count: number): Promise<string[]> {
+  const ids = await create(baseUrl, caller, count)
+  await untilSealed(baseUrl, caller, ids)
+  return ids
+}
+
+async function untilSealed(baseUrl: string, caller: Client, ids: string[]): Promise<void> {
+  const history = () => at(baseUrl, caller).get(`/v1/orders/${ids.at(-1)}/history`)
+  await until(async () => (await history()).body.items[0].sequence !== null)
+}
+
+async function operated(t: TestContext) {
+  const { databaseUrl, drop } = await createTestDatabase()
+  t.after(drop)
+  const production = await newProduction({ databaseUrl })
+  t.after(() => production.remove())
+  const operator = testEngine === 'sqlite' ? sqliteOperator(databaseUrl) : postgresOperator(databaseUrl)
+  return { databaseUrl, production, operator }
+}
+
+async function assertWhole(databaseUrl: string): Promise<void> {
+  await withRawDatabase(databaseUrl, async (db) => {
+    await assertSound(db)
+    await assertWholeTree(db)
+  })
 }
 
 describe('a database that goes back to its backup', () => {
   it('has its readers begin again: nothing is read twice or missed', async (t) => {
-    const { databaseUrl, drop } = await createTestDatabase()
-    t.after(drop)
-    const production = await newProduction({ databaseUrl })
-    t.after(() => production.remove())
-    const operator = testEngine === 'sqlite' ? sqliteOperator(databaseUrl) : postgresOperator(databaseUrl)
-
+    const { databaseUrl, production, operator } = await operated(t)
     let server = await production.serve()
     const caller = await bearerOf(server.baseUrl, 'operator')
     const reader = new Reader(caller)
     await reader.readList(server.baseUrl)
     let stream = await reader.follow(server.baseUrl)
-    const first = await create(server.baseUrl, caller, 5)
+    const first = await createSealed(server.baseUrl, caller, 5)
     await stream.hears(5)
     await reader.leave()
     await server.stop()
@@ -112,7 +140,7 @@ describe('a database that goes back to its backup', () => {
 
     server = await production.serve()
     stream = await reader.follow(server.baseUrl)
-    const lost = await create(server.baseUrl, caller, 5)
+    const lost = await createSealed(server.baseUrl, caller, 5)
     await stream.hears(5)
     await reader.leave()
     assert.deepEqual([reader.read, stream.resets], [[...first, ...lost], 0])
@@ -120,21 +148,80 @@ describe('a database that goes back to its backup', () => {
     await operator.restore()
 
     server = await production.serve()
-    const meanwhile = await create(server.baseUrl, caller, 3)
+    const meanwhile = await createSealed(server.baseUrl, caller, 3)
     stream = await reader.follow(server.baseUrl)
     await until(() => stream.resets === 1)
     await reader.leave()
     await reader.readList(server.baseUrl)
     stream = await reader.follow(server.baseUrl)
-    const later = await create(server.baseUrl, caller, 4)
+    const later = await createSealed(server.baseUrl, caller, 4)
     await until(() => later.every((id) => stream.told.some((change) => change.id === id)))
     await reader.leave()
     assert.deepEqual(reader.read.toSorted(), [...first, ...meanwhile, ...later].toSorted())
     assert.equal(stream.resets, 0)
     assert.match(stream.lastEventId, /^2\./)
-    await withRawDatabase(databaseUrl, async (db) => {
-      await assertSound(db)
-      await assertWholeTree(db)
-    })
+    await assertWhole(databaseUrl)
+  })
+})
+
+describe('a database that goes back without the command', () => {
+  it('stops the log once a quorum of witnesses says so; after the command nothing is read twice or missed', async (t) => {
+    const { databaseUrl, production, operator } = await operated(t)
+    const keys = [await logKey(1), await logKey(2)]
+    const honest = [await startWitness(t, keys), await startWitness(t, keys)]
+    for (const witness of honest) witness.now = Date.now()
+    const lying = await startScripted(t, (_, response) => void response.writeHead(409).end('999999\n'))
+    const env = { LOG_WITNESSES: settingOf([...honest, lying]), LOG_WITNESS_QUORUM: '2' }
+    /** An instance asks its witnesses as soon as it starts. */
+    const serveUntilAsked = async () => {
+      const started = await production.serve(env)
+      await started.printed('has a checkpoint of 999999 events')
+      return started
+    }
+    const probe = () => new Client(server.baseUrl).get('/health/ready')
+    const checkpoint = () => at(server.baseUrl, caller).get('/v1/log/checkpoint?latest=true')
+    const sizeNow = async () => readCheckpoint(readNote((await checkpoint()).text).text).size
+
+    let server = await serveUntilAsked()
+    const caller = await bearerOf(server.baseUrl, 'admin')
+    const reader = new Reader(caller)
+    const first = await createSealed(server.baseUrl, caller, 5)
+    const backedUp = await sizeNow()
+    await server.stop()
+    await operator.backUp()
+
+    server = await production.serve(env)
+    await createSealed(server.baseUrl, caller, 5)
+    await reader.readList(server.baseUrl)
+    await server.stop()
+    server = await serveUntilAsked()
+    assert.equal(await sizeNow(), backedUp + 5)
+    assert.equal((await probe()).status, 200)
+    await server.stop()
+    await operator.putInPlace()
+
+    server = await serveUntilAsked()
+    const answer = await probe()
+    assertProblem(answer, 503, 'log-contradicted')
+    const sizes = answer.body.witnesses.map(({ size }: { size: number }) => size)
+    assert.deepEqual([answer.body.size, sizes.sort()], [backedUp, [backedUp + 5, backedUp + 5, 999_999]])
+    assertProblem(await checkpoint(), 503, 'log-contradicted')
+    let stream = await reader.follow(server.baseUrl)
+    const meanwhile = await create(server.baseUrl, caller, 3)
+    await until(() => stream.resets === 1)
+    const said = await runs('log restored', databaseUrl)
+    assert.match(said, new RegExp(`^Era 2 of the log begins after event ${backedUp},`))
+    await until(() => stream.resets === 2)
+    await until(async () => (await probe()).status === 200)
+    await untilSealed(server.baseUrl, caller, meanwhile)
+    await reader.leave()
+    await reader.readList(server.baseUrl)
+    stream = await reader.follow(server.baseUrl)
+    const later = await createSealed(server.baseUrl, caller, 4)
+    await until(() => later.every((id) => stream.told.some((change) => change.id === id)))
+    await reader.leave()
+    assert.deepEqual(reader.read.toSorted(), [...first, ...meanwhile, ...later].toSorted())
+    assert.deepEqual([await sizeNow(), stream.resets], [backedUp + 8, 0])
+    await assertWhole(databaseUrl)
   })
 })
