@@ -37,12 +37,15 @@ const pem = {
 /** The key goes only to a new file of mode 0600 or to standard output. */
 export async function runGenerateKey(invocation: Invocation): Promise<Outcome> {
   const { switches, texts } = invocation
-  const other = ['antiforgery', 'log'].filter((name) => switches.has(name))
-  if (other.length > 1) throw new UsageError('--antiforgery and --log are different keys: give one')
+  const other = ['antiforgery', 'log', 'webhook'].filter((name) => switches.has(name))
+  if (other.length > 1) {
+    throw new UsageError(`${other.map((name) => `--${name}`).join(' and ')} are different keys: give one`)
+  }
   if (other.length > 0 && texts.bits !== undefined) {
     throw new UsageError(`--bits is for RSA keys, not for --${other[0]}`)
   }
-  if (switches.has('antiforgery')) return generateAntiforgeryKey(texts.out)
+  if (switches.has('antiforgery')) return generateSharedKey('an antiforgery key', texts.out)
+  if (switches.has('webhook')) return generateSharedKey('a key of webhooks', texts.out)
   if (switches.has('log')) return generateLogKey(texts.out)
   const bits = readBits(texts.bits)
   const { privateKey } = await promisify(generateKeyPair)('rsa', {
@@ -57,11 +60,12 @@ export async function runGenerateKey(invocation: Invocation): Promise<Outcome> {
   return { value: { kid, bits, file }, text: `Wrote an RSA key of ${bits} bits to ${file} (kid ${kid}).` }
 }
 
-async function generateAntiforgeryKey(file: string | undefined): Promise<Outcome> {
+/** A key that every instance has, in base64. */
+async function generateSharedKey(what: string, file: string | undefined): Promise<Outcome> {
   const key = randomBytes(32).toString('base64')
   if (file === undefined) return { value: { key }, text: key }
   await writeNewSecret(file, `${key}\n`)
-  return { value: { file }, text: `Wrote an antiforgery key to ${file}.` }
+  return { value: { file }, text: `Wrote ${what} to ${file}.` }
 }
 
 /** Its owner's name is not part of it: the log's name comes from PUBLIC_URL, a witness's from --name. */

@@ -37,13 +37,19 @@ describe('key generate', () => {
     assert.match(antiforgery.stdout, /^[A-Za-z0-9+/]{43}=\n$/)
   })
 
-  it('writes an antiforgery key of 32 bytes that only its owner may read', async (t) => {
-    const cli = commandLine(t)
-    const file = join(cli.folder, 'antiforgery.key')
-    assert.deepEqual(await cli.json(`key generate --antiforgery --out ${file}`), { file })
-    assert.equal(Buffer.from(readFileSync(file, 'utf8'), 'base64').length, 32)
-    assert.equal(statSync(file).mode & 0o777, 0o600)
-  })
+  for (const [option, what] of [
+    ['antiforgery', 'an antiforgery key'],
+    ['webhook', 'a key of webhooks'],
+  ]) {
+    it(`writes ${what} of 32 bytes that only its owner may read`, async (t) => {
+      const cli = commandLine(t)
+      const file = join(cli.folder, 'some.key')
+      const { stdout } = await cli.run(`key generate --${option} --out ${file}`)
+      assert.equal(stdout, `Wrote ${what} to ${file}.\n`)
+      assert.equal(Buffer.from(readFileSync(file, 'utf8'), 'base64').length, 32)
+      assert.equal(statSync(file).mode & 0o777, 0o600)
+    })
+  }
 
   it('writes a key of a log that only its owner may read', async (t) => {
     const cli = commandLine(t)

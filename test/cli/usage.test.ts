@@ -92,6 +92,11 @@ it('a wrong command line is explained in one line, with exit status 2, without r
       'key generate: --antiforgery and --log are different keys: give one',
       'key generate ',
     ],
+    [
+      'key generate --webhook --log',
+      'key generate: --log and --webhook are different keys: give one',
+      'key generate ',
+    ],
     ['serve --no-demo-orders', 'serve: --no-demo-orders needs --dev', 'serve '],
   ]
   for (const [args, message, help] of cases) {

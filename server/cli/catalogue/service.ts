@@ -44,7 +44,7 @@ export const serviceCommands: Record<string, CommandSpec> = {
   },
   'key generate': {
     changesNothing: true,
-    summary: 'make a signing key (RSA), an antiforgery key, or a key of a log',
+    summary: 'make a signing key (RSA), or another key of the service',
     options: {
       bits: { value: 'BITS', description: 'length of the RSA key, 2048 to 8192; default 3072' },
       out: {
@@ -53,12 +53,14 @@ export const serviceCommands: Record<string, CommandSpec> = {
       },
       antiforgery: { description: 'make a key for ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE instead' },
       log: { description: 'make a key (Ed25519) that signs checkpoints instead, for a log or a witness' },
+      webhook: { description: 'make a key for WEBHOOK_KEY_FILE instead' },
     },
     notes: ['Longer keys sign more slowly: 2048 bits are about three times as fast as 3072.'],
     examples: [
       'key generate --out signing.pem',
       'key generate --antiforgery --out antiforgery.key',
       'key generate --log --out log.pem',
+      'key generate --webhook --out webhook.key',
     ],
     load: async () => (await import('../service.ts')).runGenerateKey,
   },
