@@ -4,7 +4,7 @@ import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { AppDatabase } from './db/port.ts'
 import { orderStatuses } from './orders/orders.ts'
-import { Destinations, type Resolve } from './outbox/webhooks/address.ts'
+import { Destinations } from './outbox/webhooks/address.ts'
 import { WebhookCourier } from './outbox/webhooks/courier.ts'
 import { resolveHost } from './outbox/webhooks/post.ts'
 
@@ -15,8 +15,6 @@ export interface CourierParts {
   logKeys: LogKeys
   /** In development, instead of the key in the configuration. */
   webhookKey?: Buffer | undefined
-  /** How host names are resolved; as Node does by default. */
-  resolve?: Resolve | undefined
 }
 
 /** What sends webhooks, made of parts of several slices: for the sender, and for trials by the API. */
@@ -27,9 +25,9 @@ export interface WebhookSending {
 }
 
 export function webhookSending(parts: CourierParts, publicUrl: () => string): WebhookSending {
-  const { config, db, clock, logKeys, resolve = resolveHost } = parts
+  const { config, db, clock, logKeys } = parts
   const key = config.webhookKeyFile?.key ?? parts.webhookKey
-  const destinations = new Destinations(config.webhookNetworks, resolve)
+  const destinations = new Destinations(config.webhookNetworks, resolveHost)
   if (key === undefined) return { destinations, sending: null }
   const checkpoint = async () => (await newestCheckpoint({ db, keys: logKeys, publicUrl })).checkpoint
   const statusAfter = async (event: Parameters<typeof orderStatuses>[1][number]) =>

@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isLoopbackHost } from '../../setting.ts'
 
 /** IPv4 that is not globally reachable (IANA's special-purpose registry, 2025-10), and multicast. */
 const refusedIpv4 = [
@@ -84,7 +85,7 @@ class AddressRefused extends Error {}
 const patienceMilliseconds = 3_000
 
 /** What a host name stands for. */
-export type Resolve = (hostname: string) => Promise<string[]>
+type Resolve = (hostname: string) => Promise<string[]>
 
 /** The addresses to which webhooks may go, and how names are resolved. */
 export class Destinations {
@@ -102,8 +103,7 @@ export class Destinations {
    * address in the URL is checked too, because Node would not look that up.
    */
   async addressesOf({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): Promise<string[]> {
-    const literal = hostname.replace(/^\[(.*)\]$/, '$1')
-    const addresses = isIP(literal) ? [literal] : await this.#resolve(hostname)
+    const addresses = addressesIn(hostname) ?? (await this.#resolve(hostname))
     if (addresses.length === 0) throw new Error('its host has no address')
     for (const address of addresses) {
       if (this.#networks.has(address)) continue
@@ -125,4 +125,12 @@ export class Destinations {
     )
     return Promise.race([look, patience])
   }
+}
+
+/** The addresses that a host stands for by itself, without a resolver. */
+function addressesIn(hostname: string): string[] | undefined {
+  const literal = hostname.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(literal)) return [literal]
+  // RFC 6761 §6.3: whatever a resolver says of these names.
+  return isLoopbackHost(hostname.replace(/\.$/, '')) ? ['127.0.0.1'] : undefined
 }

@@ -69,6 +69,8 @@ async function exchange(url: URL, { headers, body, lookup, signal }: Exchange): 
       const { statusCode = 0, headers: answered } = response
       const seconds = answered['retry-after']
       const retryAfterSeconds = /^\d{1,9}$/.test(seconds ?? '') ? Number(seconds) : undefined
+      // The status has arrived, so what happens to the rest changes nothing.
+      sent.off('error', reject).on('error', () => undefined)
       readBounded(response).then((text) => {
         sent.destroy()
         resolve({ status: statusCode, retryAfterSeconds, body: text })
@@ -79,7 +81,7 @@ async function exchange(url: URL, { headers, body, lookup, signal }: Exchange): 
   })
 }
 
-/** The status has arrived, so a body that breaks off changes nothing. */
+/** At most 64 KB, or what came before it broke off. */
 async function readBounded(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
@@ -90,7 +92,7 @@ async function readBounded(response: IncomingMessage): Promise<string> {
       if (length >= answerLimitBytes) break
     }
   } catch {
-    // What came before the end is enough.
+    // What came is enough.
   }
   return Buffer.concat(chunks).subarray(0, answerLimitBytes).toString()
 }
