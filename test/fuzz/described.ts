@@ -166,6 +166,7 @@ const unknownOf: Record<string, string | string[]> = {
   users: 'user-not-found',
   clients: 'client-not-found',
   roles: 'role-not-found',
+  webhooks: 'webhook-not-found',
   auth: ['link-not-found', 'sign-in-not-found', 'passkey-not-found'],
 }
 

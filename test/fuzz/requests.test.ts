@@ -6,6 +6,7 @@ import type { Answer } from '../support/client.ts'
 import { mailSettings } from '../support/mail.ts'
 import { createdId } from '../support/orders.ts'
 import { testService } from '../support/service.ts'
+import { toReceivers } from '../support/webhooks.ts'
 import { type Caller, type Gate, gateOf, makeCallers } from './callers.ts'
 import {
   allowedRequests,
@@ -121,6 +122,7 @@ const env = {
   SERVICE_TOKEN_TTL_SECONDS: '86400',
   LOG_LEVEL: 'warn',
   ...mailSettings,
+  ...toReceivers,
 }
 
 /**

@@ -13,6 +13,7 @@ export const firstRoles: Record<'Admin' | 'Operator' | 'Viewer', Permission[]> =
     'Orders.Read',
     'Policy.Manage',
     'Views.Share',
+    'Webhooks.Manage',
   ],
   Operator: ['Orders.Create', 'Orders.Note', 'Orders.Read'],
   Viewer: ['Orders.Read'],

@@ -1,6 +1,7 @@
 import { answerOf, flag, instant, int32, nullable, text } from '../../http/answers.ts'
 import {
   booleanField,
+  codePoints,
   exactBodyOf,
   Fault,
   type Field,
@@ -12,17 +13,19 @@ import { Type } from '../../http/schema.ts'
 import { selectable } from './webhooks.ts'
 
 const urlLimit = 2_000
+/** Stricter than URL, which repairs much. */
+const urlPattern = /^https?:\/\/[^\s/?#@\\]+(?:[/?][^\s#\\]*)?$/
 
 /** Its form. Where it leads is checked before it is stored, and whenever something is sent. */
 const urlField: Field<string> = {
   schema: text(
     'Where the events are sent: an https address with any port and no user name, password or fragment. http is for addresses within WEBHOOK_NETWORKS.',
     'https://erp.example.com/hooks/countersign',
-    { format: 'uri', maxLength: urlLimit },
+    { format: 'uri', maxLength: urlLimit, pattern: urlPattern.source },
   ),
   read(value) {
     if (typeof value !== 'string') return new Fault('type', 'must be a string.')
-    if (value.length > urlLimit) return new Fault('length', `must have at most ${urlLimit} characters.`)
+    if (codePoints(value) > urlLimit) return new Fault('length', `must have at most ${urlLimit} characters.`)
     const url = URL.parse(value)
     if (url === null || !['https:', 'http:'].includes(url.protocol)) {
       return new Fault('format', 'must be an https address, such as https://erp.example.com/hooks.')
@@ -30,7 +33,10 @@ const urlField: Field<string> = {
     if (url.username + url.password !== '') {
       return new Fault('credentials', 'must not have a user name or a password.')
     }
-    return url.hash === '' ? url.href : new Fault('fragment', 'must not have a fragment.')
+    if (value.includes('#')) return new Fault('fragment', 'must not have a fragment.')
+    return urlPattern.test(value)
+      ? url.href
+      : new Fault('format', 'must begin with https:// and have no spaces and no backslash.')
   },
 }
 

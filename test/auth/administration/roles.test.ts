@@ -42,7 +42,7 @@ describe('roles', () => {
     const ofPeople = all.body.items.filter(({ services }: { services: boolean }) => !services)
     assert.deepEqual(
       ofPeople.map((permission: { name: string }) => permission.name),
-      ['Policy.Manage', 'Accounts.Manage'],
+      ['Policy.Manage', 'Accounts.Manage', 'Webhooks.Manage'],
     )
     const second = await admin.get('/v1/permissions?pageSize=3&pageNumber=2')
     assert.deepEqual(second.body.items, all.body.items.slice(3, 6))
