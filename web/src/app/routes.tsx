@@ -147,6 +147,7 @@ const log = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    openViewAt('/forgotten', 'ForgottenView', () => import('../account/forgotten.tsx')),
     openViewAt('/link', 'LinkView', () => import('../account/link.tsx')),
     openViewAt('/auditing', 'AuditingView', () => import('../auditing/auditing.tsx')),
     openViewAt('/problems', 'ProblemsView', () => import('../problems/problems.tsx')),

@@ -1,5 +1,5 @@
 import './sign-in.css'
-import { Navigate, useSearch } from '@tanstack/react-router'
+import { Link, Navigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../api/problem.ts'
@@ -11,6 +11,7 @@ import { Name } from '../ui/name.tsx'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { type DemoAccount, demoAccounts } from './demo.ts'
+import { sendsMail } from './mail.ts'
 import { knowsPasskeys, signInOptions, touch, touchFailure } from './passkeys.ts'
 import { currentPassword, passwordFailure, selectAll, usePasswordRequest } from './password.ts'
 import { type Ending, NoCookieError, signIn, startSession, useSession } from './session.ts'
@@ -109,7 +110,13 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
           Use a passkey
         </Button>
       )}
-      <p className="soft small">Forgot your password? Ask an administrator for a link to set a new one.</p>
+      {sendsMail ? (
+        <Link to="/forgotten" className="small">
+          Forgot your password?
+        </Link>
+      ) : (
+        <p className="soft small">Forgot your password? Ask an administrator for a link to set a new one.</p>
+      )}
       {demoAccounts.length > 0 && <DemoAccounts onChoose={enter} />}
     </Form>
   )

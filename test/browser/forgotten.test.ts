@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import { newUser } from '../support/accounts.ts'
+import {
+  heading,
+  nameCard,
+  signInHeading,
+  waitForAddress,
+  waitForFocus,
+} from '../support/browser/journeys.ts'
+import { lookAt, type Views } from '../support/browser/looks.ts'
+import { openBrowser, screenshot } from '../support/browser/person.ts'
+import { button } from '../support/browser/question.ts'
+import { noteSecret } from '../support/discretion.ts'
+import { mailSettings, postOf, type ReceivedMail, startMailServer, tokenIn } from '../support/mail.ts'
+import { publicUrl, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const newPassword = 'seven grey herons by the weir'
+const service = await startService({ inside: true, clockRuns: true, env: mailSettings, until: { after } })
+const server = await startMailServer()
+after(() => server.close())
+const post = postOf(service, server)
+
+describe('a forgotten password', () => {
+  const person = browser.samePerson({ service })
+
+  it('is replaced by a link in a mail, by keyboard alone', async () => {
+    const user = await newUser(service)
+    const { page } = person
+    await page.goto('/orders')
+    await signInHeading(page).waitFor()
+    await page.getByRole('link', { name: 'Forgot your password?' }).press('Enter')
+    await heading(page, 'Forgot your password?').waitFor()
+    await waitForFocus(page.getByLabel('Email'))
+    await page.keyboard.type(user.email)
+    await page.keyboard.press('Enter')
+    await page.getByText('Check your mail').waitFor()
+
+    await post.sendAll()
+    const [mail] = server.received()
+    assert.deepEqual(mail?.to, [user.email])
+    noteSecret(tokenIn(mail as ReceivedMail))
+    const [, link = ''] = /\n(https:\S+\/link#\S+)\n/.exec(mail?.text ?? '') ?? []
+    await page.goto(link.replace(publicUrl, ''))
+    await heading(page, 'Set your password').waitFor()
+    assert.equal(await page.getByLabel('Email').inputValue(), user.email)
+    await page.getByLabel('New password').focus()
+    await page.keyboard.type(newPassword)
+    await page.getByText('Good: hard to guess.').first().waitFor()
+    await page.keyboard.press('Enter')
+    await nameCard(page, user.userName).waitFor()
+    await waitForAddress(person, '/')
+  })
+
+  it('shows the mail in a browser as it was written', async (t) => {
+    const user = await newUser(service)
+    await service.client().post('/v1/auth/links', { email: user.email })
+    await post.sendAll()
+    const [mail] = server.received()
+    noteSecret(tokenIn(mail as ReceivedMail))
+    const other = await browser.person(t, { service })
+    await other.page.setContent(mail?.html ?? '')
+    const shown = other.page.getByRole('link', { name: 'Set a new password' })
+    assert.ok((await shown.getAttribute('href'))?.startsWith(`${publicUrl}/link#token=`))
+    await screenshot(other.page, 'mail-forgotten')
+  })
+
+  it('is asked for on pages that are accessible in both themes and widths', async (t) => {
+    const views: Views = {
+      async 'sign-in-mail'({ page }) {
+        await page.goto('/sign-in')
+        await page.getByRole('link', { name: 'Forgot your password?' }).waitFor()
+      },
+      async forgotten({ page }) {
+        await page.goto('/forgotten')
+        await page.getByLabel('Email').waitFor()
+      },
+      async 'forgotten-sent'({ page }) {
+        await page.getByLabel('Email').fill('nobody@example.com')
+        await button(page, 'Send link').click()
+        await page.getByText('Check your mail').waitFor()
+      },
+    }
+    await lookAt(t, await browser.person(t, { service }), views)
+  })
+})
