@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { copyFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { readCheckpoint, readNote } from '../../client/src/note.ts'
-import { runCommand } from '../cli/command-line.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
 import { assertSound } from '../support/history.ts'
 import { assertWholeTree } from '../support/kept-log.ts'
+import { commandsOf, type Machine, runOn } from '../support/operations-page.ts'
 import { createdId } from '../support/orders.ts'
 import { connectTo } from '../support/postgres.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -15,19 +17,40 @@ import { openStream, type Stream, until } from '../support/stream.ts'
 import { startScripted, startWitness } from '../support/witness.ts'
 import { logKey, settingOf } from '../support/witnessed.ts'
 
-/** How the operator of an engine makes a backup and goes back to it, while the service is stopped. */
+/** The service of the machine, as the page has it started and stopped. */
+type Service = Pick<Machine, 'stop' | 'start'>
+
+/** How the operator of an engine makes a backup and goes back to it, by the commands of docs/operations.md. */
 interface Operator {
   backUp(): Promise<unknown>
-  restore(): Promise<unknown>
-  /** Puts the backup in place without the command that begins the next era. */
-  putInPlace(): Promise<void>
+  restore(service: Service): Promise<unknown>
+  /** Puts the backup in place without the command that begins the next era. The service is stopped. */
+  putInPlace(): Promise<unknown>
+  /** Returns what the command prints that begins the next era. */
+  beginEra(): Promise<string>
 }
 
-function sqliteOperator(databaseUrl: string): Operator {
-  const file = databaseUrl.slice('file:'.length)
-  const run = (command: string) => runs(`${command} ${file}.backup`, databaseUrl)
-  const putInPlace = () => copyFile(`${file}.backup`, file)
-  return { backUp: () => run('backup'), restore: () => run('restore'), putInPlace }
+/** Starts and stops nothing. */
+const noService: Service = { stop: () => assert.fail(), start: () => assert.fail() }
+
+async function sqliteOperator(t: TestContext, databaseUrl: string): Promise<Operator> {
+  const backups = await mkdtemp(join(tmpdir(), 'countersign-backups-'))
+  t.after(() => rm(backups, { recursive: true }))
+  const run = (commands: readonly string[] = [], service = noService) =>
+    runOn({ databaseUrl, backups, ...service }, commands)
+  const backup = commandsOf('Backup')
+    .flat()
+    .filter((command) => command.includes('main.ts'))
+  const [restore, begin] = commandsOf('Restore')
+  return {
+    backUp: () => run(backup),
+    restore: (service) => run(restore, service),
+    async putInPlace() {
+      const [file = ''] = await readdir(backups)
+      await copyFile(join(backups, file), databaseUrl.slice('file:'.length))
+    },
+    beginEra: () => run(begin),
+  }
 }
 
 /** A copy of the database by the server stands for its tools. The command follows, as after a recovery. */
@@ -41,20 +64,19 @@ function postgresOperator(databaseUrl: string): Operator {
   }
   const putInPlace = () =>
     administer(`drop database ${name} with (force)`, `alter database ${name}_backup rename to ${name}`)
+  const begin = commandsOf('Backup and restore').at(-1) ?? []
+  const beginEra = () => runOn({ databaseUrl, backups: '', ...noService }, begin)
   return {
     backUp: () => administer(`create database ${name}_backup template ${name}`),
-    async restore() {
+    async restore({ stop, start }) {
+      await stop()
       await putInPlace()
-      await runs('log restored', databaseUrl)
+      await beginEra()
+      await start()
     },
     putInPlace,
+    beginEra,
   }
-}
-
-async function runs(command: string, databaseUrl: string): Promise<string> {
-  const { status, stdout, stderr } = await runCommand(command, '', '.', { DATABASE_URL: databaseUrl })
-  assert.equal(status, 0, stderr)
-  return stdout
 }
 
 /** Has read orders from a list, and from then on by the live list alone. */
@@ -113,7 +135,8 @@ async function operated(t: TestContext) {
   t.after(drop)
   const production = await newProduction({ databaseUrl })
   t.after(() => production.remove())
-  const operator = testEngine === 'sqlite' ? sqliteOperator(databaseUrl) : postgresOperator(databaseUrl)
+  const operator =
+    testEngine === 'sqlite' ? await sqliteOperator(t, databaseUrl) : postgresOperator(databaseUrl)
   return { databaseUrl, production, operator }
 }
 
@@ -144,10 +167,12 @@ describe('a database that goes back to its backup', () => {
     await stream.hears(5)
     await reader.leave()
     assert.deepEqual([reader.read, stream.resets], [[...first, ...lost], 0])
-    await server.stop()
-    await operator.restore()
-
-    server = await production.serve()
+    await operator.restore({
+      stop: () => server.stop(),
+      start: async () => {
+        server = await production.serve()
+      },
+    })
     const meanwhile = await createSealed(server.baseUrl, caller, 3)
     stream = await reader.follow(server.baseUrl)
     await until(() => stream.resets === 1)
@@ -182,7 +207,7 @@ describe('a database that goes back without the command', () => {
     const checkpoint = () => at(server.baseUrl, caller).get('/v1/log/checkpoint?latest=true')
     const sizeNow = async () => readCheckpoint(readNote((await checkpoint()).text).text).size
 
-    let server = await serveUntilAsked()
+    let server = await production.serve(env)
     const caller = await bearerOf(server.baseUrl, 'admin')
     const reader = new Reader(caller)
     const first = await createSealed(server.baseUrl, caller, 5)
@@ -209,7 +234,7 @@ describe('a database that goes back without the command', () => {
     let stream = await reader.follow(server.baseUrl)
     const meanwhile = await create(server.baseUrl, caller, 3)
     await until(() => stream.resets === 1)
-    const said = await runs('log restored', databaseUrl)
+    const said = await operator.beginEra()
     assert.match(said, new RegExp(`^Era 2 of the log begins after event ${backedUp},`))
     await until(() => stream.resets === 2)
     await until(async () => (await probe()).status === 200)
