@@ -20,7 +20,7 @@ import { logKey, settingOf } from '../support/witnessed.ts'
 /** The service of the machine, as the page has it started and stopped. */
 type Service = Pick<Machine, 'stop' | 'start'>
 
-/** How the operator of an engine makes a backup and goes back to it, by the commands of docs/operations.md. */
+/** How the operator of an engine makes a backup and goes back to it, by docs/operations.md. */
 interface Operator {
   backUp(): Promise<unknown>
   restore(service: Service): Promise<unknown>

@@ -21,7 +21,7 @@ import { logKey } from '../support/witnessed.ts'
 
 const rounds = isLong ? 20 : 2
 const killing = new URL('../support/stop-preload.ts', import.meta.url).href
-/** Places in the one transaction that seals: the lines are stored, but not the head; both, but not the tile. */
+/** Places in the transaction that seals: the lines are stored without the head, or both without the tile. */
 const places = ['update "log_head"', 'insert into "log_tiles"']
 
 /** Settings of an instance that kills itself when it gets to the place for the n-th time. */
