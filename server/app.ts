@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
+import { registerAgents } from './agents/routes.ts'
 import { newestEventTime, refuseContradicted } from './audit/audit.ts'
 import { isCosignedIfPossible, proofOfLine } from './audit/proof.ts'
 import { isCurrentReceipt, signReceipt } from './audit/receipt.ts'
@@ -53,6 +54,7 @@ import { LiveStreams } from './orders/live/streams.ts'
 import type { ReceiptSigner } from './orders/requests.ts'
 import { registerOrders } from './orders/routes.ts'
 import { Statements } from './orders/statements.ts'
+import { instructions, orderResources, orderTools } from './orders/tools/tools.ts'
 import { registerWebhooks } from './outbox/webhooks/routes.ts'
 
 export interface AppParts extends CourierParts {
@@ -139,6 +141,14 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { ...checkpoints, exports })
   registerWebhooks(app, { config, db, clock, ...webhookSending(parts, publicUrl) })
+  const toolParts = { config, db, clock, publicUrl }
+  registerAgents(app, {
+    tools: orderTools(toolParts),
+    resources: orderResources(toolParts),
+    instructions,
+    limits,
+    publicUrl,
+  })
   if (development) {
     const { registerApiBrowser } = await import('./http/api-browser.ts')
     registerApiBrowser(app, routes, publicUrl)

@@ -62,7 +62,7 @@ import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life
 import { keepReceipt } from './orders/life/store.ts'
 import { findOrders } from './orders/list/find.ts'
 import { findOrdersAtOnce } from './orders/list/postgres.ts'
-import { addOrders, createOrder, createOrders } from './orders/orders.ts'
+import { addOrders, createOrder, createOrders, proposeOrder } from './orders/orders.ts'
 import { findOverview } from './orders/overview/overview.ts'
 import { setApprovalPolicy } from './orders/policy/policy.ts'
 import { findPolicyWarnings } from './orders/policy/warnings.ts'
@@ -117,6 +117,7 @@ export const operations = {
   eraseText,
   beginEra,
   createOrder,
+  proposeOrder,
   approveOrder,
   rejectOrder,
   withdrawOrder,

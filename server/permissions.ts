@@ -33,5 +33,7 @@ export type Access =
   | 'session'
   /** A user by session cookie or bearer, no service. */
   | 'person'
+  /** A user or a service by bearer; a cookie is not looked at. */
+  | 'bearer'
   | 'authenticated'
   | Permission

@@ -254,7 +254,8 @@ function credentialsOf({
   const takesBearer = access !== 'session'
   const takesService = takesBearer && !isOfPeople && !isRecent
   const needs = [...(isPermission(access) ? [access] : []), ...(isRecent ? ['recent sign-in'] : [])]
-  return ['yes', ...[takesBearer, takesService].map((takes) => (takes ? 'yes' : 'no')), needs.join(', ')]
+  const taken = [access !== 'bearer', takesBearer, takesService].map((takes) => (takes ? 'yes' : 'no'))
+  return [...taken, needs.join(', ')]
 }
 
 const isCheck = process.argv.includes('--check')

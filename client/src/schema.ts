@@ -1516,6 +1516,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a tool of an agent
+         * @description The Model Context Protocol over streamable HTTP, without sessions: revisions 2026-07-28 and 2025-11-25. A request is answered with one JSON object. A tool needs the permissions of the operations that it stands for; one that changes something also counts as a write.
+         */
+        post: operations["callMcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2400,6 +2420,96 @@ export interface components {
              * @example countersign-demo-operator
              */
             password: string;
+        };
+        /** @description The result, or the error of an earlier revision. */
+        McpAnswer: {
+            /**
+             * @description The version of JSON-RPC.
+             * @example 2.0
+             * @enum {string}
+             */
+            jsonrpc: "2.0";
+            /**
+             * @description Chosen by the client; the answer repeats it.
+             * @example 1
+             */
+            id: string | number;
+            /**
+             * @description By the revision of the protocol.
+             * @example {}
+             */
+            result?: Record<string, never>;
+            /** @description With the problem as `data`. */
+            error?: {
+                /**
+                 * @description By JSON-RPC and MCP.
+                 * @example -32601
+                 */
+                code: number;
+                /**
+                 * @description What is wrong.
+                 * @example Method not found
+                 */
+                message: string;
+                data: components["schemas"]["McpErrorData"];
+            };
+        };
+        /**
+         * @description The problem.
+         * @example {}
+         */
+        McpErrorData: Record<string, never>;
+        /** @description A failed request, if its message could be judged. */
+        McpFailure: {
+            /**
+             * @description The version of JSON-RPC.
+             * @example 2.0
+             * @enum {string}
+             */
+            jsonrpc: "2.0";
+            /**
+             * @description Chosen by the client; the answer repeats it.
+             * @example 1
+             */
+            id?: string | number;
+            /** @description With the problem as `data`. */
+            error: {
+                /**
+                 * @description By JSON-RPC and MCP.
+                 * @example -32601
+                 */
+                code: number;
+                /**
+                 * @description What is wrong.
+                 * @example Method not found
+                 */
+                message: string;
+                data: components["schemas"]["McpErrorData"];
+            };
+        };
+        /** @description One request or notification of JSON-RPC 2.0. Batches and responses are refused. */
+        McpMessage: {
+            /**
+             * @description The version of JSON-RPC.
+             * @example 2.0
+             * @enum {string}
+             */
+            jsonrpc: "2.0";
+            /**
+             * @description Chosen by the client; the answer repeats it. A notification has none.
+             * @example 1
+             */
+            id?: string | number;
+            /**
+             * @description What to do.
+             * @example tools/list
+             */
+            method: string;
+            /**
+             * @description What the method takes.
+             * @example {}
+             */
+            params?: Record<string, never>;
         };
         /** @description A failure in the form of OAuth, with the members of the problem. */
         OAuthFailure: {
@@ -3422,7 +3532,7 @@ export interface components {
          * @description Kind of problem, for programs. The list grows: treat an unknown code by its status.
          * @example malformed-json
          */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
@@ -4387,288 +4497,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `body-too-large`: The body is too large. */
-        FormPublicBodyTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/body-too-large",
-                 *       "title": "The body is too large",
-                 *       "status": 413,
-                 *       "detail": "A body can have at most 64 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "body-too-large",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-        FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database is not available",
-                 *       "status": 503,
-                 *       "detail": "Repeat the request after `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "database-unavailable",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `expectation-failed`: The Expect header cannot be met. */
-        FormPublicExpectationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/expectation-failed",
-                 *       "title": "The Expect header cannot be met",
-                 *       "status": 417,
-                 *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "expectation-failed",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `headers-too-large`: The header block is too large. */
-        FormPublicHeadersTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/headers-too-large",
-                 *       "title": "The header block is too large",
-                 *       "status": 431,
-                 *       "detail": "A header block can have at most 16 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "headers-too-large",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `internal-error`: The service failed unexpectedly. */
-        FormPublicInternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/internal-error",
-                 *       "title": "The service failed unexpectedly",
-                 *       "status": 500,
-                 *       "detail": "Report the `requestId`. The log has the cause.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "internal-error",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `misdirected-request`: This server does not serve that host. */
-        FormPublicMisdirectedRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/misdirected-request",
-                 *       "title": "This server does not serve that host",
-                 *       "status": 421,
-                 *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "misdirected-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `rate-limited`: Too many requests. */
-        FormPublicRateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/rate-limited",
-                 *       "title": "Too many requests",
-                 *       "status": 429,
-                 *       "detail": "Wait `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "rate-limited",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `request-timeout`: The request did not arrive in time. */
-        FormPublicRequestTimeout: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/request-timeout",
-                 *       "title": "The request did not arrive in time",
-                 *       "status": 408,
-                 *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "request-timeout",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unsupported-media-type`: The body has the wrong media type. */
-        FormPublicUnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                 *       "title": "The body has the wrong media type",
-                 *       "status": 415,
-                 *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "unsupported-media-type",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `uri-too-long`: The URL is too long. */
-        FormPublicUriTooLong: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/uri-too-long",
-                 *       "title": "The URL is too long",
-                 *       "status": 414,
-                 *       "detail": "A URL can have at most 8 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "uri-too-long",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `headers-too-large`: The header block is too large. */
         HeadersTooLarge: {
             headers: {
@@ -4877,6 +4705,288 @@ export interface components {
                 [name: string]: unknown;
             };
             content?: never;
+        };
+        /** @description `body-too-large`: The body is too large. */
+        OAuthFailurePublicBodyTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/body-too-large",
+                 *       "title": "The body is too large",
+                 *       "status": 413,
+                 *       "detail": "A body can have at most 64 KiB.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "body-too-large",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
+        OAuthFailurePublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/database-unavailable",
+                 *       "title": "The database is not available",
+                 *       "status": 503,
+                 *       "detail": "Repeat the request after `Retry-After` seconds.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "database-unavailable",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `expectation-failed`: The Expect header cannot be met. */
+        OAuthFailurePublicExpectationFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/expectation-failed",
+                 *       "title": "The Expect header cannot be met",
+                 *       "status": 417,
+                 *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "expectation-failed",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `headers-too-large`: The header block is too large. */
+        OAuthFailurePublicHeadersTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/headers-too-large",
+                 *       "title": "The header block is too large",
+                 *       "status": 431,
+                 *       "detail": "A header block can have at most 16 KiB.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "headers-too-large",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `internal-error`: The service failed unexpectedly. */
+        OAuthFailurePublicInternalError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/internal-error",
+                 *       "title": "The service failed unexpectedly",
+                 *       "status": 500,
+                 *       "detail": "Report the `requestId`. The log has the cause.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "internal-error",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `misdirected-request`: This server does not serve that host. */
+        OAuthFailurePublicMisdirectedRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/misdirected-request",
+                 *       "title": "This server does not serve that host",
+                 *       "status": 421,
+                 *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "misdirected-request",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `rate-limited`: Too many requests. */
+        OAuthFailurePublicRateLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/rate-limited",
+                 *       "title": "Too many requests",
+                 *       "status": 429,
+                 *       "detail": "Wait `Retry-After` seconds.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "rate-limited",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `request-timeout`: The request did not arrive in time. */
+        OAuthFailurePublicRequestTimeout: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/request-timeout",
+                 *       "title": "The request did not arrive in time",
+                 *       "status": 408,
+                 *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "request-timeout",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `unsupported-media-type`: The body has the wrong media type. */
+        OAuthFailurePublicUnsupportedMediaType: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                 *       "title": "The body has the wrong media type",
+                 *       "status": 415,
+                 *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "unsupported-media-type",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `uri-too-long`: The URL is too long. */
+        OAuthFailurePublicUriTooLong: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid_client",
+                 *       "error_description": "Check both. The secret may have been rotated."
+                 *     }
+                 */
+                "application/json": components["schemas"]["OAuthFailure"];
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/uri-too-long",
+                 *       "title": "The URL is too long",
+                 *       "status": 414,
+                 *       "detail": "A URL can have at most 8 KiB.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "uri-too-long",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
         };
         /** @description `order-not-found`: No such order. */
         OrderNotFound: {
@@ -5118,7 +5228,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/cross-site-request",
                  *       "title": "The request comes from another site",
                  *       "status": 403,
-                 *       "detail": "Cookie callers must send unsafe requests from the origin of the service.",
+                 *       "detail": "Send the request from the origin of the service, or without a browser.",
                  *       "instance": "/v1/orders",
                  *       "code": "cross-site-request",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6747,16 +6857,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            408: components["responses"]["FormPublicRequestTimeout"];
-            413: components["responses"]["FormPublicBodyTooLarge"];
-            414: components["responses"]["FormPublicUriTooLong"];
-            415: components["responses"]["FormPublicUnsupportedMediaType"];
-            417: components["responses"]["FormPublicExpectationFailed"];
-            421: components["responses"]["FormPublicMisdirectedRequest"];
-            429: components["responses"]["FormPublicRateLimited"];
-            431: components["responses"]["FormPublicHeadersTooLarge"];
-            500: components["responses"]["FormPublicInternalError"];
-            503: components["responses"]["FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+            408: components["responses"]["OAuthFailurePublicRequestTimeout"];
+            413: components["responses"]["OAuthFailurePublicBodyTooLarge"];
+            414: components["responses"]["OAuthFailurePublicUriTooLong"];
+            415: components["responses"]["OAuthFailurePublicUnsupportedMediaType"];
+            417: components["responses"]["OAuthFailurePublicExpectationFailed"];
+            421: components["responses"]["OAuthFailurePublicMisdirectedRequest"];
+            429: components["responses"]["OAuthFailurePublicRateLimited"];
+            431: components["responses"]["OAuthFailurePublicHeadersTooLarge"];
+            500: components["responses"]["OAuthFailurePublicInternalError"];
+            503: components["responses"]["OAuthFailurePublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     issueServiceToken: {
@@ -6861,16 +6971,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            408: components["responses"]["FormPublicRequestTimeout"];
-            413: components["responses"]["FormPublicBodyTooLarge"];
-            414: components["responses"]["FormPublicUriTooLong"];
-            415: components["responses"]["FormPublicUnsupportedMediaType"];
-            417: components["responses"]["FormPublicExpectationFailed"];
-            421: components["responses"]["FormPublicMisdirectedRequest"];
-            429: components["responses"]["FormPublicRateLimited"];
-            431: components["responses"]["FormPublicHeadersTooLarge"];
-            500: components["responses"]["FormPublicInternalError"];
-            503: components["responses"]["FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+            408: components["responses"]["OAuthFailurePublicRequestTimeout"];
+            413: components["responses"]["OAuthFailurePublicBodyTooLarge"];
+            414: components["responses"]["OAuthFailurePublicUriTooLong"];
+            415: components["responses"]["OAuthFailurePublicUnsupportedMediaType"];
+            417: components["responses"]["OAuthFailurePublicExpectationFailed"];
+            421: components["responses"]["OAuthFailurePublicMisdirectedRequest"];
+            429: components["responses"]["OAuthFailurePublicRateLimited"];
+            431: components["responses"]["OAuthFailurePublicHeadersTooLarge"];
+            500: components["responses"]["OAuthFailurePublicInternalError"];
+            503: components["responses"]["OAuthFailurePublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     revokeToken: {
@@ -6930,16 +7040,16 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            408: components["responses"]["FormPublicRequestTimeout"];
-            413: components["responses"]["FormPublicBodyTooLarge"];
-            414: components["responses"]["FormPublicUriTooLong"];
-            415: components["responses"]["FormPublicUnsupportedMediaType"];
-            417: components["responses"]["FormPublicExpectationFailed"];
-            421: components["responses"]["FormPublicMisdirectedRequest"];
-            429: components["responses"]["FormPublicRateLimited"];
-            431: components["responses"]["FormPublicHeadersTooLarge"];
-            500: components["responses"]["FormPublicInternalError"];
-            503: components["responses"]["FormPublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+            408: components["responses"]["OAuthFailurePublicRequestTimeout"];
+            413: components["responses"]["OAuthFailurePublicBodyTooLarge"];
+            414: components["responses"]["OAuthFailurePublicUriTooLong"];
+            415: components["responses"]["OAuthFailurePublicUnsupportedMediaType"];
+            417: components["responses"]["OAuthFailurePublicExpectationFailed"];
+            421: components["responses"]["OAuthFailurePublicMisdirectedRequest"];
+            429: components["responses"]["OAuthFailurePublicRateLimited"];
+            431: components["responses"]["OAuthFailurePublicHeadersTooLarge"];
+            500: components["responses"]["OAuthFailurePublicInternalError"];
+            503: components["responses"]["OAuthFailurePublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     requestLink: {
@@ -12613,6 +12723,370 @@ export interface operations {
                      *       "detail": "The database seems to have gone back to an earlier state. Nothing is sealed or signed until an operator has restored it by `countersign restore`, or run `countersign log restored`. Everything else works.",
                      *       "instance": "/v1/orders",
                      *       "code": "log-contradicted",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    callMcp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Revision of the protocol. Only `initialize` may come without it. */
+                "MCP-Protocol-Version"?: string;
+                /** @description The method of the message; required from 2026-07-28 on. */
+                "Mcp-Method"?: string;
+                /** @description The name or uri that the message calls or reads; required from 2026-07-28 on. May be `=?base64?…?=`. */
+                "Mcp-Name"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/list",
+                 *       "params": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["McpMessage"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "result": {},
+                     *       "error": {
+                     *         "code": -32601,
+                     *         "message": "Method not found",
+                     *         "data": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["McpAnswer"];
+                };
+            };
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `mcp-headers-differ`: The headers do not say what the message says. `mcp-version-unsupported`: This revision of the Model Context Protocol is not supported. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "error": {
+                     *         "code": -32601,
+                     *         "message": "Method not found",
+                     *         "data": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["McpFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/mcp-headers-differ",
+                     *       "title": "The headers do not say what the message says",
+                     *       "status": 400,
+                     *       "detail": "Send MCP-Protocol-Version, and Mcp-Method and Mcp-Name from revision 2026-07-28 on.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "mcp-headers-differ",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["AuthenticationRequired"];
+            /** @description `cross-site-request`: The request comes from another site. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/cross-site-request",
+                     *       "title": "The request comes from another site",
+                     *       "status": 403,
+                     *       "detail": "Send the request from the origin of the service, or without a browser.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "cross-site-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `mcp-method-unknown`: This revision of the Model Context Protocol has no such method here. `order-not-found`: No such order. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 1,
+                     *       "error": {
+                     *         "code": -32601,
+                     *         "message": "Method not found",
+                     *         "data": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["McpFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/mcp-method-unknown",
+                     *       "title": "This revision of the Model Context Protocol has no such method here",
+                     *       "status": 404,
+                     *       "detail": "Use the methods for tools and resources.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "mcp-method-unknown",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
+            415: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body has the wrong media type",
+                     *       "status": 415,
+                     *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: The service failed unexpectedly. */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "The service failed unexpectedly",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`. The log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
+            503: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database is not available",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */

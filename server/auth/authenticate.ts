@@ -42,10 +42,16 @@ export class Authenticator {
     this.#directory = directory
   }
 
-  authenticate(request: FastifyRequest): Promise<Credential> {
+  async authenticate(request: FastifyRequest): Promise<Credential> {
+    const credential = await this.bearer(request)
+    return credential.outcome === 'none' ? this.session(request) : credential
+  }
+
+  /** Reads Authorization only, for the routes that ignore cookies. */
+  async bearer(request: FastifyRequest): Promise<Credential> {
     const fields = authorizationFields(request)
     const authorization = fields.find(isBearer)
-    if (authorization === undefined) return this.session(request)
+    if (authorization === undefined) return { outcome: 'none' }
     // Node silently keeps the first of several Authorization fields. A Bearer that comes with another field
     // is refused.
     return this.#bearer(fields.length > 1 ? '' : bearerToken(authorization))

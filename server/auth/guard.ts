@@ -61,7 +61,10 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: GuardP
   const { access, limit } = request.routeOptions.config
   if (access === undefined) throw new Error('a route without access')
   if (access === 'public') return admitPublic(request, reply, parts, limit ?? 'anonymous')
-  const credential = await parts.authenticator.authenticate(request)
+  const credential =
+    access === 'bearer'
+      ? await parts.authenticator.bearer(request)
+      : await parts.authenticator.authenticate(request)
   const principal = admitCaller(request, reply, parts, access, credential)
   if (isPermission(access) && !principal.permissions.has(access)) {
     const { byDeputies } = request.routeOptions.config
@@ -110,6 +113,7 @@ function admitCaller(
   if (principal.session !== null) announceExpiry(reply, principal.session, parts.config)
   consumeCallerLimit(request, reply, parts.limits, principal)
   if (principal.via === 'session' && isUnsafe(request.method)) assertNotForged(request, parts, principal)
+  if (access === 'bearer') assertKnownOrigin(request, parts.config, parts.publicUrl())
   if (access === 'person' && principal.kind !== 'user') throw new Problem('not-for-services')
   return principal
 }
@@ -153,7 +157,8 @@ function consumeCallerLimit(
     limits.consume('refreshAddress', request.clientAddress, reply)
     limits.consume('refresh', principal.session?.id ?? caller, reply)
   } else {
-    limits.consume(isUnsafe(request.method) ? 'write' : 'read', caller, reply)
+    const isWrite = isUnsafe(request.method) && request.routeOptions.config.limit !== 'read'
+    limits.consume(isWrite ? 'write' : 'read', caller, reply)
   }
 }
 
@@ -183,10 +188,20 @@ function assertSameSite(request: FastifyRequest, config: Config, publicUrl: stri
 function isCrossSite(request: FastifyRequest, config: Config, publicUrl: string): boolean {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
-  const { origin, host } = request.headers
+  return hasForeignOrigin(request, config, publicUrl)
+}
+
+function hasForeignOrigin({ headers }: FastifyRequest, config: Config, publicUrl: string): boolean {
+  const { origin, host } = headers
   if (origin === undefined || origin === publicUrl) return false
   // In development the machine has several names. The Host header has already been checked to be one of them.
   return !(config.development && origin === `http://${host}`)
+}
+
+/** A page that may call the service with a bearer is known (CORS_ORIGINS); all others are refused. */
+function assertKnownOrigin(request: FastifyRequest, config: Config, publicUrl: string): void {
+  const isListed = config.corsOrigins.some((origin) => origin === request.headers.origin)
+  if (!isListed && hasForeignOrigin(request, config, publicUrl)) throw new Problem('cross-site-request')
 }
 
 /** Clears a cookie that no longer works, unless a foreign page sent the request. */

@@ -48,6 +48,16 @@ export const catalogue = {
     title: 'The refresh token is not valid',
     remedy: 'Sign in again. A refresh token works once.',
   },
+  'mcp-headers-differ': {
+    status: 400,
+    title: 'The headers do not say what the message says',
+    remedy: 'Send MCP-Protocol-Version, and Mcp-Method and Mcp-Name from revision 2026-07-28 on.',
+  },
+  'mcp-version-unsupported': {
+    status: 400,
+    title: 'This revision of the Model Context Protocol is not supported',
+    remedy: 'Use one of `supported`.',
+  },
   'bad-request': {
     status: 400,
     title: 'The request is not valid HTTP',
@@ -137,7 +147,7 @@ export const catalogue = {
   'cross-site-request': {
     status: 403,
     title: 'The request comes from another site',
-    remedy: 'Cookie callers must send unsafe requests from the origin of the service.',
+    remedy: 'Send the request from the origin of the service, or without a browser.',
   },
   'self-approval': {
     status: 403,
@@ -176,6 +186,11 @@ export const catalogue = {
     status: 404,
     title: 'No such route',
     remedy: 'Check the path. Paths are case-sensitive.',
+  },
+  'mcp-method-unknown': {
+    status: 404,
+    title: 'This revision of the Model Context Protocol has no such method here',
+    remedy: 'Use the methods for tools and resources.',
   },
   'order-not-found': { status: 404, title: 'No such order', remedy: 'Check the id.' },
   'view-not-found': {

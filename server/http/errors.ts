@@ -67,15 +67,21 @@ export function sendProblem(
   reply: FastifyReply,
   publicUrl: string,
 ): FastifyReply {
-  request.problem = problem.code
-  const path = pathWithoutSecrets(request.originalUrl).slice(0, repeatedPathLimit)
+  const body = tellProblem(problem, request, publicUrl)
   if (problem.status === 401) reply.header('www-authenticate', bearerChallenge)
   return reply
     .code(problem.status)
     .header('content-type', 'application/problem+json')
     .headers(problem.headers)
     .serializer((body: unknown) => body as string)
-    .send(JSON.stringify(problemBody(problem, publicUrl, path, request.id)))
+    .send(JSON.stringify(body))
+}
+
+/** What the caller reads of a problem. The line of the request names it too. */
+export function tellProblem(problem: Problem, request: FastifyRequest, publicUrl: string) {
+  request.problem = problem.code
+  const path = pathWithoutSecrets(request.originalUrl).slice(0, repeatedPathLimit)
+  return problemBody(problem, publicUrl, path, request.id)
 }
 
 function problemBody(problem: Problem, publicUrl: string, instance: string, requestId: string) {

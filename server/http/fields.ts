@@ -142,6 +142,15 @@ export function objectOf<F extends Fields>(fields: F, keywords: { description: s
   }
 }
 
+/** The same fields as members that may be absent: undefined then. */
+export function optionalFields<F extends Fields>(
+  fields: F,
+): { [K in keyof F]: Field<FieldValue<F[K]> | undefined> } {
+  return Object.fromEntries(
+    Object.entries(fields).map(([key, field]) => [key, { ...field, isOptional: true, tellsAbsence: true }]),
+  ) as ReturnType<typeof optionalFields<F>>
+}
+
 type Fields = Record<string, Field<unknown>>
 export type Values<F extends Fields> = { [K in keyof F]: FieldValue<F[K]> }
 type Judge<F extends Fields> = (
@@ -268,6 +277,13 @@ export function compileParser({ schema }: { schema: unknown }) {
     const value = parse(data, errors)
     return errors.length === 0 ? { value } : { error: new Problem('validation-failed', { errors }) }
   }
+}
+
+/** The value that the schema reads from data. Throws `validation-failed`. */
+export function parseBy(schema: Schema, data: unknown): unknown {
+  const parsed = compileParser({ schema })(data)
+  if (parsed.error !== undefined) throw parsed.error
+  return parsed.value
 }
 
 const int32Pattern = /^-?(?:0|[1-9]\d*)$/

@@ -6,7 +6,9 @@ import { prepared } from '../db/prepared.ts'
 import type { Database, Trx } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import { removal } from '../upkeep.ts'
+import { text } from './answers.ts'
 import type { ProblemCode } from './catalogue.ts'
+import { anyText, Fault, type Field, refined } from './fields.ts'
 import { acceptedVersions } from './preconditions.ts'
 import { Problem, retryAfter } from './problems.ts'
 import { header } from './route.ts'
@@ -56,15 +58,23 @@ export const idempotencyProblems = [
 export function readIdempotency(request: FastifyRequest, nowMilliseconds: number): IdempotencyInput | null {
   const key = readIdempotencyKey(request)
   if (key === null || request.principal === null) return null
-  return {
-    principalId: request.principal.id,
-    operation: operationOf(request),
-    key,
-    fingerprint: fingerprintOf(request),
-    nowMilliseconds,
-    expiresAt: nowMilliseconds + keptMilliseconds,
-  }
+  const use = { principalId: request.principal.id, operation: operationOf(request), key }
+  return { ...use, fingerprint: fingerprintOf(request), ...timesOf(nowMilliseconds) }
 }
+
+/** A key that came with the validated values of an operation, not as a header. */
+export function idempotencyOf(
+  use: Pick<IdempotencyInput, 'principalId' | 'operation' | 'key'>,
+  values: unknown,
+  nowMilliseconds: number,
+): IdempotencyInput {
+  return { ...use, fingerprint: sha256(JSON.stringify(values)), ...timesOf(nowMilliseconds) }
+}
+
+const timesOf = (nowMilliseconds: number) => ({
+  nowMilliseconds,
+  expiresAt: nowMilliseconds + keptMilliseconds,
+})
 
 /** The header's value; null without one. Throws `invalid-idempotency-key`. */
 export function readIdempotencyKey(request: FastifyRequest): string | null {
@@ -100,8 +110,21 @@ function parseKey(field: string): string | undefined {
   const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(field)?.[1]
   const key = quoted?.replaceAll(/\\(["\\])/g, '$1') ?? field
   if (quoted === undefined && field.startsWith('"')) return undefined
-  return /^[\x20-\x7e]{1,255}$/.test(key) ? key : undefined
+  return bareKey.test(key) ? key : undefined
 }
+
+const bareKey = /^[\x20-\x7e]{1,255}$/
+
+/** A key as a member. */
+export const idempotencyKeyField: Field<string> = refined(
+  anyText,
+  text(
+    '1 to 255 printable ASCII characters. For 24 hours, the same key with the same values gives the first answer again, and never does a second time what the first did.',
+    '9f1c2f0a-create-42',
+    { pattern: bareKey.source },
+  ),
+  (key) => (bareKey.test(key) ? key : new Fault('format', 'must be 1 to 255 printable ASCII characters.')),
+)
 
 /**
  * Runs `effect` at most once for a key, in the transaction of its write: key and effect become durable

@@ -7,6 +7,7 @@ import { factsOf } from './fields.ts'
 import { formType } from './form-text.ts'
 import { problemSchema } from './problem-schema.ts'
 import { backgroundHeader, type HeaderDescription, header, sessionExpiry } from './route.ts'
+import { exampleOf, type Schema } from './schema.ts'
 
 /** The OpenAPI 3.1 description, made from what the routes declare: schema, access, limit, problems. */
 export function describeApi(routes: readonly RouteOptions[], serverUrl: string): Json {
@@ -32,6 +33,10 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
     tags: [
       { name: 'Orders', description: 'Create, list, read and approve orders.' },
       { name: 'Views', description: 'Lists of orders that people save under a name.' },
+      {
+        name: 'Agents',
+        description: 'The Model Context Protocol, for programs that propose orders.',
+      },
       { name: 'Log', description: 'The log of all changes, and signed statements about it.' },
       { name: 'Authentication', description: 'Sessions, token pairs and client credentials.' },
       { name: 'Own account', description: 'Your sign-ins and your password.' },
@@ -104,6 +109,7 @@ function describeOperation(route: RouteOptions, components: Components): Json {
 function securityOf(route: RouteOptions): object[] {
   const access = route.config?.access
   if (access === 'public') return []
+  if (access === 'bearer') return [{ bearerAuth: [] }]
   const isRead = route.method === 'GET'
   const cookie = isRead ? { cookieSession: [] } : { cookieSession: [], antiforgery: [] }
   return access === 'session' ? [cookie] : [{ bearerAuth: [] }, cookie]
@@ -118,7 +124,7 @@ function queryParameters(querystring: unknown, components: Components): object[]
       required: false,
       description: schema.description,
       schema: components.schema(schema),
-      example: firstExample(schema),
+      example: exampleOf(schema),
     }),
   )
 }
@@ -187,9 +193,9 @@ function describeSuccess(status: number, schema: Json, components: Components, r
 const crossSiteProblems = ['csrf-token-missing', 'csrf-token-invalid', 'cross-site-request'] as const
 
 /** The name of an answer that several operations give, such as `PublicBadRequestOrMalformedJson`. */
-function answerName(meanings: string[], { config }: RouteOptions): string {
+function answerName(meanings: string[], { config }: RouteOptions, form?: Schema): string {
   const words = [
-    ...(config?.formFailure === undefined ? [] : ['form']),
+    ...(form === undefined ? [] : [factsOf(form).name]),
     ...(config?.access === 'public' ? ['public'] : []),
     meanings.join('-or-').replace(crossSiteProblems.join('-or-'), 'cross-site-request'),
   ]
@@ -199,11 +205,16 @@ function answerName(meanings: string[], { config }: RouteOptions): string {
 /** A 304 has the headers that the 200 would have (RFC 9110 §15.4.5). */
 function headersOf({ config }: RouteOptions, status: number): readonly HeaderDescription[] {
   const own = config?.responseHeaders?.[status === 304 ? 200 : status] ?? []
-  return config?.access === 'public' || status === 401 ? own : [...own, ...sessionExpiry]
+  return !takesCookie(config) || status === 401 ? own : [...own, ...sessionExpiry]
 }
 
-function headersTaken({ access, requestHeaders = [] }: FastifyContextConfig): HeaderDescription[] {
-  return access === 'public' ? [...requestHeaders] : [...requestHeaders, backgroundHeader]
+function headersTaken(config: FastifyContextConfig): HeaderDescription[] {
+  const { requestHeaders = [] } = config
+  return takesCookie(config) ? [...requestHeaders, backgroundHeader] : [...requestHeaders]
+}
+
+function takesCookie({ access }: FastifyContextConfig = {}): boolean {
+  return access !== 'public' && access !== 'bearer'
 }
 
 const requestIdHeader = header('X-Request-Id', 'The id that the request carried, or a new one.')
@@ -248,7 +259,8 @@ function problemsOf({ method, schema, config = {} }: RouteOptions): ProblemCode[
     [true, ['expectation-failed', 'misdirected-request', 'internal-error']],
     [isGuarded, ['authentication-required']],
     [isGuarded || isWrite, ['database-unavailable', 'timed-out']],
-    [isGuarded && isWrite, crossSiteProblems],
+    [isGuarded && isWrite && access !== 'bearer', crossSiteProblems],
+    [access === 'bearer', ['cross-site-request']],
     [access !== undefined && isPermission(access), ['permission-denied']],
     [access === 'person', ['not-for-services']],
     [needsRecentSignIn, ['recent-sign-in-needed']],
@@ -269,7 +281,8 @@ function describeProblem(
   components: Components,
   route: RouteOptions,
 ): object {
-  const formFailure = route.config?.formFailure
+  const { schema, statuses = [status] } = route.config?.jsonFailure ?? {}
+  const form = statuses.includes(status) ? schema : undefined
   const [first] = codes
   if (first === undefined) throw new Error('a status without a problem')
   const waits = status === 429 || status === 503 || codes.some((code) => conflictsThatPass.includes(code))
@@ -279,11 +292,11 @@ function describeProblem(
     ...(status === 401 ? [challengeHeader] : []),
     ...headersOf(route, status),
   ]
-  return components.part('responses', answerName(codes, route), {
+  return components.part('responses', answerName(codes, route, form), {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}.`).join(' '),
     headers: describeHeaders(headers, components),
     content: {
-      ...(formFailure === undefined ? {} : contentOf(formFailure, components)),
+      ...(form && contentOf(form, components)),
       'application/problem+json': {
         schema: components.schema(problemSchema),
         example: {
@@ -298,19 +311,4 @@ function describeProblem(
       },
     },
   })
-}
-
-function firstExample(schema: Json): unknown {
-  return Array.isArray(schema.examples) ? schema.examples[0] : undefined
-}
-
-/** The example of a schema: its own, or one made of its members' examples. */
-function exampleOf(schema: unknown): unknown {
-  const { type, properties, items, const: constant } = schema as Json
-  const own = firstExample(schema as Json)
-  if (own !== undefined) return own
-  if (type === 'array') return [exampleOf(items)]
-  if (type !== 'object') return constant
-  const members = Object.entries(properties as Record<string, unknown>)
-  return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member)]))
 }

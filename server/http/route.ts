@@ -33,6 +33,8 @@ export type LimitPolicy =
   | 'sessionRefresh'
   /** The route counts it, because only the route knows whether there is a session. */
   | 'own'
+  /** By caller, as a read whatever the method. A handler that then changes something also counts a write. */
+  | 'read'
   | 'exempt'
 
 /** Media types of whole lists (export.ts). */
@@ -98,8 +100,8 @@ declare module 'fastify' {
     exports?: readonly ExportType[]
     /** Schema of the text that `Accept: text/plain` asks for instead of JSON. */
     textForm?: Schema
-    /** Schema of a failure if the body came as a form. */
-    formFailure?: Schema
+    /** A failure in the form of another standard, as JSON: its schema, and its statuses if not all. */
+    jsonFailure?: { schema: Schema; statuses?: readonly number[] }
     /** Any cache may keep successful answers, so they say nothing about the request (shared-caches.ts). */
     isForAll?: boolean
     requestHeaders?: readonly HeaderDescription[]

@@ -39,3 +39,13 @@ export const Type = {
     return { type: 'object', ...(required.length > 0 ? { required } : {}), properties, ...keywords }
   },
 }
+
+/** The example of a schema: its own, or one made of its members' examples. */
+export function exampleOf(schema: unknown): unknown {
+  const { type, properties, items, examples, const: constant } = schema as Keywords
+  if (Array.isArray(examples)) return examples[0]
+  if (type === 'array') return [exampleOf(items)]
+  if (type !== 'object') return constant
+  const members = Object.entries(properties as Keywords)
+  return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member)]))
+}

@@ -2,7 +2,7 @@
  * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each further part,
  * such as lists or filters, is a folder with a door of the same name.
  */
-import { type Event, eventRow, recordEvent, recordEvents, type Stamp } from '../audit/audit.ts'
+import { type Event, eventRow, recordEvent, recordEvents, type Stamp, type Words } from '../audit/audit.ts'
 import type { Db, EventColumns, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
 import { orderEvent } from './event.ts'
@@ -33,9 +33,35 @@ export function createOrder(
   })
 }
 
-function creationOf({ id, customer, totalE4 }: NewOrder): Event {
-  return orderEvent('created', { id, version: 1, customer, total: totalE4 })
+export interface ProposeOrderInput extends CreateOrderInput {
+  idempotency: IdempotencyInput
+  /** Why it is proposed. */
+  words: Words
+  /** UUIDv7 of the event that keeps them. */
+  noteId: string
 }
+
+/** Stores a pending order together with a note that says why. */
+export function proposeOrder(
+  trx: Trx,
+  { order, stamp, idempotency, words, noteId }: ProposeOrderInput,
+): Promise<Once<CreatedOrder>> {
+  return once(trx, idempotency, async () => {
+    await insertOrder(trx, order, stamp)
+    const note = orderEvent('noted', asCreated(order), words)
+    await recordEvents(trx, [
+      eventRow(stamp, creationOf(order)),
+      eventRow({ ...stamp, eventId: noteId }, note),
+    ])
+    return created(order)
+  })
+}
+
+function creationOf(order: NewOrder): Event {
+  return orderEvent('created', asCreated(order))
+}
+
+const asCreated = ({ id, customer, totalE4 }: NewOrder) => ({ id, version: 1, customer, total: totalE4 })
 
 function created({ id }: NewOrder): CreatedOrder {
   return { id, version: 1 }

@@ -90,10 +90,9 @@ function readAmountText(text: string): number | 'negative' | Fault {
 const tooLarge = new Fault('maximum', 'must be at most 99,999,999,999.9999.')
 const tooPrecise = new Fault('decimals', 'must have at most 4 decimal places.')
 
-export const CreateOrderCommand = bodyOf('CreateOrderCommand', 'A new order.', {
-  customer: customerField,
-  total: totalField,
-})
+export const newOrderFields = { customer: customerField, total: totalField }
+
+export const CreateOrderCommand = bodyOf('CreateOrderCommand', 'A new order.', newOrderFields)
 
 const EOrderStatus = named(
   'EOrderStatus',
@@ -156,7 +155,10 @@ const filterField: Field<string> = {
     'status=Pending AND total>=1000',
     { maxLength: maximumLengthCodePoints },
   ),
-  read: (value) => String(value),
+  read(value) {
+    if (typeof value !== 'string') return new Fault('type', 'must be a string.')
+    return value.isWellFormed() ? value : new Fault('encoding', 'must be well-formed Unicode.')
+  },
 }
 
 const furtherNames = columnNames.filter((name) => !summaryNames.some((summary) => summary === name))
@@ -191,12 +193,17 @@ const bomField: Field<boolean> = {
   },
 }
 
-export const ListOrdersQuery = queryOf({
+/** Which orders a list has, in which order, and which page of them. */
+export const pageFields = {
   pageNumber: pageNumberField,
   pageSize: pageSizeField,
   orderBy: orderByField,
   order: directionField('Without it: Desc, or Asc if orderBy is given.'),
   filter: filterField,
+}
+
+export const ListOrdersQuery = queryOf({
+  ...pageFields,
   paginated: paginatedField,
   columns: columnsField,
   bom: bomField,

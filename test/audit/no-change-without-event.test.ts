@@ -13,6 +13,7 @@ import { openAppDatabase, operations } from '../../server/operations.ts'
 import { findSubscription } from '../../server/outbox/store.ts'
 import { newCaller, newClient, newLink, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
 import { newAdministrator } from '../support/administration.ts'
+import { callTool, proposal } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
 import { hashOf } from '../support/cheap-hash.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -39,7 +40,7 @@ async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
 }
 
 /** Operations that make several changes and leave an event for each. */
-const several = ['addOrders', 'seedDemo', 'addUsers', 'makeLinks']
+const several = ['addOrders', 'proposeOrder', 'seedDemo', 'addUsers', 'makeLinks']
 /** The password stays the same; only its hash changes. */
 const leavesPassword = ['renewPasswordHash']
 /**
@@ -260,6 +261,8 @@ async function changeOrders(service: InsideService): Promise<void> {
   const withdrawn = await create()
   assert.equal((await other.patch(`${withdrawn}/withdraw`)).status, 403)
   assert.equal((await creator.patch(`${withdrawn}/withdraw`)).status, 204)
+  const proposed = await callTool(creator, 'propose_order', proposal('k'))
+  assert.equal(proposed.replayed, false)
   assert.equal((await creator.send('DELETE', `/v1/views/${await keptView(creator)}`)).status, 204)
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { bearerOf, newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { callMcp, messageOf, revisions } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
 import type { Client } from '../support/client.ts'
 import { decide, prepare, sign } from '../support/decisions.ts'
@@ -325,6 +326,20 @@ describe('the live description knows every answer', () => {
       await each.post('/v1/auth/password', { currentPassword: user.password, newPassword: 'x' })
       await each.post('/v1/auth/password', { currentPassword: user.password, newPassword })
     }
+  })
+
+  it('about agents', async () => {
+    for (const revision of revisions) {
+      for (const method of ['tools/list', 'initialize', 'none']) {
+        await callMcp(bearer, method, {}, revision)
+      }
+      await callMcp(bearer, 'tools/call', { name: 'find_orders', arguments: { filter: '(' } }, revision)
+      await callMcp(bearer, 'resources/read', { uri: 'countersign://orders/none' }, revision)
+    }
+    const [message] = messageOf('notifications/initialized')
+    await bearer.post('/v1/mcp', { ...message, id: undefined })
+    await bearer.post('/v1/mcp', message)
+    await bearer.post('/v1/mcp', message, { origin: 'https://elsewhere.example' })
   })
 
   it('about tokens', async () => {

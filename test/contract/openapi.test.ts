@@ -7,6 +7,7 @@ import { type Description, Judge, toPointer } from '../support/description.ts'
 import { testService } from '../support/service.ts'
 
 const operationIds = [
+  'callMcp',
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
   ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt prepareDecisions'.split(' '),
   ...'getApprovalPolicy setApprovalPolicy checkApprovalPolicy listLog getLogCheckpoint getLogKeys getLogProof streamOrderEvents'.split(

@@ -19,7 +19,7 @@ import { addRole } from '../support/roles.ts'
 import { changingRoutes, type Route, tableOfRoutes } from '../support/routes.ts'
 import { type Service, startService, testService } from '../support/service.ts'
 
-/** From the contract (sections 3, 4, 9, 14 to 18 and 21): a route that is opened or forgotten fails here. */
+/** From the contract (sections 3, 4, 9, 14 to 18, 21, 22): a route that is opened or forgotten fails here. */
 const contracted: Record<string, string> = {
   'POST /v1/orders': 'Orders.Create',
   'GET /v1/orders': 'Orders.Read',
@@ -45,6 +45,7 @@ const contracted: Record<string, string> = {
   'GET /v1/log/checkpoint': 'Log.Read',
   'GET /v1/log/key': 'public',
   'GET /v1/log/proof': 'Log.Read',
+  'POST /v1/mcp': 'bearer',
   'GET /v1/users': 'Accounts.Manage',
   'POST /v1/users': 'Accounts.Manage',
   'GET /v1/users/:id': 'Accounts.Manage',
@@ -271,6 +272,17 @@ describe('the route table', () => {
     }
   })
 
+  it('answers 401 to a session on the routes that take a bearer alone', async () => {
+    const session = await service.session('admin')
+    const bearerOnly = guarded.filter(({ access }) => access === 'bearer')
+    assert.equal(bearerOnly.length, 1)
+    for (const route of bearerOnly) {
+      const answer = await session.send(route.method, route.path)
+      assert.equal(answer.status, 401, route.path)
+      assert.equal(answer.body.code, 'authentication-required', route.path)
+    }
+  })
+
   it('answers 403 naming the permission to a caller with every other permission, by cookie and by bearer', async () => {
     const asked = [...new Set(permitted.map(({ access }) => access)), ...askedWithin]
     assert.deepEqual(asked.sort(), [...permissions].sort())
@@ -322,7 +334,7 @@ describe('the route table', () => {
     const session = await service.session('admin')
     delete session.headers['x-xsrf-token']
     const unsafe = guarded.filter(({ method }) => method !== 'GET' && method !== 'HEAD')
-    for (const route of unsafe) {
+    for (const route of unsafe.filter(({ access }) => access !== 'bearer')) {
       const answer = await session.send(route.method, route.path)
       assert.equal(answer.status, 403, route.path)
       assert.equal(answer.body.code, 'csrf-token-missing', route.path)

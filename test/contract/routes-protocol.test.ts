@@ -4,7 +4,7 @@ import { before, beforeEach, describe, it } from 'node:test'
 import { newClient, newUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
-import { assertProblem } from '../support/problem.ts'
+import { assertProblem, problemIn } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
 import { type Route, sampleId, tableOfRoutes } from '../support/routes.ts'
 import { setUp, startService, testService } from '../support/service.ts'
@@ -204,7 +204,7 @@ describe('every route', () => {
      */
     const shownBy = <T>(route: Route, cases: T[]) =>
       route.takesForm || route === withBody()[0] ? cases : cases.slice(0, 1)
-    const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
+    const codeOf = async (response: Response) => problemIn({ body: await response.json() }).code
 
     it('accepts only application/json and +json in UTF-8, else 415', async () => {
       const form = 'application/x-www-form-urlencoded'

@@ -39,8 +39,8 @@ export function gateOf(
   { security = [], 'x-access': access }: Operation,
 ): Gate | undefined {
   if (security.length === 0) return undefined
-  const takesBearer = security.some((one) => 'bearerAuth' in one)
-  if (caller.via === undefined || (caller.via === 'bearer' && !takesBearer))
+  const scheme = caller.via === 'bearer' ? 'bearerAuth' : 'cookieSession'
+  if (caller.via === undefined || !security.some((one) => scheme in one))
     return { status: 401, code: 'authentication-required' }
   const isUnsafe = method !== 'get'
   if (caller.via === 'session' && isUnsafe && caller.antiforgery !== 'right')

@@ -131,6 +131,9 @@ const good: Record<string, fc.Arbitrary<string>> = {
     'x',
     '',
   ),
+  'MCP-Protocol-Version': fc.constantFrom('2026-07-28', '2025-11-25', '2025-03-26', ''),
+  'Mcp-Method': fc.constantFrom('tools/list', 'tools/call', ''),
+  'Mcp-Name': fc.constantFrom('find_orders', '=?base64?eA==?=', '=?base64??=', ''),
   Background: fc.constantFrom('?1', '?0', '?1;a=1', 'x', ''),
   Prefer: fc.constantFrom('return=minimal', 'return=representation', 'wait=5, Return = "minimal"', 'x', ''),
 }

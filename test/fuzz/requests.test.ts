@@ -5,6 +5,7 @@ import { urlLimitBytes } from '../../server/http/request-context.ts'
 import type { Answer } from '../support/client.ts'
 import { mailSettings } from '../support/mail.ts'
 import { createdId } from '../support/orders.ts'
+import { problemIn } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
 import { toReceivers } from '../support/webhooks.ts'
 import { type Caller, type Gate, gateOf, makeCallers } from './callers.ts'
@@ -26,6 +27,7 @@ const ofTransitions = [
 ]
 /** The refusals that a request may get even if the description allows it. */
 const refusals: Record<string, string[]> = {
+  callMcp: ['mcp-headers-differ', 'mcp-version-unsupported', 'mcp-method-unknown', 'validation-failed'],
   listOrders: ['invalid-filter', 'result-too-large', 'filter-too-expensive'],
   getOrder: ['order-not-found'],
   getLogProof: ['validation-failed'],
@@ -190,7 +192,7 @@ describe('requests generated from the description', () => {
       const label = `${caller.label}: ${answer.status} ${answer.text}`
       if (gate !== undefined) assertRefused(answer, gate, label)
       else if (answer.status >= 400)
-        assert.ok(refusals[request.operation.operationId]?.includes(answer.body.code), label)
+        assert.ok(refusals[request.operation.operationId]?.includes(problemIn(answer).code), label)
     })
     t.diagnostic(sender.summary())
   })
@@ -223,8 +225,9 @@ function indexesOf(callers: Caller[], labels: string[]): number[] {
 
 function assertRefused(answer: Answer, refusal: Refusal | undefined, label: string): void {
   assert.equal(answer.status, refusal?.status, label)
-  assert.ok([refusal?.code].flat().includes(answer.body.code), label)
-  const named = (answer.body.errors ?? []).map(
+  const problem = problemIn(answer)
+  assert.ok([refusal?.code].flat().includes(problem.code), label)
+  const named = (problem.errors ?? []).map(
     (error: { pointer?: string; parameter?: string; header?: string }) =>
       error.pointer ?? error.parameter ?? error.header,
   )

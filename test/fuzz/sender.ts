@@ -4,6 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { catalogue, type ProblemCode } from '../../server/http/catalogue.ts'
 import type { Answer } from '../support/client.ts'
 import { Judge } from '../support/description.ts'
+import { problemIn } from '../support/problem.ts'
 import { publicUrl } from '../support/service.ts'
 
 /** Several values of one name are sent as several lines. */
@@ -96,7 +97,8 @@ async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
 }
 
 /** The problem is in the catalogue, with the same text. */
-function assertOfCatalogue({ status, headers, text, body }: Answer): void {
+function assertOfCatalogue({ status, headers, text, ...answer }: Answer): void {
+  const body = problemIn(answer)
   assert.ok(Object.hasOwn(catalogue, body.code), text)
   const known = catalogue[body.code as ProblemCode]
   assert.deepEqual(

@@ -21,6 +21,7 @@ export function valuesOf(judge: Judge, parts: string[]): Values {
   const validate = judge.validator(toPointer(parts))
   const schema = resolve(judge, parts)
   if (schema.uniqueItems) return setsOf({ schema, validate })
+  if (schema.type === 'object' && schema.properties === undefined) return openObjectsOf({ schema, validate })
   if (schema.type === 'object') return objectsOf(judge, parts, { schema, validate })
   if (schema.type === 'array') {
     const isOfTexts = resolve(judge, [...parts, 'items']).type === 'string'
@@ -44,6 +45,13 @@ function setsOf({ schema, validate }: Rule): Values {
   const twice = allowed.map(([first, ...others]) => [first, ...others, first])
   const others = fc.oneof(...breaking(schema)).filter((value) => !validate(value))
   return { schema, validate, allowed, forbidden: fc.oneof(twice, others) }
+}
+
+/** Objects of any members. */
+function openObjectsOf({ schema, validate }: Rule): Values {
+  const allowed = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }).filter(hasOnlyPlainKeys)
+  const forbidden = fc.oneof(...breaking(schema)).filter((value) => !validate(value))
+  return { schema, validate, allowed, forbidden }
 }
 
 /** Objects whose members are all required. */

@@ -17,6 +17,11 @@ export function assertProblem(answer: Answer, status: number, code: string): voi
   assert.equal(answer.body.requestId, answer.headers.get('x-request-id'))
 }
 
+/** The problem of an answer: JSON-RPC carries it as the data of its error. */
+export function problemIn({ body }: Pick<Answer, 'body'>) {
+  return body?.error?.data ?? body
+}
+
 /** The answer names exactly these places of the body as wrong. */
 export function assertInvalid(answer: Answer, pointers: readonly string[]): void {
   assertProblem(answer, 400, 'validation-failed')

@@ -40,9 +40,17 @@ export const AddNoteCommand = bodyOf('AddNoteCommand', 'A note on an order.', {
   text: legibleText(wordsLimit, 'The note.', 'Called the customer, who confirms the total.', { lines: true }),
 })
 
+/** The note with which an agent proposes an order. */
+export const whyField = legibleText(
+  wordsLimit,
+  'Why the order is proposed, for the person who decides. It is kept in the history of the order.',
+  'The customer reordered by mail of 20 November; the total is that of the last order.',
+  { lines: true },
+)
+
 const ordersLimit = 100
 
-const orderId: Field<string> = refined(
+export const orderId: Field<string> = refined(
   anyText,
   text('Id of the order.', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57', { format: 'uuid' }),
   (given) => parseUuid(given) ?? new Fault('format', 'must be a UUID.'),
@@ -130,11 +138,13 @@ const OrderEvent = answerOf(
 
 export const PaginatedListOfOrderEvent = pageSchema('PaginatedListOfOrderEvent', OrderEvent)
 
-export const ListHistoryQuery = queryOf({
+export const historyFields = {
   pageNumber: pageNumberField,
   pageSize: pageSizeField,
   order: directionField('Without it: Asc, oldest first.'),
-})
+}
+
+export const ListHistoryQuery = queryOf(historyFields)
 
 export const OrderApprovals = answerOf('OrderApprovals', undefined, {
   number: Type.Unsafe<number>({

@@ -1,0 +1,167 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { tellProblem, toProblem } from '../http/errors.ts'
+import { parseBy } from '../http/fields.ts'
+import { Problem } from '../http/problems.ts'
+import type { RequestLimits } from '../http/rate-limit.ts'
+import { callerOf } from '../http/route.ts'
+import { exampleOf } from '../http/schema.ts'
+import type { Permission } from '../permissions.ts'
+import { permissionDenied } from '../standing.ts'
+import { readVersion } from '../version.ts'
+import type { Resource, Tool } from './agents.ts'
+import {
+  initialized,
+  invalidParam,
+  type Message,
+  type Revision,
+  revisions,
+  serverInfoKey,
+  stateless,
+} from './revision.ts'
+import { isObject } from './schemas.ts'
+
+export interface AgentParts {
+  tools: Record<string, Tool>
+  resources: readonly Resource[]
+  instructions: string
+  limits: RequestLimits
+  publicUrl: () => string
+}
+
+interface Call {
+  parts: AgentParts
+  params: Record<string, unknown>
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+type Method = (call: Call) => object | Promise<object>
+
+const serverInfo = { name: 'countersign', title: 'Countersign', version: readVersion() }
+const capabilities = { tools: {}, resources: {} }
+
+/** For as long as permissions are remembered. What a caller may use depends on these. */
+const kept = { ttlMs: 300_000, cacheScope: 'private' }
+const notKept = { ...kept, ttlMs: 0 }
+
+const ofBoth: Record<string, Method> = {
+  'tools/list': ({ parts, params, request }) => {
+    assertFirstPage(params)
+    const tools = Object.entries(parts.tools).filter(([, offer]) => isOffered(offer, request))
+    return { tools: tools.map(describeTool), ...kept }
+  },
+  'tools/call': callTool,
+  'resources/list': (call) => ({ resources: listed(call, false), ...kept }),
+  'resources/templates/list': (call) => ({ resourceTemplates: listed(call, true), ...kept }),
+  'resources/read': async ({ parts, params, request }) => {
+    const { uri } = params
+    if (typeof uri !== 'string') throw invalidParam('uri', 'must be a string.')
+    const [resource, id] = findResource(parts.resources, uri)
+    assertHeld(resource.permissions, request)
+    const { mimeType } = resource
+    return { contents: [{ uri, mimeType, text: await resource.read(id, request) }], ...notKept }
+  },
+}
+
+const methods: Record<Revision, Record<string, Method>> = {
+  [stateless]: {
+    'server/discover': ({ parts: { instructions } }) => ({
+      ...{ supportedVersions: revisions, capabilities, instructions },
+      ...kept,
+    }),
+    ...ofBoth,
+  },
+  [initialized]: {
+    // An agent of another revision is offered this one, and may leave.
+    initialize: ({ parts: { instructions }, params }) => {
+      if (typeof params.protocolVersion !== 'string') throw invalidParam('protocolVersion', 'is required.')
+      return { protocolVersion: initialized, capabilities, serverInfo, instructions }
+    },
+    ping: () => ({}),
+    ...ofBoth,
+  },
+}
+
+/**
+ * The result of a request. Both revisions get the same members: an earlier one ignores those that it does not
+ * know. Throws `mcp-method-unknown`, and `validation-failed` for what a model cannot correct.
+ */
+export async function resultOf(revision: Revision, { method }: Message, call: Call): Promise<object> {
+  const known = methods[revision]
+  const run = Object.hasOwn(known, method) ? known[method] : undefined
+  if (run === undefined) throw new Problem('mcp-method-unknown')
+  return { resultType: 'complete', ...(await run(call)), _meta: { [serverInfoKey]: serverInfo } }
+}
+
+/** A refusal is a result too: the model reads the problem, and can correct what it did. */
+async function callTool({ parts, params, request, reply }: Call): Promise<object> {
+  const { name, arguments: given = {} } = params
+  const tool = typeof name === 'string' && Object.hasOwn(parts.tools, name) ? parts.tools[name] : undefined
+  if (tool === undefined) throw invalidParam('name', 'must be the name of a tool.')
+  if (!isObject(given)) throw invalidParam('arguments', 'must be a JSON object.')
+  try {
+    assertHeld(tool.permissions, request)
+    if (!tool.isRead) parts.limits.consume('write', String(callerOf(request).id), reply)
+    const output = await tool.run(parseBy(tool.input, given), request)
+    return { content: [textOf(output)], structuredContent: output, isError: false }
+  } catch (error) {
+    const problem = toProblem(error as Error)
+    if (problem.status === 401 || problem.status >= 500) throw error
+    return { content: [textOf(tellProblem(problem, request, parts.publicUrl()))], isError: true }
+  }
+}
+
+const textOf = (value: object) => ({ type: 'text', text: JSON.stringify(value) })
+
+function describeTool([name, { title, description, input, output, isRead }]: [string, Tool]) {
+  return {
+    ...{ name, title, description },
+    inputSchema: { ...input, examples: [exampleOf(input)] },
+    outputSchema: output,
+    annotations: {
+      title,
+      readOnlyHint: isRead,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    },
+  }
+}
+
+const isTemplate = ({ uri }: Resource) => uri.endsWith('{id}')
+
+function listed({ parts, params, request }: Call, templates: boolean): object[] {
+  assertFirstPage(params)
+  return parts.resources
+    .filter((resource) => isTemplate(resource) === templates && isOffered(resource, request))
+    .map(({ uri, name, title, description, mimeType }) => ({
+      ...(templates ? { uriTemplate: uri } : { uri }),
+      ...{ name, title, description, mimeType },
+    }))
+}
+
+function findResource(resources: readonly Resource[], uri: string): [resource: Resource, id: string] {
+  for (const resource of resources) {
+    const start = resource.uri.replace(/\{id\}$/, '')
+    if (uri === resource.uri && !isTemplate(resource)) return [resource, '']
+    if (isTemplate(resource) && uri.startsWith(start)) return [resource, uri.slice(start.length)]
+  }
+  throw invalidParam('uri', 'must be the address of a resource.')
+}
+
+/** Lists are short: there is one page, so no cursor leads anywhere. */
+function assertFirstPage({ cursor }: Record<string, unknown>): void {
+  if (cursor !== undefined) throw invalidParam('cursor', 'leads nowhere: there is one page.')
+}
+
+/** What the caller could not use is not shown. */
+function isOffered({ permissions }: Pick<Tool, 'permissions'>, request: FastifyRequest): boolean {
+  return permissions.every((permission) => callerOf(request).permissions.has(permission))
+}
+
+/** Throws `permission-denied`. */
+function assertHeld(permissions: readonly Permission[], request: FastifyRequest): void {
+  const held = callerOf(request).permissions
+  const missing = permissions.find((permission) => !held.has(permission))
+  if (missing !== undefined) throw permissionDenied(missing)
+}

@@ -1,0 +1,96 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Problem } from '../http/problems.ts'
+import { header } from '../http/route.ts'
+import { isObject } from './schemas.ts'
+
+/** Each request says all that it needs (`_meta`), and headers repeat what proxies look at. */
+export const stateless = '2026-07-28'
+/** Begins with `initialize`. The service keeps no session, so every later request stands alone too. */
+export const initialized = '2025-11-25'
+
+/** Newest first. */
+export const revisions = [stateless, initialized] as const
+export type Revision = (typeof revisions)[number]
+
+export const revisionHeaders = [
+  header('MCP-Protocol-Version', 'Revision of the protocol. Only `initialize` may come without it.', {
+    example: stateless,
+  }),
+  header('Mcp-Method', `The method of the message; required from ${stateless} on.`, {
+    example: 'tools/call',
+  }),
+  header(
+    'Mcp-Name',
+    `The name or uri that the message calls or reads; required from ${stateless} on. May be \`=?base64?…?=\`.`,
+    { example: 'find_orders' },
+  ),
+]
+
+export interface Message {
+  method: string
+  params: Record<string, unknown>
+}
+
+const metaOf = (name: string) => `io.modelcontextprotocol/${name}`
+export const serverInfoKey = metaOf('serverInfo')
+
+/**
+ * The revision that a request speaks. Throws `mcp-headers-differ`, `mcp-version-unsupported`, and
+ * `validation-failed` if `_meta` lacks what 2026-07-28 requires.
+ */
+export function revisionOf({ method, params }: Message, headers: IncomingHttpHeaders): Revision {
+  const meta = isObject(params._meta) ? params._meta : {}
+  const stated = meta[metaOf('protocolVersion')]
+  if (method === 'initialize' && stated === undefined) return initialized
+  const version = headers['mcp-protocol-version']
+  assertSame('MCP-Protocol-Version', version, stated ?? version ?? '')
+  const revision = supported(version)
+  if (revision === initialized) return revision
+  if (stated === undefined) throw invalidParam('_meta', `must have ${metaOf('protocolVersion')}.`)
+  if (!isObject(meta[metaOf('clientCapabilities')])) {
+    throw invalidParam('_meta', `must have ${metaOf('clientCapabilities')}.`)
+  }
+  assertSame('Mcp-Method', headers['mcp-method'], method)
+  const named = nameIn[method]
+  if (named !== undefined) assertSame('Mcp-Name', decoded(headers['mcp-name']), params[named])
+  return revision
+}
+
+/** The member of `params` that Mcp-Name repeats. */
+const nameIn: Partial<Record<string, string>> = Object.assign(Object.create(null), {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+})
+
+/** Throws `mcp-version-unsupported`. */
+export function supported(version: unknown): Revision {
+  const revision = revisions.find((known) => known === version)
+  if (revision !== undefined) return revision
+  throw new Problem('mcp-version-unsupported', { members: { supported: revisions, requested: version } })
+}
+
+function assertSame(name: string, sent: unknown, said: unknown): void {
+  if (sent !== undefined && sent === said) return
+  const detail =
+    sent === undefined ? `${name} is required.` : `${name} does not have the value that the message has.`
+  throw new Problem('mcp-headers-differ', {
+    detail,
+    errors: [{ header: name, code: sent === undefined ? 'required' : 'different', detail }],
+  })
+}
+
+/** Text that a header cannot hold comes in base64. */
+function decoded(field: string | string[] | undefined): unknown {
+  const encoded = /^=\?base64\?(.*)\?=$/.exec(String(field))?.[1]
+  return encoded === undefined ? field : Buffer.from(encoded, 'base64').toString()
+}
+
+/** The problem of a member of `params`. */
+export function invalidParam(name: string, fault: string): Problem {
+  const detail = `${name} ${fault}`
+  return new Problem('validation-failed', {
+    detail,
+    errors: [{ pointer: `#/params/${name}`, code: 'params', detail }],
+  })
+}
