@@ -12,6 +12,8 @@ import type { App } from './http/route.ts'
 import type { Log } from './log.ts'
 import type { Post } from './mail/post.ts'
 import { waitingMails } from './mail/store.ts'
+import { reportOnOutbox } from './outbox/report.ts'
+import type { Sender } from './outbox/sender.ts'
 import { readVersion } from './version.ts'
 
 export interface Metrics {
@@ -27,6 +29,8 @@ export interface MetricsParts {
   witnesses: Witnesses
   /** Undefined if the service sends no mail. */
   post: Post | undefined
+  /** Undefined if the service sends no events. */
+  sender: Sender | undefined
 }
 
 /** Prometheus metrics, on a separate listener so that they never reach the public port. */
@@ -44,6 +48,7 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   if (parts.witnesses.list.length > 0) watchWitnesses(registry, parts)
   if (parts.config.timestampUrl !== undefined) watchTimestamps(registry, parts)
   if (parts.post !== undefined) watchMail(registry, parts, parts.post)
+  if (parts.sender !== undefined) watchOutbox(registry, parts, parts.sender)
   watchLog(registry, parts.log)
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') {
@@ -272,6 +277,46 @@ function watchMail(registry: Registry, { db, clock }: MetricsParts, { outcomes }
     async (gauge) => {
       const { oldestAt } = await waitingMails(db.read)
       gauge.set(oldestAt === null ? 0 : Math.max(0, clock() - oldestAt) / 1000)
+    },
+  )
+}
+
+function watchOutbox(registry: Registry, { db, clock }: MetricsParts, { outcomes }: Sender): void {
+  new Counter({
+    name: 'countersign_outbox_attempts_total',
+    help: 'Attempts of this instance to send an event: delivered, failed, and failed for the last time.',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [outcome, count] of Object.entries(outcomes)) this.inc({ outcome }, count)
+    },
+  })
+  readAtScrape(
+    registry,
+    {
+      name: 'countersign_outbox_waiting',
+      help: 'Events of the log after the place of each enabled subscription, whether it asks for them or not.',
+      labelNames: ['kind', 'subscription'],
+    },
+    async (gauge) => {
+      for (const { kind, id, waiting } of await reportOnOutbox(db.read)) {
+        gauge.set({ kind, subscription: id }, waiting)
+      }
+    },
+  )
+  readAtScrape(
+    registry,
+    {
+      name: 'countersign_outbox_oldest_seconds',
+      help: 'Age of the oldest of them; 0 if none waits.',
+      labelNames: ['kind', 'subscription'],
+    },
+    async (gauge) => {
+      for (const { kind, id, oldestAt } of await reportOnOutbox(db.read)) {
+        const age = oldestAt === undefined ? 0 : Math.max(0, clock() - oldestAt) / 1000
+        gauge.set({ kind, subscription: id }, age)
+      }
     },
   )
 }

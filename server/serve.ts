@@ -15,7 +15,7 @@ import { Passwords } from './auth/credentials/passwords/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/credentials/tokens/keys.ts'
 import { clockDifferenceMilliseconds, formatInstant, systemClock } from './clock.ts'
 import { type Config, ConfigurationError, publicUrlAt, readConfig } from './config.ts'
-import { webhookSending } from './couriers.ts'
+import { type CourierParts, webhookSending } from './couriers.ts'
 import { databaseFile } from './db/address.ts'
 import type { AppDatabase } from './db/port.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
@@ -29,7 +29,7 @@ import { Post, startPost } from './mail/post.ts'
 import { Smtp } from './mail/smtp.ts'
 import type { Metrics, MetricsParts } from './metrics.ts'
 import { jobs, mailKinds, openAppDatabase } from './operations.ts'
-import { startOutbox } from './outbox/sender.ts'
+import { Sender, startOutbox } from './outbox/sender.ts'
 import { countSubscriptions } from './outbox/store.ts'
 import { startUpkeep } from './upkeep.ts'
 
@@ -122,6 +122,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   const parts = { db, clock: systemClock, config, log }
   const publicUrl = () => publicUrlAt(config, port)
   const post = postOf(config, { ...parts, publicUrl })
+  const sender = senderOf(keys, parts, publicUrl)
   try {
     // Starts SQLite's writer while the app loads: a seventh of the start (ADR 25). Not awaited: loading
     // blocks the event loop, so the ping may time out although the database has answered.
@@ -138,7 +139,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       webhookKey: keys.webhooks,
       readiness,
     })
-    metrics = await listenForMetrics({ app, ...parts, witnesses: keys.witnesses, post })
+    metrics = await listenForMetrics({ app, ...parts, witnesses: keys.witnesses, post, sender })
     await listenForRequests(app, config)
     port = (app.server.address() as AddressInfo).port
   } catch (error) {
@@ -156,11 +157,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     stops.push(startTimestamping({ ...checkpointParts, url: config.timestampUrl }))
   }
   if (post !== undefined) stops.push(startPost(post))
-  const { sending } = webhookSending({ ...parts, logKeys: keys.log, webhookKey: keys.webhooks }, publicUrl)
-  if (sending !== null) {
-    const random = () => randomInt(randomSteps) / randomSteps
-    stops.push(startOutbox({ ...parts, couriers: { webhook: sending.courier }, random }))
-  }
+  if (sender !== undefined) stops.push(startOutbox(sender))
   process.once('exit', resetAnswers)
   const logger = { error: (err: unknown) => log.error({ err }) }
   // The balancer sends callers elsewhere before the listener closes, so that no request meets a closed one.
@@ -175,6 +172,19 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     await log.output.drained?.(lastLinesMilliseconds)
   })
   return port
+}
+
+/** What sends events to subscribers; undefined if the service has no key for that. */
+function senderOf(
+  { log: logKeys, webhooks: webhookKey }: InstanceKeys,
+  parts: Omit<CourierParts, 'logKeys'> & { log: Log },
+  publicUrl: () => string,
+): Sender | undefined {
+  const { sending } = webhookSending({ ...parts, logKeys, webhookKey }, publicUrl)
+  const random = () => randomInt(randomSteps) / randomSteps
+  return sending === null
+    ? undefined
+    : new Sender({ ...parts, couriers: { webhook: sending.courier }, random })
 }
 
 /** What sends mail; undefined if the service sends none. */

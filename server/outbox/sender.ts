@@ -36,8 +36,7 @@ export interface OutboxParts {
 }
 
 /** Sends events while the service runs. Returns the way to stop. */
-export function startOutbox(parts: OutboxParts): () => void {
-  const sender = new Sender(parts)
+export function startOutbox(sender: Sender): () => void {
   const task = {
     everyMilliseconds: lookIntervalMilliseconds,
     isDoneAtStart: true,
@@ -45,7 +44,7 @@ export function startOutbox(parts: OutboxParts): () => void {
     run: () => sender.look(),
     failure: 'the outbox could not read the log; trying again every half second',
   }
-  const stop = repeat(task, parts.log)
+  const stop = repeat(task, sender.parts.log)
   return () => {
     stop()
     void sender.stop()
@@ -54,20 +53,22 @@ export function startOutbox(parts: OutboxParts): () => void {
 
 /** The sender of one instance. It sends while it holds the lease, and asks for it only when there is work. */
 export class Sender {
-  readonly #parts: Required<OutboxParts>
+  readonly parts: Required<OutboxParts>
+  /** How many attempts there were so far. */
+  readonly outcomes = { delivered: 0, failed: 0, disabled: 0 }
   readonly #stopping = new AbortController()
   readonly #lease: OutboxLease
   /** Subscriptions that are being sent to. */
   readonly #busy = new Set<string>()
 
   constructor(parts: OutboxParts) {
-    this.#parts = {
+    this.parts = {
       monotonic: () => performance.now(),
       retries: defaultRetries,
       leaseMilliseconds: defaultLeaseMilliseconds,
       ...parts,
     }
-    this.#lease = new OutboxLease(this.#parts)
+    this.#lease = new OutboxLease(this.parts)
   }
 
   /**
@@ -75,7 +76,7 @@ export class Sender {
    * the log is stopped everything waits, because no checkpoint can be signed that would go with an event.
    */
   async look(): Promise<boolean> {
-    const { db, clock } = this.#parts
+    const { db, clock } = this.parts
     const end = await endOfLog(db.read)
     const due = (await findSubscriptions(db.read)).filter(
       ({ id, enabled, place, nextAttemptAt }) =>
@@ -104,7 +105,7 @@ export class Sender {
       while (current !== undefined && !this.#stopping.signal.aborted) current = await this.#sendBatch(current)
     } catch (err) {
       if (!this.#stopping.signal.aborted) {
-        this.#parts.log.warn({ err, subscription: id }, 'the outbox failed; trying again')
+        this.parts.log.warn({ err, subscription: id }, 'the outbox failed; trying again')
       }
     } finally {
       this.#busy.delete(id)
@@ -113,7 +114,7 @@ export class Sender {
 
   /** Returns the subscription as it is then; undefined if there is nothing more to do now. */
   async #sendBatch(subscription: Subscription): Promise<Subscription | undefined> {
-    const { db } = this.#parts
+    const { db } = this.parts
     const batch = await readBatch(db.read, subscription)
     if (batch === undefined) return undefined
     let current = subscription
@@ -132,7 +133,7 @@ export class Sender {
     event: SealedEvent,
     era: number,
   ): Promise<Subscription | undefined> {
-    const { db, clock, random, retries } = this.#parts
+    const { db, clock, random, retries } = this.parts
     if (!(await this.#lease.isHeld())) return undefined
     const report = await this.#attempt(subscription, event)
     if (this.#stopping.signal.aborted) return undefined
@@ -144,12 +145,14 @@ export class Sender {
     const sent = { eventId: event.id, type: typeOf(event), sequence: event.sequence }
     const stamp = machineStamp(clock())
     const after = await db.write('recordAttempt', { subscription, sent, attempt, next, stamp })
+    const { kind } = next
+    this.outcomes[kind === 'retry' ? 'failed' : kind] += 1
     if (after !== undefined) this.#reportChange(subscription, after, report)
     return isDelivered ? after : undefined
   }
 
   async #attempt(subscription: Subscription, event: SealedEvent): Promise<Report> {
-    const { couriers, clock, monotonic } = this.#parts
+    const { couriers, clock, monotonic } = this.parts
     const [at, began] = [clock(), monotonic()]
     try {
       return await couriers[subscription.kind].deliver(subscription, event, this.#stopping.signal)
@@ -162,7 +165,7 @@ export class Sender {
 
   /** One line when a subscription begins to fail, one when it is disabled, and one when it works again. */
   #reportChange(before: Subscription, after: Subscription, { failure, status }: Report): void {
-    const { log } = this.#parts
+    const { log } = this.parts
     const line = { event: 'outbox', kind: after.kind, subscription: after.id, failure, status }
     if (!after.enabled) log.warn({ ...line, because: after.disabledBecause }, 'a subscription was disabled')
     else if (before.failures === 0 && after.failures > 0) log.warn(line, 'an event was not delivered')

@@ -138,6 +138,7 @@ describe('a metric that cannot be read', () => {
         clock: () => 0,
         witnesses: { list: [], quorum: 1 },
         post: undefined,
+        sender: undefined,
       },
       port,
     )

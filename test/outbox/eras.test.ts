@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { endOfLog, machineStamp } from '../../server/audit/audit.ts'
+import type { Subscription } from '../../server/outbox/outbox.ts'
+import { newAdministrator } from '../support/administration.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, testService } from '../support/service.ts'
+import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers } from '../support/webhooks.ts'
+
+/** What `log restored` and `restore` do. */
+const restored = ({ db, now }: Service) => db.write('beginEra', { atLeast: 0, stamp: machineStamp(now()) })
+
+const putPlace = ({ databaseUrl }: Service, id: string, place: Subscription['place']) =>
+  withRawDatabase(databaseUrl, (db) =>
+    db.updateTable('subscriptions').set(place).where('id', '=', id).execute(),
+  )
+
+describe('after a restore, a webhook', () => {
+  const service = testService({ env: toReceivers })
+
+  /** What is sent after some restores to a webhook that had come to the place. */
+  async function sentFrom(
+    t: { after(hook: () => unknown): void },
+    placeOf: (end: Subscription['place']) => Subscription['place'],
+    restores = 1,
+  ) {
+    const receiver = await startReceiver(t)
+    const { caller } = await newAdministrator(service)
+    await sealAll(service.db)
+    const { id } = await newWebhook(caller, { url: receiver.url, events: ['order'] })
+    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    await createdId(caller)
+    await sealAll(service.db)
+    const before = await endOfLog(service.db.read)
+    await putPlace(service, id, placeOf(before))
+    for (let count = 0; count < restores; count += 1) await restored(service)
+    await createdId(caller)
+    await sealAll(service.db)
+    const end = await endOfLog(service.db.read)
+    const sender = newSender(service)
+    t.after(() => sender.stop())
+    await sendUntil(sender, () => receiver.received.some(({ sequence }) => sequence === end.sequence))
+    return receiver.received.map(({ type, sequence }) => [type, Number(sequence) - before.sequence])
+  }
+
+  it('that had come beyond the last line left begins with the event of the restore', async (t) => {
+    const beyond = await sentFrom(t, ({ era, sequence }) => ({ era, sequence: sequence + 50 }))
+    assert.deepEqual(beyond, [
+      ['log.log-restored', 1],
+      ['order.created', 2],
+    ])
+  })
+
+  it('that had come less far gets the lines left first', async (t) => {
+    const behind = await sentFrom(t, ({ era, sequence }) => ({ era, sequence: sequence - 1 }))
+    assert.deepEqual(behind, [
+      ['order.created', 0],
+      ['log.log-restored', 1],
+      ['order.created', 2],
+    ])
+  })
+
+  it('gets the event of each later restore', async (t) => {
+    const twice = await sentFrom(t, ({ era, sequence }) => ({ era, sequence: sequence + 50 }), 2)
+    assert.deepEqual(twice, [
+      ['log.log-restored', 1],
+      ['log.log-restored', 2],
+      ['order.created', 3],
+    ])
+  })
+
+  it('that has a place beyond the end of the same era goes on from the end', async (t) => {
+    const receiver = await startReceiver(t)
+    const { caller } = await newAdministrator(service)
+    const { id } = await newWebhook(caller, { url: receiver.url, events: ['order'] })
+    t.after(() => service.db.write('removeWebhook', { id, stamp: machineStamp(service.now()) }))
+    await sealAll(service.db)
+    const end = await endOfLog(service.db.read)
+    await putPlace(service, id, { ...end, sequence: end.sequence + 50 })
+    const sender = newSender(service)
+    t.after(() => sender.stop())
+    await sendUntil(sender, async () => {
+      const { body } = await caller.get(`/v1/webhooks/${id}`)
+      return body.sequence === end.sequence
+    })
+    await createdId(caller)
+    await sealAll(service.db)
+    await sendUntil(sender, () => receiver.received.length === 1)
+    assert.equal(receiver.received[0]?.sequence, end.sequence + 1)
+  })
+})
