@@ -26,10 +26,12 @@ import { renewPasswordHash } from './auth/accounts/users/import/store.ts'
 import { makeLink, useLink } from './auth/accounts/users/links.ts'
 import { expiredLinks, findUsers } from './auth/accounts/users/store.ts'
 import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './auth/accounts/users/users.ts'
+import { changedCredentials } from './auth/credentials/changed.ts'
 import { changePassword, endOtherSignIns, endSignIn, removePassword } from './auth/credentials/credentials.ts'
 import { forgottenPassword, makeMailedLink, requestLink } from './auth/credentials/forgotten.ts'
 import { addPasskey, removePasskey, renamePasskey } from './auth/credentials/passkeys/passkeys.ts'
 import { usedChallenges } from './auth/credentials/passkeys/store.ts'
+import { makeSentLink, sentLink } from './auth/credentials/sent-links.ts'
 import {
   confirmSession,
   createSession,
@@ -55,7 +57,7 @@ import type { AppDatabase, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
 import { expiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
-import type { MailKind } from './mail/mail.ts'
+import { eventMailer, type MailKind } from './mail/mail.ts'
 import { claimMail, dropMail, noteSentMail, sentMails } from './mail/store.ts'
 import { findExportBatch } from './orders/export/find.ts'
 import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life/life.ts'
@@ -94,7 +96,7 @@ export const jobs = [
 ]
 
 /** Every kind of mail that the service sends. */
-export const mailKinds: readonly MailKind[] = [forgottenPassword]
+export const mailKinds: readonly MailKind[] = [forgottenPassword, sentLink, changedCredentials]
 
 /** Every write operation by name; `db.write` takes its types from here. */
 export const operations = {
@@ -147,6 +149,8 @@ export const operations = {
   useLink,
   requestLink,
   makeMailedLink,
+  makeSentLink,
+  queueEventMails: eventMailer(mailKinds),
   claimMail,
   noteSentMail,
   dropMail,

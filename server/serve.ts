@@ -121,7 +121,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   let port: number
   const parts = { db, clock: systemClock, config, log }
   const publicUrl = () => publicUrlAt(config, port)
-  const post = postOf(config, { ...parts, publicUrl })
+  const post = postOf(config, { ...parts, publicUrl, defaultTimeZone: config.defaultTimeZone })
   const sender = senderOf(keys, parts, publicUrl)
   try {
     // Starts SQLite's writer while the app loads: a seventh of the start (ADR 25). Not awaited: loading

@@ -751,7 +751,7 @@ export interface paths {
         put?: never;
         /**
          * Make a one-time link for a user
-         * @description An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. No mail is sent.
+         * @description An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. If the service sends mail, the user is mailed another link for the same time, unless the account has a passkey.
          */
         post: operations["makeLink"];
         delete?: never;

@@ -184,24 +184,30 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
 
   `create table one_time_links (
      principal_id integer not null references principals (id),
-     kind ${text} not null check (kind in ('shown', 'forgotten')),
+     kind ${text} not null check (kind in ('shown', 'sent', 'forgotten')),
      token_hash ${text} not null unique,
      made_by ${text} not null,
      expires_at ${instant} not null,
      primary key (principal_id, kind)
    )${end}`,
   'create index one_time_links_by_end on one_time_links (expires_at)',
+  `create table mail_place (
+     id integer primary key check (id = 1),
+     era integer not null,
+     sequence ${instant} not null
+   )${end}`,
   `create table mails (
      id ${longId},
      kind ${text} not null,
      recipient ${text} not null,
+     about ${text} not null,
      queued_at ${instant} not null,
      due_at ${instant} not null,
      attempts integer not null,
      principal_id integer references principals (id),
      sent_at ${instant}
    )${end}`,
-  'create unique index mails_waiting on mails (kind, recipient) where sent_at is null',
+  'create unique index mails_waiting on mails (kind, recipient, about) where sent_at is null',
   'create index mails_by_due on mails (due_at, id) where sent_at is null',
   'create index mails_by_account on mails (principal_id, sent_at)',
   'create index mails_by_sending on mails (sent_at)',

@@ -225,16 +225,27 @@ export interface Database {
     user_agent: string | null
   }
 
-  /** Links by which users set a password, at most one of each kind for a user. Using one deletes both. */
+  /** Links by which users set a password, at most one of each kind for a user. Using one deletes all. */
   one_time_links: {
     principal_id: number
-    /** Shown to the administrator who made it, or mailed to a user who had forgotten the password. */
-    kind: 'shown' | 'forgotten'
+    /**
+     * Shown to the person who made it, sent to the user at the same time, or asked for by a user who had
+     * forgotten the password.
+     */
+    kind: 'shown' | 'sent' | 'forgotten'
     /** SHA-256 (base64url) of the token in the link. */
     token_hash: string
     /** Name of the person who made it; for a forgotten password it says so (users/forgotten.ts). */
     made_by: string
     expires_at: number
+  }
+
+  /** At most one row: up to where events of the log have been looked at for mail. */
+  mail_place: {
+    /** Always 1. */
+    id: number
+    era: number
+    sequence: number
   }
 
   /** Mail that waits, and what was sent in the last hour (mail/mail.ts). */
@@ -244,6 +255,8 @@ export interface Database {
     kind: string
     /** An email, which need not belong to an account, or the id of an account. */
     recipient: string
+    /** What the mail is about, for some kinds: the sequence of an event. Otherwise empty. */
+    about: string
     queued_at: number
     /** When the next attempt is due. */
     due_at: number

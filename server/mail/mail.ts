@@ -2,13 +2,14 @@
  * Mail to people. It waits in the table `mails`, which holds no secret: each mail is written when it is sent.
  * A server that does not answer delays mail, and nothing else (ADR 58).
  */
+import { continuedPlace, endOfLog, type SealedEvent, sealedEvents } from '../audit/audit.ts'
 import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Trx } from '../db/tables.ts'
 import type { Message } from './message.ts'
-import { insertMail } from './store.ts'
+import { insertMail, lockPlace, movePlace, type QueuedMail } from './store.ts'
 
-export type { Message } from './message.ts'
+export { type Message, momentIn } from './message.ts'
 export { countSent } from './store.ts'
 
 /** What a kind of mail is written from. */
@@ -16,6 +17,8 @@ export interface MailParts {
   db: AppDatabase
   clock: Clock
   publicUrl: () => string
+  /** For people who have no zone. */
+  defaultTimeZone: string
 }
 
 /** A mail that is ready to be sent. */
@@ -33,16 +36,50 @@ export interface MailKind {
    * Writes the mail to a recipient: an email, or the id of an account. Undefined if nothing is to be sent any
    * more. It runs again at each attempt.
    */
-  write(parts: MailParts, recipient: string): Promise<WrittenMail | undefined>
+  write(parts: MailParts, mail: Pick<QueuedMail, 'recipient' | 'about'>): Promise<WrittenMail | undefined>
+  /** To whom an event of the log is mailed: ids of accounts. Absent for mail that no event causes. */
+  follow?(trx: Trx, event: SealedEvent): Promise<readonly number[]>
 }
 
 export interface NewMail {
   kind: string
   recipient: string
+  about?: string
   nowMilliseconds: number
 }
 
 /** Queues a mail, unless the same one waits already. */
 export function queueMail(trx: Trx, mail: NewMail): Promise<void> {
   return insertMail(trx, mail)
+}
+
+const eventsOfBatch = 100
+/** News that is older is no news: mail may have been off for months. */
+const freshMilliseconds = 24 * 3_600_000
+
+/**
+ * The write operation that queues mail for the next events of the log. It moves its place in the same
+ * transaction, so each event is looked at once. Returns whether there may be more.
+ */
+export function eventMailer(kinds: readonly MailKind[]) {
+  return async (trx: Trx, { nowMilliseconds }: { nowMilliseconds: number }): Promise<boolean> => {
+    const end = await endOfLog(trx)
+    const from = await continuedPlace(trx, await lockPlace(trx, end))
+    const last = Math.min(end.sequence, from.sequence + eventsOfBatch)
+    const events = await sealedEvents(trx, { first: from.sequence + 1, last, direction: 'asc' })
+    for (const event of events.filter(({ at }) => at > nowMilliseconds - freshMilliseconds)) {
+      for (const { name: kind, follow } of kinds) {
+        for (const id of (await follow?.(trx, event)) ?? []) {
+          await insertMail(trx, {
+            kind,
+            recipient: String(id),
+            about: String(event.sequence),
+            nowMilliseconds,
+          })
+        }
+      }
+    }
+    await movePlace(trx, { era: end.era, sequence: last })
+    return last < end.sequence
+  }
 }

@@ -75,3 +75,10 @@ const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 function escaped(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? character)
 }
+
+/** `28 November 2026 at 05:04 (Europe/Berlin)`. */
+export function momentIn(timeZone: string, at: number): string {
+  const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone)
+  const words = zoned.toPlainDateTime().toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'short' })
+  return `${words} (${timeZone})`
+}

@@ -1,8 +1,9 @@
+import { endOfLog } from '../audit/audit.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
 import type { MailKind, MailParts } from './mail.ts'
 import { isRefusal, reasonOf, type Smtp } from './smtp.ts'
-import { isExhausted, nextMail, type QueuedMail } from './store.ts'
+import { findPlace, isExhausted, nextMail, type QueuedMail } from './store.ts'
 
 export interface PostParts extends MailParts {
   smtp: Smtp
@@ -43,9 +44,13 @@ export class Post {
     this.#kinds = new Map(parts.kinds.map((kind) => [kind.name, kind]))
   }
 
-  /** Returns false if there is nothing to do at once: no mail is due, or the server takes none. */
+  /**
+   * Returns false if there is nothing to do at once: no mail is due, or the server takes none. Mail for new
+   * events is queued first.
+   */
   async sendNext(): Promise<boolean> {
     const { db, clock, smtp } = this.parts
+    if (await this.#hasNews()) await db.write('queueEventMails', { nowMilliseconds: clock() })
     const mail = await nextMail(db.read, [...this.#kinds.keys()], clock())
     if (mail === undefined) {
       smtp.close()
@@ -56,9 +61,16 @@ export class Post {
     return isOurs ? this.#attempt(mail) : true
   }
 
+  /** Whether the log has events that nobody has looked at for mail. */
+  async #hasNews(): Promise<boolean> {
+    const { read } = this.parts.db
+    const [place, end] = [await findPlace(read), await endOfLog(read)]
+    return place?.sequence !== end.sequence || place.era !== end.era
+  }
+
   async #attempt(mail: QueuedMail): Promise<boolean> {
     const { db, clock, smtp } = this.parts
-    const written = await this.#kinds.get(mail.kind)?.write(this.parts, mail.recipient)
+    const written = await this.#kinds.get(mail.kind)?.write(this.parts, mail)
     if (written === undefined) {
       await db.write('dropMail', mail)
       return true

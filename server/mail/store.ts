@@ -1,4 +1,5 @@
 import { sql } from '#kysely'
+import type { Place } from '../../client/src/place.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { removal } from '../upkeep.ts'
 
@@ -17,14 +18,14 @@ const rememberedMilliseconds = hour
 /** Does nothing if the same mail waits already, or if too many of its kind do. */
 export async function insertMail(
   trx: Trx,
-  mail: { kind: string; recipient: string; nowMilliseconds: number },
+  mail: { kind: string; recipient: string; about?: string; nowMilliseconds: number },
 ): Promise<void> {
-  const { kind, recipient, nowMilliseconds: now } = mail
+  const { kind, recipient, about = '', nowMilliseconds: now } = mail
   const waiting = sql`select 1 from mails where kind = ${kind} and sent_at is null limit ${waitingLimit}`
-  await sql`insert into mails (kind, recipient, queued_at, due_at, attempts)
-    select ${kind}, ${recipient}, cast(${now} as bigint), cast(${now} as bigint), 0
+  await sql`insert into mails (kind, recipient, about, queued_at, due_at, attempts)
+    select ${kind}, ${recipient}, ${about}, cast(${now} as bigint), cast(${now} as bigint), 0
     where (select count(*) from (${waiting}) as waiting) < ${waitingLimit}
-    on conflict (kind, recipient) where sent_at is null do nothing`.execute(trx)
+    on conflict (kind, recipient, about) where sent_at is null do nothing`.execute(trx)
 }
 
 /** A mail that waits. */
@@ -32,6 +33,7 @@ export interface QueuedMail {
   id: number
   kind: string
   recipient: string
+  about: string
   attempts: number
 }
 
@@ -43,7 +45,7 @@ export async function nextMail(
 ): Promise<QueuedMail | undefined> {
   return db
     .selectFrom('mails')
-    .select(['id', 'kind', 'recipient', 'attempts'])
+    .select(['id', 'kind', 'recipient', 'about', 'attempts'])
     .where('sent_at', 'is', null)
     .where('kind', 'in', kinds)
     .where('due_at', '<=', nowMilliseconds)
@@ -113,6 +115,27 @@ export async function waitingMails(db: Db): Promise<{ count: number; oldestAt: n
     .select((eb) => [eb.fn.countAll<number>().as('count'), eb.fn.min('queued_at').as('oldestAt')])
     .where('sent_at', 'is', null)
     .executeTakeFirstOrThrow()
+}
+
+/**
+ * Up to where events have been looked at, locked until the transaction ends; at first the end of the log,
+ * because nobody wants mail about the past.
+ */
+export async function lockPlace(trx: Trx, end: Place): Promise<Place> {
+  await trx
+    .insertInto('mail_place')
+    .values({ id: 1, ...end })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+  return trx.updateTable('mail_place').set('id', 1).returning(['era', 'sequence']).executeTakeFirstOrThrow()
+}
+
+export async function findPlace(db: Db): Promise<Place | undefined> {
+  return db.selectFrom('mail_place').select(['era', 'sequence']).executeTakeFirst()
+}
+
+export async function movePlace(trx: Trx, place: Place): Promise<void> {
+  await trx.updateTable('mail_place').set(place).execute()
 }
 
 export const sentMails = removal({

@@ -139,7 +139,13 @@ describe('requestLink', () => {
   })
 
   it('keeps at most 10,000 requests', async () => {
-    const row = { kind: 'forgotten-password', queued_at: 0, due_at: service.now() + hour, attempts: 0 }
+    const row = {
+      kind: 'forgotten-password',
+      about: '',
+      queued_at: 0,
+      due_at: service.now() + hour,
+      attempts: 0,
+    }
     await withRawDatabase(service.databaseUrl, async (trx) => {
       for (let from = 0; from < 10_000; from += 500) {
         const rows = Array.from({ length: 500 }, (_, index) => ({

@@ -138,7 +138,7 @@ describe('the post', () => {
   })
 
   it('leaves mail of an unknown kind to a newer version', async () => {
-    const row = { kind: 'newer', recipient: unknownEmail(), queued_at: 0, due_at: 0, attempts: 0 }
+    const row = { kind: 'newer', recipient: unknownEmail(), about: '', queued_at: 0, due_at: 0, attempts: 0 }
     await withRawDatabase(service.databaseUrl, (trx) => trx.insertInto('mails').values(row).execute())
     await nextTurn()
     await post.sendAll()

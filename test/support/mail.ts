@@ -88,6 +88,7 @@ export function postOf(service: Pick<Service, 'db' | 'now'>, { server }: Pick<Ma
     db: service.db,
     clock: () => service.now(),
     publicUrl: () => publicUrl,
+    defaultTimeZone: 'Europe/Berlin',
     smtp: new Smtp(server, sender),
     kinds: mailKinds,
     log: { info: keep, warn: keep } as never,

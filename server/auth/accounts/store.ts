@@ -313,11 +313,16 @@ export async function revokeCredentials(
     .execute()
 }
 
-/** Voids the one-time links of the user; with a kind, only that one. */
-export async function voidLinks(trx: Trx, principalId: number, kind?: 'forgotten'): Promise<void> {
+/** Voids the one-time links of the user. */
+export async function voidLinks(trx: Trx, principalId: number): Promise<void> {
+  await trx.deleteFrom('one_time_links').where('principal_id', '=', principalId).execute()
+}
+
+/** Voids those that were mailed. */
+export async function voidMailedLinks(trx: Trx, principalId: number): Promise<void> {
   await trx
     .deleteFrom('one_time_links')
     .where('principal_id', '=', principalId)
-    .$if(kind !== undefined, (query) => query.where('kind', '=', kind ?? 'forgotten'))
+    .where('kind', '!=', 'shown')
     .execute()
 }

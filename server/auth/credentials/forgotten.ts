@@ -54,7 +54,7 @@ export async function makeMailedLink(
 /** The answer to a request for a new password. */
 export const forgottenPassword: MailKind = {
   name: kind,
-  async write({ db, clock, publicUrl }, email) {
+  async write({ db, clock, publicUrl }, { recipient: email }) {
     const token = newSecret()
     const input = { email, tokenHash: sha256(token), nowMilliseconds: clock() }
     const outcome = await db.write('makeMailedLink', input)

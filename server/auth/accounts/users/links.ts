@@ -58,9 +58,9 @@ export interface UseLinkInput {
 }
 
 /**
- * Sets the password and ends every credential of the user. Passkeys end too, unless the user asked for the
- * link: someone who reads their mail must not be able to remove them. Throws `link-not-found` if the link
- * does not work. Of any number of simultaneous uses, exactly one succeeds. The account is locked first, as in
+ * Sets the password and ends every credential of the user. Passkeys end too, unless the link was mailed:
+ * someone who reads the mail must not be able to remove them. Throws `link-not-found` if the link does not
+ * work. Of any number of simultaneous uses, exactly one succeeds. The account is locked first, as in
  * every change of credentials.
  */
 export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseLinkInput): Promise<void> {
@@ -69,7 +69,7 @@ export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseL
   const link = await takeLink(trx, { principalId, tokenHash, nowMilliseconds })
   if (account === undefined || link === undefined) throw new Problem('link-not-found')
   const password = { passwordHash, setBy: link.madeBy }
-  if (link.kind === 'forgotten') {
+  if (link.kind !== 'shown') {
     await givePassword(trx, principalId, password, stamp)
     await recordChange(trx, stamp, 'link-used', account, { mailed: true })
   } else {

@@ -190,10 +190,24 @@ export async function findLinkHolder(
 
 export interface NewLink {
   principalId: number
-  kind: 'shown' | 'forgotten'
+  kind: 'shown' | 'sent' | 'forgotten'
   tokenHash: string
   madeBy: string
   expiresAt: number
+}
+
+/** Undefined if there is none, or if it has expired. */
+export async function findLink(
+  db: Db,
+  link: Pick<NewLink, 'principalId' | 'kind'> & { nowMilliseconds: number },
+): Promise<Pick<NewLink, 'madeBy' | 'expiresAt'> | undefined> {
+  return db
+    .selectFrom('one_time_links')
+    .select(['made_by as madeBy', 'expires_at as expiresAt'])
+    .where('principal_id', '=', link.principalId)
+    .where('kind', '=', link.kind)
+    .where('expires_at', '>', link.nowMilliseconds)
+    .executeTakeFirst()
 }
 
 /** A user has one link of each kind: a new one replaces it. */

@@ -9,7 +9,7 @@ import { requireStanding } from '../../../standing.ts'
 import { type Challenge, takeChallenge } from '../../../touch.ts'
 import { type PasskeyData, recordChange, requireAccount } from '../../accounts/accounts.ts'
 import { lockAdministration } from '../../accounts/roles/administrators.ts'
-import { lockAccount, lockVersion, updateCredentialsDate, voidLinks } from '../../accounts/store.ts'
+import { lockAccount, lockVersion, updateCredentialsDate, voidMailedLinks } from '../../accounts/store.ts'
 import { deletePasskeys } from '../../accounts/users/store.ts'
 import type { NewPasskey } from './ceremonies.ts'
 import {
@@ -54,8 +54,8 @@ export async function addPasskey(trx: Trx, input: AddPasskeyInput): Promise<void
   if (!(await takeChallenge(trx, challenge)) || !(await insertPasskey(trx, added))) {
     throw new Problem('passkey-invalid')
   }
-  // Nobody with a passkey can ask for such a link.
-  await voidLinks(trx, principalId, 'forgotten')
+  // No link is mailed to someone with a passkey.
+  await voidMailedLinks(trx, principalId)
   await record(trx, stamp, 'passkey-added', account, {
     id,
     name,

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { sendsMail } from '../../auth/mail.ts'
 import { formatInstant } from '../../ui/format.ts'
 import { AddAccount } from '../add.tsx'
 import { ShownOnce } from '../pieces.tsx'
@@ -12,7 +13,11 @@ export function InviteView() {
   return (
     <AddAccount
       title="Invite user"
-      lead="You get a link to send to them. No email is sent for you."
+      lead={
+        sendsMail
+          ? 'They get a link by mail. You see one too, in case it does not arrive.'
+          : 'You get a link to send to them. No email is sent for you.'
+      }
       looks={{ email, userName }}
       action={['Invite', 'Inviting …']}
       cancelTo="/accounts"
@@ -37,8 +42,11 @@ export function LinkShown({ link: { link, expiresAtUtc } }: { link: UserLink }) 
   return (
     <ShownOnce label="Link" text={link}>
       <p>
-        Send it over a channel you trust. Anyone who opens it can set the password, once, until{' '}
-        {formatInstant(expiresAtUtc)}. Earlier links no longer work.
+        {sendsMail
+          ? 'The account is mailed a link as well, unless it has a passkey. If you send this one, use a channel you trust. '
+          : 'Send it over a channel you trust. '}
+        Anyone who opens it can set the password, once, until {formatInstant(expiresAtUtc)}. Earlier links no
+        longer work.
       </p>
     </ShownOnce>
   )
