@@ -37,13 +37,19 @@ export const policyCommands: Record<string, CommandSpec> = {
 export const logCommands: Record<string, CommandSpec> = {
   'log verify': {
     changesNothing: true,
-    summary: 'check every hash of the log, and that it agrees with checkpoints and orders',
+    summary: 'check every hash of the log, and that it agrees with checkpoints, receipts and orders',
     options: {
       export: { value: 'FILE', description: 'an export to check offline; without it, the database' },
       checkpoint: {
         value: 'FILE',
         list: true,
         description: 'a kept checkpoint, or lines of the service’s log that have one; repeatable',
+      },
+      receipt: {
+        value: 'FILE',
+        list: true,
+        description:
+          'a receipt, or a tlog-proof, to check alone or, with --export, against the log too; repeatable',
       },
       orders: {
         value: 'FILE',
@@ -55,17 +61,30 @@ export const logCommands: Record<string, CommandSpec> = {
         list: true,
         description: 'a key that signed the checkpoints (`verifierKey` of /v1/log/key); repeatable',
       },
+      witness: {
+        value: 'KEY',
+        list: true,
+        description: 'the verifier key of a witness that cosigns the checkpoints; repeatable',
+      },
+      jwks: {
+        value: 'FILE',
+        list: true,
+        description: 'the keys that sign receipts (/.well-known/jwks.json), as a file; repeatable',
+      },
     },
     notes: [
       'The exit status is 1 when an event does not fit (one line names the first), when a checkpoint disagrees or' +
         ' covers more than the log holds, or when an order differs from its events. Events up to the newest checkpoint' +
         ' must show in a file of orders. docs/auditing.md says what all this proves, and what it does not.',
+      'It is 1 too when a receipt does not hold, when the key for it is missing, and when witnesses are given but none' +
+        ' of them cosigned a checkpoint, or that of a receipt.',
     ],
     examples: [
       'log verify',
       'log verify --export log.jsonl --checkpoint june.txt,july.txt --log-key orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0',
+      'log verify --receipt receipt.jwt --jwks jwks.json',
     ],
-    load: async () => (await import('../verify-log.ts')).runVerifyLog,
+    load: async () => (await import('../verify/verify.ts')).runVerifyLog,
   },
   'log export': {
     changesNothing: true,

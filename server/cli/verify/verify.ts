@@ -1,0 +1,243 @@
+/** The command `log verify`: what was given is checked by itself first, and then compared with the log. */
+import { createReadStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { headOfLog } from '../../audit/audit.ts'
+import { exportLog } from '../../audit/log.ts'
+import { firstUnlikeTile } from '../../audit/store.ts'
+import type { Head } from '../../audit/tree.ts'
+import { type Agreement, type LogReport, restoreThatLost, verifyLog } from '../../audit/verify.ts'
+import type { ReadableDatabase } from '../../db/port.ts'
+import type { OrderComparison } from '../../orders/compare.ts'
+import type { Invocation, Outcome } from '../command.ts'
+import { withDatabaseToRead } from '../database.ts'
+import { Refused, UsageError } from '../failures.ts'
+import { grouped } from '../output.ts'
+import { type Kept, type KeptCheckpoint, readCheckpoints } from './checkpoints.ts'
+import { cosignaturesOf, type GivenKeys, readKeys, unusedOf } from './keys.ts'
+import { ordersIn, ordersOf } from './orders.ts'
+import { describeReceipt, keptBy, type Receipt, readReceipts, receiptForScripts } from './receipts.ts'
+
+const caller = 'log'
+
+/** What was given, and holds by itself. */
+interface Given {
+  keys: GivenKeys
+  checkpoints: readonly KeptCheckpoint[]
+  receipts: readonly Receipt[]
+}
+
+/** A log that is whole, and agrees with all that was given. */
+interface Verified {
+  report: LogReport
+  orders: OrderComparison | undefined
+  /** The receipts whose line it has: all but those that a restore lost. */
+  shown: readonly Receipt[]
+}
+
+/** Receipts need no log: without an export, none is read for them. */
+export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
+  const { texts, lists } = invocation
+  const isAlone = lists.receipt !== undefined && texts.export === undefined
+  if (isAlone && (lists.checkpoint ?? texts.orders) !== undefined) {
+    throw new UsageError('checkpoints and orders are compared with a log: give --export FILE too')
+  }
+  const keys = await readKeys(invocation)
+  const checkpoints = await readCheckpoints(lists.checkpoint ?? [], keys)
+  const receipts = await readReceipts(lists.receipt ?? [], keys)
+  const given = { keys, checkpoints, receipts }
+  const verified = isAlone ? undefined : await verifyGiven(invocation, given)
+  const sentences = [
+    ...(verified === undefined ? [] : describe(verified, given)),
+    ...receipts.flatMap((receipt) => describeReceipt(receipt, keys)),
+  ]
+  return {
+    value: outcomeValue(verified, given),
+    text: sentences.join('\n'),
+    ...hintOf(verified, given),
+  }
+}
+
+async function verifyGiven(invocation: Invocation, given: Given): Promise<Verified> {
+  const { export: file, orders: ordersFile } = invocation.texts
+  const { checkpoints, receipts } = given
+  const kept = [...checkpoints, ...receipts.map(keptBy)]
+  if (file !== undefined && kept.length === 0) throw nothingBinds()
+  const orders = ordersFile === undefined ? undefined : await ordersOf(ordersFile, checkpoints)
+  const compared = { kept, orders, receipts }
+  return file === undefined
+    ? withDatabaseToRead(invocation, (db) => verifyDatabase(db, compared))
+    : verify(createReadStream(file), compared)
+}
+
+const nothingBinds = () =>
+  new Refused(
+    'nothing-binds',
+    'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)',
+  )
+
+function outcomeValue(verified: Verified | undefined, { keys, checkpoints, receipts }: Given): object {
+  const notes = [...checkpoints, ...receipts]
+  const signatures = keys.logs.length === 0 ? 'not checked' : 'checked'
+  const unused = unusedOf(keys)
+  return {
+    ...(verified && valueOfLog(verified, { checkpoints, receipts })),
+    ...(receipts.length === 0 ? {} : { receipts: receipts.map(receiptForScripts) }),
+    ...(notes.length === 0 ? {} : { signatures }),
+    ...(unused.length === 0 ? {} : { unused }),
+  }
+}
+
+function valueOfLog(verified: Verified, { checkpoints, receipts }: Omit<Given, 'keys'>): object {
+  const { head, backInTime, signatures: signed } = verified.report
+  const lost = lostOf(verified.report, [...checkpoints, ...receipts.map(keptBy)])
+  return {
+    ...head,
+    checkpoints: checkpoints.length,
+    ...(lost.length === 0 ? {} : { lost }),
+    orders: verified.orders?.size ?? null,
+    backInTime,
+    signedDecisions: signed.signed,
+    unsigned: signed.unsigned,
+  }
+}
+
+/** A checkpoint whose last lines are gone, and the line of the restore that says so. */
+interface LostCheckpoint {
+  checkpoint: string
+  size: number
+  restore: number
+}
+
+function lostOf({ restores }: LogReport, kept: readonly Kept[]): LostCheckpoint[] {
+  return kept.flatMap(({ name, ...head }) => {
+    const restore = restoreThatLost(restores, head)
+    return restore === undefined ? [] : [{ checkpoint: name, size: head.size, restore: restore.sequence }]
+  })
+}
+
+function describe({ report, orders, shown }: Verified, { keys, checkpoints, receipts }: Given): string[] {
+  const {
+    head: { size, root },
+    backInTime,
+    signatures: { signed, unsigned },
+  } = report
+  const agreeing = checkpoints.length - lostOf(report, checkpoints).length
+  const agreed = agreeing === 1 ? 'the checkpoint' : `all ${agreeing} checkpoints`
+  const cosigned = checkpoints.length === 1 ? 'the checkpoint' : 'checkpoints'
+  return [
+    `The log is whole: ${size} events, with the root ${root}.`,
+    ...(agreeing === 0 ? [] : [`It agrees with ${agreed}.`]),
+    ...cosignaturesOf(
+      cosigned,
+      checkpoints.map(({ vouched }) => vouched),
+      keys,
+    ),
+    ...lostOf(report, [...checkpoints, ...receipts.map(keptBy)]).map(
+      (each) => `${each.checkpoint} covers ${each.size} events: lost by the restore of line ${each.restore}.`,
+    ),
+    ...shown.map(({ file, line }) => `Its line ${line.sequence} is the one that ${file} shows.`),
+    ...(orders === undefined
+      ? []
+      : [`It agrees with ${grouped(orders.size)} order${orders.size === 1 ? '' : 's'}.`]),
+    ...(signed === 0 ? [] : [`Every signature holds: ${grouped(signed)}.`]),
+    ...(unsigned.events === 0
+      ? []
+      : [`The policy asked for a signature, but there is none: event ${listed(unsigned)}.`]),
+    ...(backInTime.events === 0
+      ? []
+      : [`The time runs back by more than a minute at event ${listed(backInTime)}.`]),
+  ]
+}
+
+/** As in "3, 8 and 12 more". */
+function listed({ events, first }: LogReport['backInTime']): string {
+  return `${first.join(', ')}${events > first.length ? ` and ${events - first.length} more` : ''}`
+}
+
+function hintOf(verified: Verified | undefined, { keys, checkpoints, receipts }: Given): { hint?: string } {
+  const notes = checkpoints.length + receipts.length
+  const newer = verified?.orders?.newer ?? 0
+  const hints = [
+    notes === 0 && 'Without a checkpoint that someone kept, a rewritten log looks whole too.',
+    notes > 0 &&
+      keys.logs.length === 0 &&
+      'The signatures of the checkpoints were not checked (--log-key KEY).',
+    newer > 0 &&
+      `Orders that changed after the newest checkpoint, which the file does not show: ${grouped(newer)}.`,
+    ...unusedOf(keys).map((key) => `Not used, because it signed nothing here: ${key}.`),
+  ].filter((hint) => hint !== false)
+  return hints.length === 0 ? {} : { hint: hints.join('\n') }
+}
+
+/** What is compared with the log. */
+interface Compared {
+  kept: readonly Kept[]
+  orders: OrderComparison | undefined
+  receipts: readonly Receipt[]
+}
+
+/** The database itself states how far its log goes. Its orders are compared unless a file has them. */
+async function verifyDatabase(db: ReadableDatabase, compared: Compared): Promise<Verified> {
+  const head = { ...(await headOfLog(db.read)), name: 'the database (log_head)' }
+  const orders = compared.orders ?? (await ordersIn(db, head, caller))
+  const lines = Readable.from(exportLog(db, 0, caller), { objectMode: false })
+  return verify(lines, { ...compared, kept: [...compared.kept, head], orders }, db)
+}
+
+/**
+ * Throws `Refused` for the first fault: a line that does not fit, a checkpoint that disagrees or covers more,
+ * a text that is gone, an order that differs.
+ */
+async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase): Promise<Verified> {
+  const { kept, orders, receipts } = compared
+  const found = new Set<string>()
+  const wanted = new Set(receipts.map(({ line }) => line.hash))
+  const report = await verifyLog(lines, kept, (line) => {
+    orders?.see(line)
+    if (wanted.has(line.hash)) found.add(line.hash)
+  })
+  const { head, fault, checkpoints, lostText } = report
+  if (fault !== null) {
+    throw new Refused('log-broken', `event ${fault.sequence} does not fit: ${fault.reason}`)
+  }
+  await requireAgreement(kept, checkpoints, head, db)
+  if (!checkpoints.includes('agrees')) throw nothingBinds()
+  if (lostText !== null) {
+    const reason = 'its text is gone, and no later event says that it was erased'
+    throw new Refused('log-broken', `event ${lostText} does not fit: ${reason}`)
+  }
+  const difference = await orders?.difference(db?.read)
+  if (difference !== undefined) throw new Refused('orders-differ', difference)
+  return { report, orders, shown: receipts.filter(({ line }) => found.has(line.hash)) }
+}
+
+/**
+ * A root says that a line was rewritten, not which one: so the refusal names the lines between the last
+ * checkpoint that agrees and the first that does not. The tiles of the database name the line itself.
+ */
+async function requireAgreement(
+  kept: readonly Kept[],
+  agreements: readonly Agreement[],
+  head: Head,
+  db: ReadableDatabase | undefined,
+): Promise<void> {
+  const those = (wanted: Agreement) =>
+    kept.filter((_, index) => agreements[index] === wanted).toSorted((one, other) => one.size - other.size)
+  const [disagrees] = those('disagrees')
+  if (disagrees !== undefined) {
+    const { name, size } = disagrees
+    const agreed = those('agrees').findLast((each) => each.size < size)?.size ?? 0
+    const span = agreed + 1 === size ? `event ${size}` : `one of the events ${agreed + 1} to ${size}`
+    const line = db && (await firstUnlikeTile(db.read))
+    const where = line === undefined ? span : `event ${line}`
+    throw new Refused('checkpoint-disagrees', `${name} disagrees: ${where} was rewritten`)
+  }
+  const [beyond] = those('beyond')
+  if (beyond !== undefined) {
+    const { name, size } = beyond
+    throw new Refused(
+      'log-cut',
+      `the end is missing: ${name} covers ${size} events, but the log has ${head.size}`,
+    )
+  }
+}
