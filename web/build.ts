@@ -52,6 +52,7 @@ function sources(): string[] {
       '../docs/auditing.md',
       '../package.json',
       '../server/clock.ts',
+      '../server/orders/export/cell.ts',
       '../server/orders/filter/lexer.ts',
       '../server/auth/credentials/passwords/new-password.ts',
       '../package-lock.json',

@@ -23,7 +23,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'first', tags: ['$initial'] },
-            { name: 'orders', test: /\/web\/src\/(?:orders|overview|palette|ui)\// },
+            // Sheets bring the reader of CSV files along, and few people open them.
+            { name: 'orders', test: /\/web\/src\/(?:orders(?!\/sheet)|overview|palette|ui)\// },
             { name: 'administration', test: /\/web\/src\/(?:account|administration|log|policy)\// },
           ],
         },

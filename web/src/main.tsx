@@ -13,16 +13,21 @@ import { queries } from './api/queries.ts'
 import { router } from './app/routes.tsx'
 import { isRemembered } from './auth/life.ts'
 import { listenToOtherTabs } from './auth/other-tabs.ts'
-import { onForget, startSession } from './auth/session.ts'
+import { currentSession, onForget, startSession } from './auth/session.ts'
 import { parseListSearch } from './orders/address/address.ts'
 import { listQuery } from './orders/address/queries.ts'
 import { silence } from './ui/announce.ts'
+import { inTab } from './ui/persist.ts'
 import { applyTheme } from './ui/theme.ts'
 
 applyTheme()
 onForget(() => {
   queries.clear()
   silence()
+  const session = currentSession()
+  // After a session that expired, the same person may go on with what the tab has kept.
+  if (session.kind !== 'anonymous' || session.ending === 'expired') return
+  for (const name of inTab.names('')) inTab.drop(name)
 })
 listenToOtherTabs({ changed: () => void queries.invalidateQueries() })
 // As early as possible. The pages about problems need no session.

@@ -10,6 +10,7 @@ import {
   summaryNames,
 } from '../order.ts'
 import { toResponse } from '../responses.ts'
+import { textCell } from './cell.ts'
 
 export interface Form {
   /** Written before the first order. */
@@ -50,16 +51,4 @@ export function formOf(
 /** Empty for null. */
 function cell(name: ColumnName, value: unknown): string {
   return value === null ? '' : cellOf[columnOf(name).kind](value as never)
-}
-
-/**
- * Where a program would begin a formula, even one that also splits cells at `;` or a tab. Some programs treat
- * full-width signs like plain ones (OWASP, CSV injection).
- */
-const formulaBegins = /(?<=^|[;\t][\s"]*)(?=[=+\-@＝＋－＠])|^(?=[\t\r])/g
-
-/** An apostrophe keeps a spreadsheet from reading a text as a formula. */
-function textCell(text: string): string {
-  const plain = text.replaceAll(formulaBegins, "'")
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }

@@ -158,6 +158,7 @@ export const router = createRouter({
       review,
       log,
       viewAt('/orders/new', 'CreateOrderView', () => import('../orders/create/create.tsx')),
+      viewAt('/orders/new/sheet', 'SheetView', () => import('../orders/sheet/sheet.tsx')),
       viewAt('/orders/$id', 'OrderView', () => import('../orders/one/one.tsx'), orderId),
       viewAt('/orders/$id/receipt', 'ReceiptView', () => import('../orders/receipt/receipt.tsx'), orderId),
       viewAt('/approval-policy', 'PolicyView', () => import('../policy/policy.tsx')),

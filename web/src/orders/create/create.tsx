@@ -1,6 +1,6 @@
 import './create.css'
 import { useQuery } from '@tanstack/react-query'
-import { useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router'
+import { Link, useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { useAbsentPersons } from '../../auth/absence.ts'
@@ -23,13 +23,17 @@ export function CreateOrderView() {
   if (!useMay('Orders.Create')) return <NotAllowed />
   return (
     <>
-      <PageHead title="New order" />
+      <PageHead title="New order">
+        <Link to="/orders/new/sheet" className="button">
+          From a spreadsheet
+        </Link>
+      </PageHead>
       <NewOrder />
     </>
   )
 }
 
-function NotAllowed() {
+export function NotAllowed() {
   const { roles } = useUser()
   return (
     <Missing

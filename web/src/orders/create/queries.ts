@@ -1,4 +1,4 @@
-import { answerOf, client } from '../../api/client.ts'
+import { client } from '../../api/client.ts'
 import { viewerTimeZone } from '../../ui/format.ts'
 import { isMadeHere } from '../arrivals.ts'
 import { ordersChanged } from '../queries.ts'
@@ -15,12 +15,18 @@ export interface NewOrder {
  * Returns the id of the new order. Throws `ProblemError` or `NoAnswerError`; may be called again with the
  * same input.
  */
-export async function createOrder({ customer, total, idempotencyKey }: NewOrder): Promise<string> {
-  const { id } = await answerOf(
-    client.orders.create({ customer, total }, { idempotencyKey, timeZone: viewerTimeZone }),
-  )
-  isMadeHere(id)
+export async function createOrder(order: NewOrder): Promise<string> {
+  const { id } = await sendOrder(order)
   // Not awaited: the person need not wait until other views are up to date.
   void ordersChanged()
   return id
+}
+
+/** The same without an update of other views. `isKnown`: an earlier request had created the order. */
+export async function sendOrder(order: NewOrder): Promise<{ id: string; isKnown: boolean }> {
+  const { customer, total, idempotencyKey } = order
+  const options = { idempotencyKey, timeZone: viewerTimeZone }
+  const { data, response } = await client.orders.create({ customer, total }, options)
+  isMadeHere(data.id)
+  return { id: data.id, isKnown: response.headers.has('idempotency-replayed') }
 }

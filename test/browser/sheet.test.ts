@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict'
+import { readFile, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import type { FileChooser, Page, Route } from 'playwright-core'
+import { newUser, setPassword } from '../support/accounts.ts'
+import { heading, signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
+import { lookAt } from '../support/browser/looks.ts'
+import { eventually, visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
+import { addRole } from '../support/roles.ts'
+import { startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const service = await startService({ clockRuns: true, until: { after } })
+
+const field = (page: Page) => page.getByLabel('Rows', { exact: true })
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
+const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
+/** A sheet whose customers all begin with the same word, so that no test sees the orders of another. */
+const sheetOf = (name: string, count: number) =>
+  Array.from({ length: count }, (_, at) => `${name} ${at + 1}\t${at + 1}`).join('\n')
+
+/** The customers of the orders that were created, in the order of their creation. */
+async function created(name: string): Promise<string[]> {
+  const { read } = service.db
+  const rows = await read
+    .selectFrom('orders')
+    .select('customer')
+    .where('customer', 'like', `${name}%`)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ customer }) => customer)
+}
+const namesOf = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name} ${at + 1}`)
+
+async function atTheSheet(
+  person: Person,
+  text = '',
+  account: Parameters<typeof visit>[1] = 'operator',
+): Promise<Page> {
+  const page = await visit(person, account, '/orders/new/sheet')
+  // What another test left.
+  const again = button(page, /^(Another sheet|Clear)$/)
+  if (await again.isVisible()) await again.click()
+  await field(page).fill(text)
+  return page
+}
+
+/** Lets the requests that create orders through up to this row, and holds the others until it is released. */
+async function holdAfter(
+  page: Page,
+  count: number,
+): Promise<{ release(): Promise<void>; held: Promise<void> }> {
+  const held = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  let sent = 0
+  const handler = async (route: Route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    sent += 1
+    if (sent > count) {
+      held.resolve()
+      await released.promise
+    }
+    await route.fallback().catch(() => undefined)
+  }
+  await page.route('**/v1/orders', handler)
+  const release = async () => {
+    released.resolve()
+    await page.unroute('**/v1/orders', handler)
+  }
+  return { release, held: held.promise }
+}
+
+describe('a sheet of orders', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('is pasted, judged and sent in its order, by the keyboard alone', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'operator', '/orders')
+    await page.keyboard.press('n')
+    await waitForFocus(page.getByLabel('Customer', { exact: true }))
+    await page.keyboard.press('Shift+Tab')
+    await waitForFocus(page.getByRole('link', { name: 'From a spreadsheet' }))
+    await page.keyboard.press('Enter')
+    await heading(page, 'New orders from a spreadsheet').waitFor()
+    await page.keyboard.press('Tab')
+    await waitForFocus(field(page))
+    await page.keyboard.insertText('customer\ttotal\nKeys 1\t1,250.50\nKeys 2\t7\nKeys 3\t0.0001')
+    await page.getByText('3 orders can be created.').first().waitFor()
+    await page.keyboard.press('Tab')
+    await waitForFocus(button(page, 'Create 3 orders'))
+    await page.keyboard.press('Enter')
+    await waitForFocus(page.getByRole('heading', { name: 'Finished' }))
+    await page.getByText('3 orders created.').first().waitFor()
+    assert.deepEqual(await created('Keys'), namesOf('Keys', 3))
+    await page.keyboard.press('Tab')
+    await waitForFocus(page.getByRole('link', { name: 'Show the orders' }))
+    await page.keyboard.press('Enter')
+    await page.getByRole('rowheader', { name: 'Keys 3' }).waitFor()
+  })
+
+  it('shows each fault in its cell, in the words of the form, and sends the other rows', async () => {
+    const page = await atTheSheet(
+      person,
+      `Faults 1\t7\n\t8\nFaults 3\t1e400\n${'x'.repeat(201)}\t-1\nFaults 5\t9`,
+    )
+    await page.getByText('2 orders can be created. 3 rows cannot: 2, 3 and 4.').waitFor()
+    await row(page, 'Enter the name of the customer.').waitFor()
+    await row(page, 'Faults 3')
+      .getByText('Enter only the number, without a currency or other words.')
+      .waitFor()
+    await row(page, 'The name can have at most 200 characters.')
+      .getByText('The total must be greater than 0.')
+      .waitFor()
+    const underlined = `[...document.querySelectorAll('.sheet-fault')]
+      .map((cell) => getComputedStyle(cell).textDecorationStyle)`
+    assert.deepEqual(await page.evaluate(underlined), ['wavy', 'wavy', 'wavy'])
+    await page.getByLabel('Show only the 3 rows to check').check()
+    assert.equal(await page.getByRole('row').count(), 4)
+    await button(page, 'Create 2 orders').click()
+    await page.getByText('2 orders created, 3 of 5 rows failed.').first().waitFor()
+    assert.deepEqual(await created('Faults'), ['Faults 1', 'Faults 5'])
+  })
+
+  it('reads totals as the person writes them, and says what else they could mean', async (t) => {
+    const page = await atTheSheet(
+      await browser.person(t, { service, locale: 'de-DE' }),
+      'Komma 1;1.234\nKomma 2;1.234,50',
+    )
+    await row(page, 'Komma 1').getByText('1,234.00').waitFor()
+    await row(page, 'Komma 1').getByText('Not 1.234').waitFor()
+    await row(page, 'Komma 2').getByText('1,234.50').waitFor()
+  })
+
+  it('points out what repeats a row or an order of the last day, and leaves it out if asked', async () => {
+    const first = await atTheSheet(person, sheetOf('Twins', 1))
+    await button(first, 'Create 1 order').click()
+    await first.getByText('1 order created.').first().waitFor()
+    const page = await atTheSheet(person, 'Twins 1\t1\nTwins 2\t2\nTwins 2\t2')
+    await row(page, 'An order like this was created in the last 24 hours.').waitFor()
+    await row(page, 'The same as row 2.').waitFor()
+    await button(page, 'Create 3 orders').waitFor()
+    await page.getByLabel('Leave out the 2 rows that seem to repeat another').check()
+    await button(page, 'Create 1 order').click()
+    await page.getByText('1 order created.').first().waitFor()
+    assert.equal(await page.getByText('Left out').count(), 2)
+    assert.deepEqual(await created('Twins'), ['Twins 1', 'Twins 2'])
+  })
+
+  it('is chosen or dropped as a file, and refused by its size before it is read', async () => {
+    const page = await atTheSheet(person)
+    const choose = async (file: Parameters<FileChooser['setFiles']>[0]) => {
+      const chooser = page.waitForEvent('filechooser')
+      await button(page, 'Choose a CSV file').click()
+      await (await chooser).setFiles(file)
+    }
+    const text = '\ufeffstatus,total,customer\r\nPending,"1,250.50","Files, Inc."\r\n'
+    await choose({ name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+    await waitForFocus(field(page))
+    await row(page, 'Files, Inc.').getByText('1,250.50').waitFor()
+    await page.getByText('customer is “customer”, total is “total”').waitFor()
+    const large = join(tmpdir(), `sheet-${process.pid}.csv`)
+    await writeFile(large, '')
+    await truncate(large, 50_000_000)
+    await choose(large)
+    await page.getByText('The sheet is larger than 1 MB. Send it in parts.').first().waitFor()
+    await page.evaluate(`{
+      const data = new DataTransfer()
+      data.items.add(new File(['Dropped Drums;5'], 'drop.csv'))
+      const at = document.getElementById('sheet')
+      at.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
+    }`)
+    await row(page, 'Dropped Drums').getByText('5.00').waitFor()
+  })
+
+  it('refuses more than a thousand rows', async () => {
+    const page = await atTheSheet(person, sheetOf('Many', 1_001))
+    await page.getByText('The sheet has 1,001 rows. Send at most 1,000 at a time.').first().waitFor()
+    await field(page).fill(sheetOf('Many', 1_000))
+    await button(page, 'Create 1,000 orders').waitFor()
+    assert.equal(await page.getByRole('row').count(), 1_001)
+  })
+})
+
+describe('nothing is created twice', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('when the sending is stopped and goes on', async () => {
+    const page = await atTheSheet(person, sheetOf('Halts', 4))
+    const { held, release } = await holdAfter(page, 1)
+    await button(page, 'Create 4 orders').click()
+    await held
+    await page.getByText('1 of 4 rows sent.').waitFor()
+    await button(page, 'Stop').click()
+    await release()
+    await page.getByText('2 of 4 rows sent.').waitFor()
+    await waitForFocus(button(page, 'Go on'))
+    assert.deepEqual(await created('Halts'), namesOf('Halts', 2))
+    await page.keyboard.press('Enter')
+    await page.getByText('4 orders created.').first().waitFor()
+    assert.deepEqual(await created('Halts'), namesOf('Halts', 4))
+  })
+
+  it('after a reload, even of the row whose answer was lost', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, sheetOf('Reloads', 3))
+    const isCreated = Promise.withResolvers<void>()
+    const never = new Promise<void>(() => undefined)
+    let sent = 0
+    await page.route('**/v1/orders', async (route) => {
+      if (route.request().method() !== 'POST') return route.fallback()
+      sent += 1
+      if (sent !== 2) return route.fallback()
+      const headers = { ...route.request().headers(), 'sec-fetch-site': 'same-origin' }
+      assert.equal((await route.fetch({ headers })).status(), 201)
+      isCreated.resolve()
+      await never
+    })
+    await button(page, 'Create 3 orders').click()
+    await isCreated.promise
+    await page.reload()
+    await page.getByText('1 of 3 rows sent.').waitFor()
+    await row(page, 'Reloads 1').getByText('Created', { exact: true }).waitFor()
+    await button(page, 'Go on').click()
+    await page.getByText('2 orders created, 1 created before.').first().waitFor()
+    assert.deepEqual(await created('Reloads'), namesOf('Reloads', 3))
+  })
+
+  it('when the same sheet is sent again, in another form', async () => {
+    const page = await atTheSheet(person, sheetOf('Again', 2))
+    await button(page, 'Create 2 orders').click()
+    await page.getByText('2 orders created.').first().waitFor()
+    await button(page, 'Another sheet').click()
+    await waitForFocus(field(page))
+    await field(page).fill('total,customer\n1,Again 1\n2,Again 2')
+    await button(page, 'Create 2 orders').click()
+    await page.getByText('0 orders created, 2 created before.').first().waitFor()
+    assert.equal(await page.getByText('Already created when this sheet was sent before').count(), 2)
+    assert.deepEqual(await created('Again'), namesOf('Again', 2))
+  })
+
+  it('when the network is lost: it waits, and goes on by itself', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, sheetOf('Cables', 3))
+    const { held, release } = await holdAfter(page, 1)
+    await button(page, 'Create 3 orders').click()
+    await held
+    await person.network('stopped')
+    person.expectFault(brokenConnection)
+    await release()
+    await page.getByText('The service is not responding').waitFor()
+    await person.network('normal')
+    await page.getByText('3 orders created.').first().waitFor()
+    assert.deepEqual(await created('Cables'), namesOf('Cables', 3))
+  })
+
+  it('when the service asks to wait', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, sheetOf('Waits', 2))
+    await person.network({ answers: 'rate-limited', retryAfterSeconds: 1, paths: '/v1/orders' })
+    person.expectFault(/ 429 /)
+    await button(page, 'Create 2 orders').click()
+    await page.getByText('Too many requests right now').waitFor()
+    await person.network('normal')
+    await page.getByText('2 orders created.').first().waitFor()
+    assert.deepEqual(await created('Waits'), namesOf('Waits', 2))
+  })
+
+  it('when the session ends meanwhile, and the person signs in again', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, sheetOf('Ends', 3), user)
+    const { held, release } = await holdAfter(page, 1)
+    await button(page, 'Create 3 orders').click()
+    await held
+    await setPassword(service, user)
+    person.expectFault(/ 401 .*\/v1\/orders\)/)
+    await release()
+    await signInHeading(page).waitFor()
+    await signInByForm(page, user.credentials, page.getByText('1 of 3 rows sent.'))
+    await button(page, 'Go on').click()
+    await page.getByText('3 orders created.').first().waitFor()
+    assert.deepEqual(await created('Ends'), namesOf('Ends', 3))
+  })
+})
+
+describe('what failed', () => {
+  it('is listed, saved as a file that runs no formulas, and corrected in place', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, 'Fails 1\t1\n=Fails 2\t2\nFails 3\tthree\nFails 4\t4')
+    await page.route('**/v1/orders', (route) => {
+      const isSecond = route.request().postData()?.includes('=Fails 2')
+      return isSecond ? route.continue({ postData: '{"customer":" ","total":2}' }) : route.fallback()
+    })
+    person.expectFault(/ 400 .*\/v1\/orders\)/)
+    await button(page, 'Create 3 orders').click()
+    await page.getByText('2 orders created, 2 of 4 rows failed.').first().waitFor()
+    await row(page, '=Fails 2').getByText('The customer must not be blank.').waitFor()
+    const saved = page.waitForEvent('download')
+    await button(page, 'Save the 2 rows that failed').click()
+    const text = await readFile(await (await saved).path(), 'utf8')
+    assert.equal(
+      text,
+      '\ufeffcustomer,total,row,why\r\n' +
+        "'=Fails 2,2,2,The customer must not be blank.\r\n" +
+        'Fails 3,three,3,"Enter only the number, without a currency or other words."\r\n',
+    )
+    await page.unroute('**/v1/orders')
+    await button(page, 'Correct them here').click()
+    await waitForFocus(field(page))
+    await field(page).fill((await field(page).inputValue()).replace('three', '3'))
+    await button(page, 'Create 2 orders').click()
+    await page.getByText('2 orders created.').first().waitFor()
+    assert.deepEqual((await created('Fails')).length, 3)
+    assert.deepEqual(await created('=Fails'), ['=Fails 2'])
+  })
+
+  it('is not the rest when the permission is gone: that waits', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, sheetOf('Denied', 2))
+    await person.network({ answers: 'permission-denied', paths: '/v1/orders' })
+    person.expectFault(/ 403 .*\/v1\/orders\)/)
+    await button(page, 'Create 2 orders').click()
+    await page.getByText('0 of 2 rows sent.').waitFor()
+    await button(page, 'Go on').waitFor()
+    await person.network('normal')
+    assert.deepEqual(await created('Denied'), [])
+  })
+})
+
+it('is read by a file that no other view loads', async (t) => {
+  const person = await browser.person(t, { service })
+  const loaded: string[] = []
+  person.page.on('request', (request) => {
+    if (request.url().includes('/assets/sheet-')) loaded.push(request.url())
+  })
+  const page = await visit(person, 'operator', '/orders/new')
+  await page.waitForLoadState('networkidle')
+  assert.deepEqual(loaded, [])
+  await page.getByRole('link', { name: 'From a spreadsheet' }).click()
+  await heading(page, 'New orders from a spreadsheet').waitFor()
+  assert.equal(loaded.length, 1)
+})
+
+describe('another person', () => {
+  it('finds nothing of a sheet after a sign-out, in the page or in the browser', async (t) => {
+    const person = await browser.person(t, { service })
+    const user = await newUser(service)
+    const page = await atTheSheet(person, sheetOf('Secrets', 2), user)
+    await button(page, 'Create 2 orders').click()
+    await page.getByText('2 orders created.').first().waitFor()
+    await button(page, 'Sign out').click()
+    await signInHeading(page).waitFor()
+    await eventually(async () =>
+      assert.doesNotMatch(await page.evaluate<string>('JSON.stringify(sessionStorage)'), /Secrets|sheet/),
+    )
+    await visit(person, 'operator', '/orders/new/sheet')
+    assert.equal(await field(page).inputValue(), '')
+  })
+})
+
+describe('permissions', () => {
+  it('decide whether rows are compared with other orders, and whether there is a form', async (t) => {
+    const user = await newUser(service, { roles: [await addRole(service, 'Sheets', ['Orders.Create'])] })
+    const person = await browser.person(t, { service })
+    const reads: string[] = []
+    person.page.on('request', (request) => {
+      if (request.method() === 'GET' && request.url().includes('/v1/orders')) reads.push(request.url())
+    })
+    const page = await atTheSheet(person, sheetOf('Blind', 1), user)
+    await button(page, 'Create 1 order').click()
+    await page.getByText('1 order created.').first().waitFor()
+    assert.deepEqual(reads, [])
+    await visit(person, 'viewer', '/orders/new/sheet')
+    await heading(page, 'You cannot create orders').waitFor()
+    assert.equal(await field(page).count(), 0)
+  })
+})
+
+it('looks right', async (t) => {
+  const person = await browser.person(t, { service })
+  await lookAt(t, person, {
+    'sheet-empty': async (person) => void (await atTheSheet(person)),
+    'sheet-judged': async (person) => {
+      const page = await atTheSheet(
+        person,
+        'customer\ttotal\nNorthwind Traders\t1,250.50\n\t8\nContoso Ltd\t€ 1\nThe Company with quite a Long Name and Sons GmbH & Co. KG\t99,999,999,999.9999\nContoso Ltd\t1,234\nNorthwind Traders\t1250.5',
+      )
+      await row(page, 'The same as row 2.').waitFor()
+    },
+    'sheet-stopped': async ({ page }) => {
+      const { held, release } = await holdAfter(page, 1)
+      await button(page, 'Create 4 orders').click()
+      await held
+      await button(page, 'Stop').click()
+      await release()
+      await button(page, 'Go on').waitFor()
+    },
+    'sheet-done': async ({ page }) => {
+      await button(page, 'Go on').click()
+      await page.getByText('4 orders created, 2 of 6 rows failed.').first().waitFor()
+    },
+  })
+})

@@ -1,0 +1,108 @@
+import { type ClipboardEvent, type DragEvent, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { FileTrigger } from 'react-aria-components/FileTrigger'
+import { Check } from '../../ui/check.tsx'
+import { focusOn } from '../../ui/draft.ts'
+import { Field } from '../../ui/field.tsx'
+import { Form, Submit } from '../../ui/form.tsx'
+import { formatOrders } from '../../ui/format.ts'
+import { type Reading, sizeLimit, textOf } from './reading.ts'
+import type { Row } from './rows.ts'
+import { changeSheet } from './sending.ts'
+import { formWords, headingsInWords, judgementInWords, sheetFaults } from './words.ts'
+
+interface SheetFormProps {
+  text: string
+  reading: Reading
+  rows: readonly Row[]
+  /** The orders of the last day could not be read. */
+  isUncompared: boolean
+  isWithoutDoubles: boolean
+  onTurn(isWithoutDoubles: boolean): void
+  onSubmit(): void
+}
+
+/** Where a sheet is pasted, typed, dropped or chosen. */
+export function SheetForm(props: SheetFormProps) {
+  const { text, reading, rows, isWithoutDoubles } = props
+  const [refused, setRefused] = useState<string>()
+  const right = rows.filter(({ values }) => values !== undefined)
+  const doubles = right.filter(({ double }) => double !== undefined)
+  const count = right.length - (isWithoutDoubles ? doubles.length : 0)
+  const fault = refused ?? (reading.ok ? undefined : reading.fault)
+
+  function change(next: string) {
+    setRefused(undefined)
+    changeSheet(next)
+  }
+
+  async function take(file: File | undefined) {
+    if (file === undefined) return
+    // Looked at first: a large file would fill the memory.
+    if (file.size > sizeLimit) setRefused(sheetFaults.size)
+    else change(await textOf(file))
+    focusOn('sheet')
+  }
+
+  function paste(event: ClipboardEvent) {
+    if (event.clipboardData.getData('text/plain').length <= sizeLimit) return
+    event.preventDefault()
+    setRefused(sheetFaults.size)
+  }
+
+  function drop(event: DragEvent) {
+    const [file] = event.dataTransfer.files
+    if (file === undefined) return
+    event.preventDefault()
+    void take(file)
+  }
+
+  return (
+    <Form
+      className="card sheet stack gap-5"
+      noValidate
+      onSubmit={props.onSubmit}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={drop}
+      aria-label={formWords.name}
+    >
+      <Field
+        id="sheet"
+        label={formWords.label}
+        text={text}
+        fault={fault}
+        hint={formWords.hint}
+        isRequired
+        isLong
+        input={{ className: 'sheet-text', spellCheck: false, onPaste: paste }}
+        onChange={change}
+      />
+      <div className="stack" role="status">
+        {rows.length > 0 && <p>{judgementInWords(rows)}</p>}
+        {reading.ok && reading.headings && <p className="soft">{headingsInWords(reading.headings)}</p>}
+        {props.isUncompared && <p className="soft">{formWords.uncompared}</p>}
+      </div>
+      {doubles.length > 0 && (
+        <Check isOn={isWithoutDoubles} onTurn={props.onTurn}>
+          {formWords.withoutDoubles(doubles.length)}
+        </Check>
+      )}
+      <div className="row create-actions">
+        <Submit id="sheet-submit" isClosed={count === 0}>
+          {count === 0 ? formWords.submit : `Create ${formatOrders(count)}`}
+        </Submit>
+        <FileTrigger
+          acceptedFileTypes={['.csv', '.tsv', '.txt', 'text/csv']}
+          onSelect={(files) => void take(files?.[0])}
+        >
+          <Button className="button">{formWords.choose}</Button>
+        </FileTrigger>
+        {text !== '' && (
+          <Button className="button button-quiet" onPress={() => [change(''), focusOn('sheet')]}>
+            {formWords.clear}
+          </Button>
+        )}
+      </div>
+    </Form>
+  )
+}

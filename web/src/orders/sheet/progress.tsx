@@ -1,0 +1,85 @@
+import { Link } from '@tanstack/react-router'
+import { type Ref, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { isPassing } from '../../api/problem.ts'
+import { describeEnd, describeFailure } from '../../ui/describe.ts'
+import { Note } from '../../ui/note.tsx'
+import { Section } from '../../ui/section.tsx'
+import { csvOf, failuresOf, saveFailures } from './failures.ts'
+import type { Row } from './rows.ts'
+import { course, goOn, isDone, results, rowInDoubt, sheet, stop } from './sending.ts'
+import { doubtWords, endWords, progressWords } from './words.ts'
+
+interface SheetProgressProps {
+  rows: readonly Row[]
+  headingRef: Ref<HTMLHeadingElement>
+  onStartOver(text?: string): void
+}
+
+/** How far the sheet is, and what became of it. */
+export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressProps) {
+  const { sent } = sheet.use()
+  const known = results.use()
+  const now = course.use()
+  const [openedAt] = useState(() => Date.now())
+  const isOver = isDone()
+  const isSending = now.kind === 'sending'
+  const outcomes = Object.values(known)
+  const failures = failuresOf(rows, known)
+  const count = sent?.rows.length ?? 0
+  const doubt = isSending ? undefined : rowInDoubt(openedAt)
+  return (
+    <Section title={isOver ? progressWords.done : progressWords.title(isSending)} headingRef={headingRef}>
+      <p>
+        {isOver
+          ? `${endWords(outcomes, failures.length, rows.length)}.`
+          : progressWords.count(outcomes.length, count)}
+      </p>
+      {!isOver && <progress aria-label={progressWords.bar} value={outcomes.length} max={count} />}
+      <div className="stack" role="status">
+        {now.failure !== undefined && <Failure failure={now.failure} isSending={isSending} />}
+        {doubt !== undefined && <Note kind="warning" lines={[doubtWords(doubt)]} />}
+      </div>
+      <p className="soft small">{isSending ? progressWords.meanwhile : progressWords.once}</p>
+      <div className="row">
+        {!isOver && (
+          <Button
+            className={isSending ? 'button' : 'button button-primary'}
+            aria-disabled={isSending && now.isStopping === true}
+            onPress={() => (isSending ? stop() : void goOn(rows))}
+          >
+            {isSending ? progressWords.stop : progressWords.goOn}
+          </Button>
+        )}
+        {!isSending && failures.length > 0 && (
+          <>
+            <Button className="button" onPress={() => saveFailures(failures)}>
+              {progressWords.save(failures.length)}
+            </Button>
+            {isOver && (
+              <Button className="button" onPress={() => onStartOver(csvOf(failures))}>
+                {progressWords.correct}
+              </Button>
+            )}
+          </>
+        )}
+        {isOver && (
+          <Link to="/orders" className="button">
+            {progressWords.list}
+          </Link>
+        )}
+        {!isSending && (
+          <Button className="button button-quiet" onPress={() => onStartOver()}>
+            {progressWords.another}
+          </Button>
+        )}
+      </div>
+    </Section>
+  )
+}
+
+function Failure({ failure, isSending }: { failure: unknown; isSending: boolean }) {
+  const { title, detail } = (isSending ? describeFailure : describeEnd)(failure)
+  const isWaiting = isSending && isPassing(failure)
+  return <Note kind={isWaiting ? 'waiting' : 'warning'} title={title} lines={[detail]} />
+}

@@ -1,0 +1,147 @@
+import Papa from 'papaparse'
+import { unguarded } from '../../../../server/orders/export/cell.ts'
+import { type FieldName, fieldNames, fields } from '../create/form.ts'
+import type { Cells } from './rows.ts'
+import { sheetFaults } from './words.ts'
+
+export const rowLimit = 1_000
+/** Of a file, or of a text in characters. A thousand rows with many columns stay below it. */
+export const sizeLimit = 1_000_000
+
+export type Reading =
+  | { ok: true; rows: readonly Cells[]; headings: readonly string[] | undefined }
+  | { ok: false; fault: string }
+
+interface Line {
+  number: number
+  cells: string[]
+  isBroken: boolean
+}
+type Columns = Record<FieldName, number>
+
+/** Headings by which a column is found, in lower case. */
+const headingsOf: Record<FieldName, readonly string[]> = {
+  customer: ['customer', 'client', 'company', 'customer name', 'name'],
+  total: ['total', 'amount', 'sum', 'value'],
+}
+/** The first one decides a tie. */
+const delimiters = ['\t', ';', ',']
+const sampleLines = 50
+
+/** Reads rows that were pasted from a spreadsheet, or a CSV file. Every row that is not empty is there. */
+export function readSheet(text: string): Reading {
+  if (text.length > sizeLimit) return { ok: false, fault: sheetFaults.size }
+  const lines = linesOf(text, delimiterOf(text))
+  if (lines.length > rowLimit + 1) return { ok: false, fault: sheetFaults.rows(lines.length) }
+  const { columns, hasHeadings } = columnsOf(lines)
+  if (columns === undefined) return { ok: false, fault: sheetFaults.columns }
+  const body = hasHeadings ? lines.slice(1) : lines
+  if (body.length > rowLimit) return { ok: false, fault: sheetFaults.rows(body.length) }
+  const headings = hasHeadings ? fieldNames.map((name) => cellAt(lines[0], columns[name])) : undefined
+  const width = hasHeadings ? widthOf(lines[0]) : usual(body.map(widthOf))
+  return { ok: true, rows: body.map((line) => cellsOf(line, columns, width)), headings }
+}
+
+function linesOf(text: string, delimiter: string, preview = 0): Line[] {
+  const { data, errors } = Papa.parse<string[]>(text, { delimiter, preview })
+  const broken = new Set(errors.filter(({ type }) => type === 'Quotes').map(({ row }) => row))
+  return data
+    .map((cells, at) => ({ number: at + 1, cells: cells.map(unguarded), isBroken: broken.has(at) }))
+    .filter(({ cells }) => cells.some(isFilled))
+}
+
+function delimiterOf(text: string): string {
+  const trials = delimiters.map((delimiter) => {
+    const lines = linesOf(text, delimiter, sampleLines)
+    const { columns } = columnsOf(lines)
+    const isOrder = (line: Line) =>
+      columns && fieldNames.every((name) => isRead(name, cellAt(line, columns[name])))
+    const widths = lines.map(({ cells }) => cells.length)
+    return {
+      delimiter,
+      orders: lines.filter(isOrder).length,
+      isRegular: widths.every((width) => width > 1 && width === widths[0]),
+      divided: widths.filter((width) => width > 1).length,
+    }
+  })
+  // `Müller;1.234,50` also has a comma, so what divides every line alike comes first.
+  const best =
+    trials.find(({ orders, isRegular }) => orders > 0 && isRegular) ??
+    trials.toSorted((a, b) => b.orders - a.orders || b.divided - a.divided)[0]
+  return best?.delimiter ?? ','
+}
+
+/** By the headings of the first line, else by what the columns hold. No columns if that is not clear. */
+function columnsOf(lines: readonly Line[]): { columns: Columns | undefined; hasHeadings: boolean } {
+  const [first, ...others] = lines
+  const words = first?.cells.map((cell) => cell.trim().toLowerCase()) ?? []
+  const columnOf = (name: FieldName) =>
+    headingsOf[name].map((heading) => words.indexOf(heading)).find((at) => at >= 0)
+  const named = { customer: columnOf('customer'), total: columnOf('total') }
+  const isNamed = named.customer !== undefined || named.total !== undefined
+  const byName = isNamed ? completed(others, named) : undefined
+  // A customer may be called "Company": a line with a total is an order.
+  if (isNamed && !(byName && isRead('total', cellAt(first, byName.total)))) {
+    return { columns: byName, hasHeadings: true }
+  }
+  const columns = completed(lines, {})
+  const total = columns && cellAt(first, columns.total)
+  // A word where the others have a number.
+  const isWord = total !== undefined && /^\P{Nd}*\p{L}\P{Nd}*$/u.test(total)
+  return { columns, hasHeadings: isWord && others.length > 0 }
+}
+
+/** Finds the columns that no heading names. */
+function completed(
+  lines: readonly Line[],
+  named: Partial<Record<FieldName, number | undefined>>,
+): Columns | undefined {
+  const width = Math.max(2, ...lines.map(widthOf))
+  const all = Array.from({ length: width }, (_, at) => at)
+  const filled = all.filter((at) => lines.some((line) => isFilled(cellAt(line, at))))
+  const numbers = filled.filter((at) => isMostlyTotals(lines, at))
+  const [one = 0, two = 1, ...more] = filled
+  const pair = more.length === 0 ? { customer: one, total: two === one ? one + 1 : two } : undefined
+  const total = named.total ?? only(numbers.filter((at) => at !== named.customer)) ?? pair?.total
+  const rest = filled.filter((at) => at !== total)
+  const customer =
+    named.customer ?? only(rest.filter((at) => !numbers.includes(at))) ?? only(rest) ?? pair?.customer
+  if (total === undefined || customer === undefined || total === customer) return undefined
+  return { customer, total }
+}
+
+function isMostlyTotals(lines: readonly Line[], at: number): boolean {
+  const texts = lines.map((line) => cellAt(line, at)).filter(isFilled)
+  return texts.filter((text) => isRead('total', text)).length * 2 >= texts.length
+}
+
+function cellsOf(line: Line, columns: Columns, width: number): Cells {
+  const fault = line.isBroken ? sheetFaults.quotes : widthOf(line) > width ? sheetFaults.width : undefined
+  const { number } = line
+  const customer = cellAt(line, columns.customer)
+  return { number, customer, total: cellAt(line, columns.total), ...(fault !== undefined && { fault }) }
+}
+
+const isFilled = (text: string) => text.trim() !== ''
+const isRead = (name: FieldName, text: string) => fields[name](text).ok
+const cellAt = (line: Line | undefined, at: number) => line?.cells[at] ?? ''
+const widthOf = (line: Line | undefined) => (line?.cells.findLastIndex(isFilled) ?? -1) + 1
+const only = <Value>(values: readonly Value[]) => (values.length === 1 ? values[0] : undefined)
+
+/** The most frequent of the numbers; the greater one decides a tie. */
+function usual(numbers: readonly number[]): number {
+  const counts = Map.groupBy(numbers, (each) => each)
+  return [...counts].sort(([a, as], [b, bs]) => bs.length - as.length || b - a)[0]?.[0] ?? 0
+}
+
+/** UTF-8, UTF-16 as its mark says, or what older spreadsheets write. */
+export async function textOf(file: Blob): Promise<string> {
+  const bytes = await file.arrayBuffer()
+  const [first, second] = new Uint8Array(bytes)
+  const isWide = first === 0xff && second === 0xfe
+  try {
+    return new TextDecoder(isWide ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}

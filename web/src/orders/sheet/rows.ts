@@ -1,0 +1,29 @@
+import type { FieldName } from '../create/form.ts'
+import type { TotalReading } from '../create/total-input.ts'
+
+/** What a row of the sheet holds for an order. */
+export interface Cells extends Record<FieldName, string> {
+  /** As a spreadsheet counts, which includes headings and empty rows. */
+  number: number
+  /** What is wrong with the row as a whole. */
+  fault?: string
+}
+
+/** A row as the single form would judge it. */
+export interface Row extends Cells {
+  /** What is sent; undefined if something is wrong. */
+  values: Record<FieldName, string> | undefined
+  faults: Partial<Record<FieldName, string>>
+  reading: TotalReading
+  /** The first row of the sheet, or an order of the last day, with this customer and total. */
+  double: number | 'recent' | undefined
+}
+
+export type Result =
+  | { kind: 'created' }
+  /** The service had created it when the same sheet was sent before. */
+  | { kind: 'known' }
+  | { kind: 'failed'; why: string }
+
+/** By the number of the row. */
+export type Results = Readonly<Record<number, Result>>

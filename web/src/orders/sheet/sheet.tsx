@@ -1,0 +1,82 @@
+import './sheet.css'
+import { useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { useMay, useUser } from '../../auth/session.ts'
+import { focusOn } from '../../ui/draft.ts'
+import { PageHead } from '../../ui/page-title.tsx'
+import { NotAllowed } from '../create/create.tsx'
+import { SheetForm } from './form.tsx'
+import { judge } from './judging.ts'
+import { SheetProgress } from './progress.tsx'
+import { recentQuery } from './queries.ts'
+import { readSheet } from './reading.ts'
+import { begin, changeSheet, openSheet, sheet } from './sending.ts'
+import { SheetTable } from './table.tsx'
+import { pageTitle } from './words.ts'
+
+/** Many orders at once: the rows of a spreadsheet, each of which is one order. */
+export function SheetView() {
+  if (!useMay('Orders.Create')) return <NotAllowed />
+  return (
+    <>
+      <PageHead title={pageTitle} />
+      <SheetOfOrders />
+    </>
+  )
+}
+
+function SheetOfOrders() {
+  const user = useUser()
+  useState(() => openSheet(user.id))
+  const { text, sent } = sheet.use()
+  const [isWithoutDoubles, setWithoutDoubles] = useState(false)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // Typing stays quick while a thousand rows are judged.
+  const judged = useDeferredValue(text)
+  const isSent = sent !== undefined
+  const mayCompare = useMay('Orders.Read')
+  const { data: recent, isError: isUncompared } = useQuery({
+    ...recentQuery,
+    enabled: mayCompare && !isSent && judged !== '',
+  })
+  const reading = useMemo(() => readSheet(judged), [judged])
+  const rows = useMemo(
+    () => (reading.ok ? judge(reading.rows, isSent ? [] : recent) : []),
+    [reading, recent, isSent],
+  )
+  const wasSent = useRef(isSent)
+  useEffect(() => {
+    // The button that was pressed is gone.
+    if (isSent && !wasSent.current) heading.current?.focus()
+    wasSent.current = isSent
+  }, [isSent])
+
+  function startOver(next = '') {
+    changeSheet(next)
+    setWithoutDoubles(false)
+    // The field is not there yet.
+    requestAnimationFrame(() => focusOn('sheet'))
+  }
+
+  function submit() {
+    if (judged !== text) return
+    const chosen = rows.filter(({ values, double }) => values && !(isWithoutDoubles && double))
+    if (chosen.length === 0) focusOn('sheet')
+    else void begin(rows, chosen, user.id)
+  }
+
+  return (
+    <div className="stack gap-5">
+      {isSent ? (
+        <SheetProgress rows={rows} headingRef={heading} onStartOver={startOver} />
+      ) : (
+        <SheetForm
+          {...{ text, reading, rows, isUncompared, isWithoutDoubles }}
+          onTurn={setWithoutDoubles}
+          onSubmit={submit}
+        />
+      )}
+      {rows.length > 0 && <SheetTable rows={rows} />}
+    </div>
+  )
+}

@@ -1,0 +1,112 @@
+import { memo, useState } from 'react'
+import { Check } from '../../ui/check.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { Name } from '../../ui/name.tsx'
+import type { Result, Row } from './rows.ts'
+import { results, sheet } from './sending.ts'
+import { doubleInWords, resultWords, tableWords } from './words.ts'
+
+/** The rows as they are understood, and what is wrong with them, each in its cell. */
+export function SheetTable({ rows }: { rows: readonly Row[] }) {
+  const { sent } = sheet.use()
+  const known = results.use()
+  const [isNarrowed, setNarrowed] = useState(false)
+  const needsCare = ({ number, values, double }: Row) =>
+    values === undefined || known[number]?.kind === 'failed' || (!sent && double !== undefined)
+  const careful = rows.filter(needsCare)
+  const shown = isNarrowed && careful.length > 0 ? careful : rows
+  return (
+    <section className="card card-stack" aria-labelledby="sheet-rows">
+      <div className="row row-between">
+        <h2 id="sheet-rows">{tableWords.title}</h2>
+        {careful.length > 0 && (
+          <Check isOn={isNarrowed} onTurn={setNarrowed}>
+            {tableWords.narrow(careful.length)}
+          </Check>
+        )}
+      </div>
+      <table className="table sheet-table">
+        <caption className="visually-hidden">{tableWords.caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col" className="number">
+              {tableWords.row}
+            </th>
+            <th scope="col">{tableWords.customer}</th>
+            <th scope="col" className="number">
+              {tableWords.total}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row) => (
+            <SheetRow
+              key={row.number}
+              row={row}
+              result={known[row.number]}
+              isLeftOut={sent !== undefined && row.values !== undefined && !sent.rows.includes(row.number)}
+            />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+interface SheetRowProps {
+  row: Row
+  result: Result | undefined
+  isLeftOut: boolean
+}
+
+/** Drawn again only when its result comes: there may be a thousand. */
+const SheetRow = memo(function SheetRow({ row, result, isLeftOut }: SheetRowProps) {
+  const { number, customer, total, faults, reading } = row
+  return (
+    <tr>
+      <th scope="row" className="number soft">
+        {formatCount(number)}
+      </th>
+      <td>
+        <CellText text={customer} fault={faults.customer}>
+          <Name of={customer.trim()} />
+        </CellText>
+        {row.fault !== undefined && <p className="field-error">{row.fault}</p>}
+        <RowState {...{ row, result, isLeftOut }} />
+      </td>
+      <td className="number">
+        <CellText text={total} fault={faults.total}>
+          {reading.ok && reading.meaning}
+        </CellText>
+        {reading.ok && reading.otherwise !== undefined && (
+          <p className="small sheet-doubt">{tableWords.notMeant(reading.otherwise)}</p>
+        )}
+      </td>
+    </tr>
+  )
+})
+
+function CellText({
+  text,
+  fault,
+  children,
+}: {
+  text: string
+  fault: string | undefined
+  children: React.ReactNode
+}) {
+  if (fault === undefined) return children
+  return (
+    <>
+      {text.trim() !== '' && <Name className="sheet-fault" of={text.trim()} />}
+      <p className="field-error">{fault}</p>
+    </>
+  )
+}
+
+function RowState({ row, result, isLeftOut }: SheetRowProps) {
+  if (result?.kind === 'failed') return <p className="field-error">{result.why}</p>
+  if (result) return <p className="small sheet-made">{resultWords[result.kind]}</p>
+  const words = isLeftOut ? tableWords.leftOut : doubleInWords(row.double)
+  return words !== undefined && <p className={isLeftOut ? 'small soft' : 'small sheet-doubt'}>{words}</p>
+}

@@ -1,0 +1,116 @@
+import { problemOf } from '../../api/problem.ts'
+import { endInWords } from '../../ui/describe.ts'
+import { refusalsOf } from '../../ui/draft.ts'
+import { formatCount, formatOrders, inSeries } from '../../ui/format.ts'
+import { fieldNames } from '../create/form.ts'
+import type { Result, Row } from './rows.ts'
+
+export const pageTitle = 'New orders from a spreadsheet'
+
+export const formWords = {
+  name: 'Rows of the spreadsheet',
+  label: 'Rows',
+  hint: 'Copy the columns customer and total in your spreadsheet and paste them here, or drop a CSV file. At most 1,000 rows.',
+  choose: 'Choose a CSV file',
+  clear: 'Clear',
+  submit: 'Create orders',
+  uncompared: 'These rows could not be compared with the orders of the last 24 hours.',
+  withoutDoubles: (count: number) =>
+    `Leave out ${count === 1 ? 'the row that seems' : `the ${formatCount(count)} rows that seem`} to repeat another`,
+}
+
+export const tableWords = {
+  title: 'Orders of the sheet',
+  caption: 'The rows of the sheet',
+  row: 'Row',
+  customer: 'Customer',
+  total: 'Total',
+  leftOut: 'Left out',
+  narrow: (count: number) => `Show only the ${rowsInWords(count)} to check`,
+  notMeant: (otherwise: string) => `Not ${otherwise}`,
+}
+
+export const progressWords = {
+  title: (isSending: boolean) => (isSending ? 'Creating orders …' : 'Not all rows are sent'),
+  done: 'Finished',
+  bar: 'Rows sent',
+  count: (sent: number, of: number) => `${formatCount(sent)} of ${rowsInWords(of)} sent.`,
+  meanwhile: 'You can keep working in the meantime. If you reload the page, press “Go on”.',
+  once: 'You can send the same sheet again within 24 hours: no order is created twice. A changed sheet counts as a new one.',
+  stop: 'Stop',
+  goOn: 'Go on',
+  save: (count: number) => `Save ${count === 1 ? 'the row' : `the ${formatCount(count)} rows`} that failed`,
+  correct: 'Correct them here',
+  list: 'Show the orders',
+  another: 'Another sheet',
+}
+
+/** What is wrong with a sheet or with one of its rows. */
+export const sheetFaults = {
+  size: 'The sheet is larger than 1 MB. Send it in parts.',
+  rows: (count: number) => `The sheet has ${formatCount(count)} rows. Send at most 1,000 at a time.`,
+  columns: 'It is not clear which columns to use. Name them customer and total in the first row.',
+  quotes: 'The quotation marks in this row do not match.',
+  width:
+    'This row has a cell too many. A comma inside a name or a total needs quotation marks around the cell.',
+}
+
+export const rowsInWords = (count: number) => `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
+
+export function headingsInWords([customer = '', total = '']: readonly string[]): string {
+  return `The first row is read as headings: customer is “${customer.trim()}”, total is “${total.trim()}”.`
+}
+
+/** Such as "183 orders can be created. 17 rows cannot be sent: 3, 8, 9 and 14 others." */
+export function judgementInWords(rows: readonly Row[]): string {
+  const wrong = rows.filter(({ values }) => values === undefined)
+  const can = `${formatOrders(rows.length - wrong.length)} can be created.`
+  return wrong.length === 0 ? can : `${can} ${rowsInWords(wrong.length)} cannot: ${numbersOf(wrong)}.`
+}
+
+const namedRows = 5
+
+function numbersOf(rows: readonly Row[]): string {
+  const named = rows.slice(0, namedRows).map(({ number }) => formatCount(number))
+  const others = rows.length - named.length
+  return inSeries(others > 0 ? [...named, `${formatCount(others)} more`] : named)
+}
+
+export function doubleInWords(double: Row['double']): string | undefined {
+  if (double === undefined) return undefined
+  return double === 'recent'
+    ? 'An order like this was created in the last 24 hours.'
+    : `The same as row ${formatCount(double)}.`
+}
+
+export const resultWords: Record<Exclude<Result['kind'], 'failed'>, string> = {
+  created: 'Created',
+  known: 'Already created when this sheet was sent before',
+}
+
+/** Why the service refused a row. */
+export function whyRefused(failure: unknown): string {
+  if (problemOf(failure, 'idempotency-key-reused')) {
+    return 'This row was sent before from another time zone. Look for its order in the list.'
+  }
+  const refusals = refusalsOf(failure, fieldNames)
+  return refusals ? Object.values(refusals).join(' ') : endInWords(failure)
+}
+
+/** Such as "183 orders created, 2 created before, 17 of 202 rows failed". */
+export function endWords(results: readonly Result[], failed: number, rows: number): string {
+  const count = (kind: Result['kind']) => results.filter((result) => result.kind === kind).length
+  const known = count('known')
+  return [
+    `${formatOrders(count('created'))} created`,
+    ...(known > 0 ? [`${formatCount(known)} created before`] : []),
+    ...(failed > 0 ? [`${formatCount(failed)} of ${rowsInWords(rows)} failed`] : []),
+  ].join(', ')
+}
+
+export function doubtWords(number: number): string {
+  return `This sheet was first sent more than 24 hours ago, and the service no longer knows what it got. Check in the list whether the order of row ${formatCount(number)} was created before you go on.`
+}
+
+/** The columns of the file of failures. The first two are found again by their names. */
+export const fileHead = ['customer', 'total', 'row', 'why']
