@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { endOfLog, machineStamp } from '../../server/audit/audit.ts'
+import { newOrderedId } from '../../server/ids.ts'
+import type { Subscription } from '../../server/outbox/outbox.ts'
+import { findAttempts, findSubscription } from '../../server/outbox/store.ts'
+import { addEvents } from '../support/log.ts'
+import { testService } from '../support/service.ts'
+
+const sent = { eventId: 'event', type: 'order.noted', sequence: 1 }
+const attempt = { at: 5, durationMilliseconds: 1, status: 204, failure: null, answer: '' }
+
+describe('the place of a subscription', () => {
+  const service = testService()
+  before(() => addEvents(service, 5))
+  const stamp = () => machineStamp(service.now())
+  const read = async (id: string) => {
+    const found = await findSubscription(service.db.read, id, 'webhook')
+    assert.ok(found)
+    return found
+  }
+  const added = async (t: { after(hook: () => unknown): void }) => {
+    const id = newOrderedId(service.now())
+    const settings = { url: 'https://8.8.8.8/', events: ['order'], enabled: true }
+    await service.db.write('addWebhook', { id, ...settings, stamp: stamp() })
+    t.after(() => service.db.write('removeWebhook', { id, stamp: stamp() }).catch(() => undefined))
+    await service.db.write('replayWebhook', { id, from: 1, stamp: stamp() })
+    return read(id)
+  }
+  /** As the sender does once an event was delivered. */
+  const deliver = (subscription: Subscription, sequence: number) => {
+    const place = { era: subscription.place.era, sequence }
+    const next = { kind: 'delivered', place } as const
+    return service.db.write('recordAttempt', { subscription, sent, attempt, next, stamp: stamp() })
+  }
+
+  it('moves once from where it was: a sender that comes late moves it no further and not back', async (t) => {
+    const known = await added(t)
+    const answers = await Promise.all([deliver(known, 1), deliver(known, 1), deliver(known, 1)])
+    assert.equal(answers.filter((answer) => answer !== undefined).length, 1)
+    const moved = await read(known.id)
+    assert.equal(moved.place.sequence, 1)
+    assert.ok(await deliver(moved, 2))
+    assert.equal(await deliver(moved, 1), undefined)
+    assert.equal(await deliver(known, 5), undefined)
+    assert.equal((await read(known.id)).place.sequence, 2)
+    assert.equal((await findAttempts(service.db.read, known.id)).length, 2)
+  })
+
+  it('stays where a person put it while an event was on its way', async (t) => {
+    const known = await added(t)
+    assert.ok(await deliver(known, 3))
+    const stale = await read(known.id)
+    await service.db.write('replayWebhook', { id: known.id, from: 1, stamp: stamp() })
+    assert.equal(await deliver(stale, 4), undefined)
+    assert.equal((await read(known.id)).place.sequence, 0)
+  })
+
+  it('stays while an event was on its way to another address, or to a webhook that is removed', async (t) => {
+    const known = await added(t)
+    const changes = { url: 'https://8.8.4.4/', events: null, enabled: null }
+    const input = { id: known.id, acceptedVersions: null, changes, stamp: stamp() }
+    await service.db.write('changeWebhook', input)
+    assert.equal(await deliver(known, 1), undefined)
+    const changed = await read(known.id)
+    await service.db.write('removeWebhook', { id: known.id, stamp: stamp() })
+    assert.equal(await deliver(changed, 1), undefined)
+    assert.equal(await findSubscription(service.db.read, known.id, 'webhook'), undefined)
+  })
+
+  it('never lies beyond the end of the log after a replay', async (t) => {
+    const { id } = await added(t)
+    await service.db.write('replayWebhook', { id, from: 2_000_000_000, stamp: stamp() })
+    const { place } = await read(id)
+    assert.deepEqual(place, await endOfLog(service.db.read))
+  })
+})
