@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { endOfLog, machineStamp } from '../../server/audit/audit.ts'
 import type { Subscription } from '../../server/outbox/outbox.ts'
+import { reportOnOutbox } from '../../server/outbox/report.ts'
 import { newAdministrator } from '../support/administration.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { createdId } from '../support/orders.ts'
@@ -11,10 +13,13 @@ import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers }
 /** What `log restored` and `restore` do. */
 const restored = ({ db, now }: Service) => db.write('beginEra', { atLeast: 0, stamp: machineStamp(now()) })
 
-const putPlace = ({ databaseUrl }: Service, id: string, place: Subscription['place']) =>
-  withRawDatabase(databaseUrl, (db) =>
+async function putPlace({ databaseUrl }: Service, id: string, place: Subscription['place']): Promise<void> {
+  await withRawDatabase(databaseUrl, (db) =>
     db.updateTable('subscriptions').set(place).where('id', '=', id).execute(),
   )
+  // Reads of one turn of the event loop share a snapshot.
+  await setImmediate()
+}
 
 describe('after a restore, a webhook', () => {
   const service = testService({ env: toReceivers })
@@ -78,6 +83,8 @@ describe('after a restore, a webhook', () => {
     await sealAll(service.db)
     const end = await endOfLog(service.db.read)
     await putPlace(service, id, { ...end, sequence: end.sequence + 50 })
+    const [backlog] = (await reportOnOutbox(service.db.read)).filter((one) => one.id === id)
+    assert.deepEqual([backlog?.waiting, backlog?.oldestAt], [0, undefined])
     const sender = newSender(service)
     t.after(() => sender.stop())
     await sendUntil(sender, async () => {

@@ -100,12 +100,20 @@ describe('the sender', () => {
     )
   })
 
+  it('passes over what a webhook does not ask for', async (t) => {
+    const receiver = await startReceiver(t)
+    const { admin, state } = await webhookFor(t, receiver, ['role'])
+    await create(admin, 120)
+    await sendUntil(sender(t), async () => (await state()).isUpToDate)
+    assert.deepEqual(receiver.received, [])
+  })
+
   it('waits after a failure and goes on in order, without loss', async (t) => {
     const receiver = await startReceiver(t)
-    let failures = 0
+    const arrivals: number[] = []
     receiver.answer = (_message, response) => {
-      failures += 1
-      response.writeHead(failures % 2 === 1 ? 500 : 200).end('The answer.')
+      arrivals.push(service.now())
+      response.writeHead(arrivals.length % 2 === 1 ? 500 : 200).end('The answer.')
     }
     const { admin, state } = await webhookFor(t, receiver)
     await create(admin, 3)
@@ -113,6 +121,9 @@ describe('the sender', () => {
       service.advance(1_000)
       return (await state()).isUpToDate
     })
+    for (const place of [0, 2, 4]) {
+      assert.ok(Number(arrivals[place + 1]) >= Number(arrivals[place]) + 5_000)
+    }
     const sequences = sequencesOf(receiver)
     assert.equal(sequences.length, 6)
     assert.deepEqual(

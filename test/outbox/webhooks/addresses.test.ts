@@ -218,16 +218,12 @@ describe('an address of a webhook', () => {
       assert.deepEqual([begun.status, begun.body], [200, 'begun'])
     })
 
-    it('may answer as much as it likes: 64 KiB are read', async (t) => {
+    it('may answer without end: 64 KiB are read', { timeout: 60_000 }, async (t) => {
       const receiver = await startReceiver(t)
-      receiver.answer = (_message, response) => {
-        response.writeHead(200)
-        const more = () => response.write('x'.repeat(10_000)) && !response.destroyed && setImmediate(more)
-        response.on('drain', more)
-        more()
-      }
+      receiver.answer = (_message, response) => response.writeHead(200).write('x'.repeat(200_000))
       const destinations = new Destinations(['127.0.0.1'], noName)
-      const { body } = await post(new URL(receiver.url), message, { destinations, signal })
+      const options = { destinations, signal, timeLimitMilliseconds: 300_000 }
+      const { body } = await post(new URL(receiver.url), message, options)
       assert.equal(body.length, 64 * 1024)
     })
   })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { endOfLog, machineStamp } from '../../../server/audit/audit.ts'
 import { webhooksLimit } from '../../../server/outbox/webhooks/webhooks.ts'
-import { bearerOf, newUser } from '../../support/accounts.ts'
+import { bearerOf, newActor, newUser } from '../../support/accounts.ts'
 import { newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
@@ -303,6 +303,32 @@ describe('/v1/webhooks', () => {
         assertProblem(await caller.post(`${path}/replay`, { from }), 400, 'validation-failed')
       }
     })
+  })
+
+  it('are changed by nobody who lost the permission while the request was on its way', async (t) => {
+    const { id } = await kept(await newCaller(), t)
+    const actor = await newActor(service.db)
+    const account = { kind: 'user', name: actor.by } as const
+    await service.db.write('revokeRoles', { account, roles: ['Admin'], stamp: machineStamp(1) })
+    const { credentials_changed_at: credentialsChangedAt } = await service.db.read
+      .selectFrom('principals')
+      .select('credentials_changed_at')
+      .where('id', '=', actor.byId)
+      .executeTakeFirstOrThrow()
+    const stamp = { ...actor, standing: { via: 'bearer', credentialsChangedAt } } as const
+    const before = await storedEvents(service.db.read)
+    const { db } = service
+    const changes = { url: null, events: ['role'], enabled: null }
+    for (const refused of [
+      db.write('addWebhook', { id: actor.eventId, url, events: ['order'], enabled: true, stamp }),
+      db.write('changeWebhook', { id, changes, acceptedVersions: null, stamp }),
+      db.write('rotateWebhookSecret', { id, previousUntil: null, stamp }),
+      db.write('replayWebhook', { id, from: 1, stamp }),
+      db.write('removeWebhook', { id, stamp }),
+    ]) {
+      await assert.rejects(refused, { code: 'permission-denied' })
+    }
+    assert.equal((await storedEvents(service.db.read)).length, before.length)
   })
 
   it('without WEBHOOK_KEY_FILE, none can be added', async (t) => {
