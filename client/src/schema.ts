@@ -2583,6 +2583,11 @@ export interface components {
              */
             number: number;
             /**
+             * @description clientId of the service that created the order, such as an agent; null if a person did.
+             * @example purchasing-agent
+             */
+            proposedBy: string | null;
+            /**
              * Format: int32
              * @description How many approvals the order needs, by the policy when it was created.
              * @example 2
@@ -10859,6 +10864,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "number": 1042,
+                     *       "proposedBy": "purchasing-agent",
                      *       "required": 2,
                      *       "given": [
                      *         {

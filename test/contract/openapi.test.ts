@@ -144,7 +144,9 @@ describe('the live description says what the contract says', () => {
       ],
       OrderEvent: ['id kind version atUtc atTimeZone by byId for forId text sequence hash'.split(' '), []],
       OrderApprovals: [
-        'number required given selfApproval services role passkey mayApprove mayApproveFor reason'.split(' '),
+        'number proposedBy required given selfApproval services role passkey mayApprove mayApproveFor reason'.split(
+          ' ',
+        ),
         [],
       ],
       Absence: ['from until deputyId deputy standingInFor'.split(' '), []],

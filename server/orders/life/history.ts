@@ -89,6 +89,8 @@ export function approvalOf(
 export interface Approvals {
   /** The number of the order. */
   number: number
+  /** The clientId of the service that created it; null if a person did. */
+  proposedBy: string | null
   required: number
   given: Approval[]
   selfApproval: boolean
@@ -119,6 +121,7 @@ export async function readApprovals(
   const refusal = rights.length > 0 ? first.refusal : 'permission-denied'
   return {
     number: first.number,
+    proposedBy: first.proposedBy,
     required: first.rules.approvals,
     given: (await eventsOfKinds(db, subjectOf(id), approvalKinds)).map(approvalOf),
     selfApproval: first.rules.selfApproval,

@@ -152,6 +152,11 @@ export const OrderApprovals = answerOf('OrderApprovals', undefined, {
     description: 'The short number of the order, as the column `number` of a list has it.',
     examples: [1042],
   }),
+  proposedBy: nullable(
+    'string',
+    'clientId of the service that created the order, such as an agent; null if a person did.',
+    'purchasing-agent',
+  ),
   required: int32('How many approvals the order needs, by the policy when it was created.', 2),
   given: Type.Array(
     Type.Object({

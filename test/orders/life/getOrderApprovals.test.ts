@@ -67,6 +67,13 @@ describe('getOrderApprovals', () => {
       }
     })
 
+    it('names the service that created the order, and no person', async () => {
+      const client = await newClient(service)
+      const proposed = await createdId(await machineOf(service, client))
+      assert.equal((await read(admin, proposed)).body.proposedBy, client.clientId)
+      assert.equal((await read(admin, await createdId(operator))).body.proposedBy, null)
+    })
+
     it('answers all readers alike, except about themselves', async () => {
       const id = await createdId(operator, { total: 100 })
       const { mayApprove: _, reason: __, ...told } = (await read(admin, id)).body

@@ -90,6 +90,7 @@ describe('the row that applies when an order is created', () => {
       const { number, ...approvals } = await approvalsOf(own)
       assert.ok(number > 0)
       assert.deepEqual(approvals, {
+        proposedBy: null,
         required: 1,
         given: [],
         selfApproval: true,

@@ -232,7 +232,7 @@ describe('a change of an order', () => {
     knows('a', 1)
     knows('b', 1)
     queries.setQueryData(approvalsQuery('a').queryKey, {
-      ...{ number: 1, required: 2, given: [], selfApproval: true, services: true },
+      ...{ number: 1, proposedBy: null, required: 2, given: [], selfApproval: true, services: true },
       ...{ mayApprove: true, mayApproveFor: null, role: null, passkey: false, reason: null },
     })
     await happens(approval('a'))

@@ -17,6 +17,7 @@ function approvals(required: number, count: number, reason: string | null = null
   const may = { mayApprove: reason === null, mayApproveFor: null, reason }
   return {
     number: 1,
+    proposedBy: null,
     required,
     given,
     selfApproval: true,

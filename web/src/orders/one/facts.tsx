@@ -2,6 +2,7 @@ import { Button } from 'react-aria-components/Button'
 import { copy } from '../../ui/copy.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { CopyIcon } from '../../ui/icons.tsx'
+import { Name } from '../../ui/name.tsx'
 import { type Identity, numberOf } from '../identity.ts'
 import type { OrderApprovals, OrderSummary } from '../order.ts'
 import { allows } from '../states.ts'
@@ -43,6 +44,14 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
             </Button>
           </dd>
         </div>
+        {approvals?.proposedBy && (
+          <div>
+            <dt className="soft">Proposed by</dt>
+            <dd>
+              <Name of={approvals.proposedBy} />, a program
+            </dd>
+          </div>
+        )}
         {order && approvals ? (
           hasApprovals && <Approvals approvals={approvals} isPending={isPending} />
         ) : (
