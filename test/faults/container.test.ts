@@ -1,6 +1,6 @@
 // engine: SQLite
 import assert from 'node:assert/strict'
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -89,5 +89,7 @@ describe('the image of the Containerfile', { skip }, () => {
     assert.equal(await container.ended, 0, container.output())
     assert.match(container.output(), /"signal":"SIGTERM","msg":"shutting down"/)
     await succeeds(['log', 'verify'])
+    const { uid } = statSync(join(folders.data, 'countersign.db'))
+    assert.equal(uid, Number.parseInt(image.config.User, 10))
   })
 })
