@@ -29,14 +29,17 @@ export const orderEvent: LogContent = {
   text: 'Delivered late.\nAgreed by phone.',
 }
 
-/** A log made as the contract says, without the service's code, as an independent witness. */
-export function makeLog(contents: LogContent[]): LogLine[] {
+/**
+ * A log, or its lines from `first` on, made as the contract says, without the service's code, as an
+ * independent witness.
+ */
+export function makeLog(contents: LogContent[], first = 1): LogLine[] {
   return contents.map(({ textSalt, text, ...content }, index) => {
     const textHash =
       text === null || textSalt === null
         ? null
         : createHash('sha256').update(Buffer.from(textSalt, 'hex')).update(text, 'utf8').digest('hex')
-    const hashed = { sequence: index + 1, ...content, textHash }
+    const hashed = { sequence: first + index, ...content, textHash }
     return { ...hashed, textSalt, text, hash: sha256(Buffer.of(0), Buffer.from(sortedJson(hashed))) }
   })
 }
