@@ -29,11 +29,11 @@ describe('the page on checking the log', () => {
   it('shows the section that the address names, even if the page loads late', async (t) => {
     const { page } = await browser.person(t, { service })
     const release = await hold(page, '**/auditing-*.js')
-    await page.goto('/auditing#a-receipt')
+    await page.goto('/auditing#did-it-ever-go-back')
     await page.locator('[aria-busy="true"]').waitFor()
     await release()
     await heading(page, 'Checking the log').waitFor()
-    const isShown = `document.querySelector('#a-receipt').getBoundingClientRect().top < innerHeight`
+    const isShown = `document.querySelector('#did-it-ever-go-back').getBoundingClientRect().top < innerHeight`
     await eventually(async () => assert.ok(await page.evaluate(isShown)))
   })
 })

@@ -161,7 +161,7 @@ describe('the approval certificate of an order', sideBySide, () => {
     await page.getByText('Proof', { exact: true }).click()
     await page.getByRole('link', { name: 'How to check it yourself' }).click()
     await heading(page, 'Checking the log').waitFor()
-    await waitForAddress(person, '/auditing#a-receipt')
+    await waitForAddress(person, '/auditing#was-this-order-approved-and-by-whom')
     const isShown = `document.querySelector('#a-receipt').getBoundingClientRect().top < innerHeight`
     await eventually(async () => assert.ok(await page.evaluate(isShown)))
   })

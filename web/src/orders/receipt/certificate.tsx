@@ -150,7 +150,7 @@ function Proof({
         <p>
           The signature below covers everything above, and never expires. Any JWT library verifies it with the
           public keys at <a href="/.well-known/jwks.json">{iss}/.well-known/jwks.json</a>.{' '}
-          <Link to="/auditing" hash="a-receipt" className="no-print">
+          <Link to="/auditing" hash="was-this-order-approved-and-by-whom" className="no-print">
             How to check it yourself
           </Link>
         </p>
