@@ -20,13 +20,16 @@ describe('getLogProof', () => {
   const service = testService()
   const admin = setUp(() => service.bearer('admin'))
   let lines: { hash: string }[]
-  before(async () => {
-    await addEvents(service, 600, 0)
+  const readLines = async () => {
     const { text } = await admin.get('/v1/log', { accept: 'application/jsonl' })
-    lines = text
+    return text
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
+  }
+  before(async () => {
+    await addEvents(service, 600, 0)
+    lines = await readLines()
   })
   const proof = async (query: string): Promise<string[]> => {
     const { status, body } = await admin.get(`/v1/log/proof?${query}`)
@@ -50,6 +53,25 @@ describe('getLogProof', () => {
       const roots = { from: rootAt(from), size: rootAt(size) }
       assert.deepEqual(rootsFrom(roots.from, { from, size, path }, join), roots)
     })
+  })
+
+  it('leads to the root of its size for fifty callers at once, while tiles become full', async () => {
+    const sizeNow = async () =>
+      Number((await admin.get('/v1/log/checkpoint?latest=true')).text.split('\n')[1])
+    const asked: { from: number; size: number; path: string[] }[] = []
+    for (let batch = 0; batch < 8; batch += 1) {
+      const size = await sizeNow()
+      const growing = addEvents(service, 128, 0)
+      const froms = Array.from({ length: 50 }, (_, index) => Math.ceil((size * (index + 1)) / 50))
+      const paths = await Promise.all(froms.map((from) => proof(`from=${from}&size=${size}`)))
+      asked.push(...froms.map((from, index) => ({ from, size, path: paths[index] ?? [] })))
+      await growing
+    }
+    lines = await readLines()
+    for (const { from, size, path } of asked) {
+      const roots = { from: rootAt(from), size: rootAt(size) }
+      assert.deepEqual(rootsFrom(roots.from, { from, size, path }, join), roots)
+    }
   })
 
   it('is refused for what cannot be proved, by the name of the parameter', async () => {
