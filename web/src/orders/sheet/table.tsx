@@ -1,4 +1,4 @@
-import { memo, useState } from 'react'
+import { memo, useDeferredValue, useMemo, useState } from 'react'
 import { Check } from '../../ui/check.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { Name } from '../../ui/name.tsx'
@@ -9,8 +9,10 @@ import { doubleInWords, resultWords, tableWords } from './words.ts'
 /** The rows as they are understood, and what is wrong with them, each in its cell. */
 export function SheetTable({ rows }: { rows: readonly Row[] }) {
   const { sent } = sheet.use()
-  const known = results.use()
+  // A thousand rows are drawn when there is time; the sending does not wait for them.
+  const known = useDeferredValue(results.use())
   const [isNarrowed, setNarrowed] = useState(false)
+  const chosen = useMemo(() => new Set(sent?.rows), [sent])
   const needsCare = ({ number, values, double }: Row) =>
     values === undefined || known[number]?.kind === 'failed' || (!sent && double !== undefined)
   const careful = rows.filter(needsCare)
@@ -44,7 +46,7 @@ export function SheetTable({ rows }: { rows: readonly Row[] }) {
               key={row.number}
               row={row}
               result={known[row.number]}
-              isLeftOut={sent !== undefined && row.values !== undefined && !sent.rows.includes(row.number)}
+              isLeftOut={sent !== undefined && row.values !== undefined && !chosen.has(row.number)}
             />
           ))}
         </tbody>
