@@ -162,7 +162,7 @@ describe('the approval certificate of an order', sideBySide, () => {
     await page.getByRole('link', { name: 'How to check it yourself' }).click()
     await heading(page, 'Checking the log').waitFor()
     await waitForAddress(person, '/auditing#was-this-order-approved-and-by-whom')
-    const isShown = `document.querySelector('#a-receipt').getBoundingClientRect().top < innerHeight`
+    const isShown = `document.querySelector('#was-this-order-approved-and-by-whom').getBoundingClientRect().top < innerHeight`
     await eventually(async () => assert.ok(await page.evaluate(isShown)))
   })
 
