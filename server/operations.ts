@@ -58,12 +58,15 @@ import { seedDemo } from './demo/demo.ts'
 import { expiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
 import { eventMailer, type MailKind } from './mail/mail.ts'
+import { putMailSettings, queueDigests } from './mail/settings.ts'
 import { claimMail, dropMail, noteSentMail, sentMails } from './mail/store.ts'
 import { findExportBatch } from './orders/export/find.ts'
 import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life/life.ts'
 import { keepReceipt } from './orders/life/store.ts'
 import { findOrders } from './orders/list/find.ts'
 import { findOrdersAtOnce } from './orders/list/postgres.ts'
+import { decidedMail, digestMail, waitingMail } from './orders/mails/mails.ts'
+import { findWaiting } from './orders/mails/store.ts'
 import { addOrders, createOrder, createOrders, proposeOrder } from './orders/orders.ts'
 import { findOverview } from './orders/overview/overview.ts'
 import { setApprovalPolicy } from './orders/policy/policy.ts'
@@ -96,7 +99,14 @@ export const jobs = [
 ]
 
 /** Every kind of mail that the service sends. */
-export const mailKinds: readonly MailKind[] = [forgottenPassword, sentLink, changedCredentials]
+export const mailKinds: readonly MailKind[] = [
+  forgottenPassword,
+  sentLink,
+  changedCredentials,
+  waitingMail,
+  digestMail,
+  decidedMail,
+]
 
 /** Every write operation by name; `db.write` takes its types from here. */
 export const operations = {
@@ -150,6 +160,8 @@ export const operations = {
   requestLink,
   makeMailedLink,
   makeSentLink,
+  putMailSettings,
+  queueDigests,
   queueEventMails: eventMailer(mailKinds),
   claimMail,
   noteSentMail,
@@ -195,6 +207,7 @@ export const reads = {
   findClients,
   findDeputies,
   findPolicyWarnings,
+  findWaiting,
 }
 
 /** Reads that one statement may answer (PostgreSQL). */

@@ -648,6 +648,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/me/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what mail the caller gets
+         * @description About orders. Mail about the security of the account is always sent.
+         */
+        get: operations["getOwnMail"];
+        /**
+         * Set what mail the caller gets
+         * @description About orders. Nothing is sent that the caller may not read when it is sent.
+         */
+        put: operations["setOwnMail"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{id}/sessions": {
         parameters: {
             query?: never;
@@ -2851,6 +2875,31 @@ export interface components {
              */
             hasPassword: boolean;
         };
+        /** @description What mail about orders the account gets. */
+        OwnMail: {
+            /**
+             * @description Orders that wait for the approval of the account: `at-once` within a minute, `daily` all in one mail, or `never`.
+             * @example daily
+             * @enum {string}
+             */
+            waiting: "at-once" | "daily" | "never";
+            /**
+             * Format: int32
+             * @description The hour of the daily mail in the time zone of the account: 0 to 23.
+             * @example 8
+             */
+            hour: number;
+            /**
+             * @description Whether there is mail when an order that the account created is approved or rejected.
+             * @example true
+             */
+            decided: boolean;
+            /**
+             * @description The time zone of the hour and of times in mail, as an IANA name.
+             * @example Europe/Berlin
+             */
+            timeZone: string;
+        };
         PaginatedListOfClientAccount: {
             items: components["schemas"]["ClientAccount"][];
             /**
@@ -3773,6 +3822,25 @@ export interface components {
                 detail: string;
             }[];
         };
+        /** @description What mail about orders to get. */
+        SetOwnMailCommand: {
+            /**
+             * @description Orders that wait for the approval of the account: `at-once` within a minute, `daily` all in one mail, or `never`.
+             * @example daily
+             * @enum {string}
+             */
+            waiting: "at-once" | "daily" | "never";
+            /**
+             * @description The hour of the daily mail in the time zone of the account: 0 to 23.
+             * @example 8
+             */
+            hour: number | string;
+            /**
+             * @description Whether there is mail when an order that the account created is approved or rejected.
+             * @example true
+             */
+            decided: boolean;
+        };
         /** @description What the role may do. */
         SetRolePermissionsCommand: {
             /**
@@ -4611,6 +4679,29 @@ export interface components {
                  *       "detail": "Add a passkey or set a password first.",
                  *       "instance": "/v1/orders",
                  *       "code": "last-credential",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `mail-unavailable`: This service sends no mail. */
+        MailUnavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                "Session-Expires": components["headers"]["Session-Expires"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/mail-unavailable",
+                 *       "title": "This service sends no mail",
+                 *       "status": 409,
+                 *       "detail": "Ask an administrator for a link to set a new password, or set SMTP_URL.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "mail-unavailable",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                  *     }
                  */
@@ -8170,6 +8261,94 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    getOwnMail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "waiting": "daily",
+                     *       "hour": 8,
+                     *       "decided": true,
+                     *       "timeZone": "Europe/Berlin"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OwnMail"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["NotForServices"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["MailUnavailable"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
+        };
+    };
+    setOwnMail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "waiting": "daily",
+                 *       "hour": 8,
+                 *       "decided": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetOwnMailCommand"];
+            };
+        };
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServices"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["MailUnavailable"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listUserSignIns: {

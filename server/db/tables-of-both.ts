@@ -191,6 +191,15 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      primary key (principal_id, kind)
    )${end}`,
   'create index one_time_links_by_end on one_time_links (expires_at)',
+  `create table mail_settings (
+     principal_id integer primary key references principals (id),
+     waiting ${text} not null check (waiting in ('at-once', 'daily', 'never')),
+     hour integer not null check (hour between 0 and 23),
+     decided integer not null check (decided in (0, 1)),
+     next_digest_at ${instant}
+   )${end}`,
+  'create index mail_settings_by_digest on mail_settings (next_digest_at)',
+  'create index mail_settings_by_waiting on mail_settings (waiting, principal_id)',
   `create table mail_place (
      id integer primary key check (id = 1),
      era integer not null,

@@ -240,6 +240,18 @@ export interface Database {
     expires_at: number
   }
 
+  /** What mail people get about orders. Without a row, none. */
+  mail_settings: {
+    principal_id: number
+    waiting: 'at-once' | 'daily' | 'never'
+    /** That of the daily mail, in the zone of the person. */
+    hour: number
+    /** 1 for mail about decisions on the person's orders. */
+    decided: number
+    /** When the next daily mail is due; null without one. */
+    next_digest_at: number | null
+  }
+
   /** At most one row: up to where events of the log have been looked at for mail. */
   mail_place: {
     /** Always 1. */

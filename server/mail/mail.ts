@@ -7,9 +7,10 @@ import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Trx } from '../db/tables.ts'
 import type { Message } from './message.ts'
-import { insertMail, lockPlace, movePlace, type QueuedMail } from './store.ts'
+import { insertMail, lockPlace, movePlace, type NewMail, type QueuedMail } from './store.ts'
 
 export { type Message, momentIn } from './message.ts'
+export { digest, findMailSettings, findPrompt, type MailSettings, waitingChoices } from './settings.ts'
 export { countSent } from './store.ts'
 
 /** What a kind of mail is written from. */
@@ -39,13 +40,8 @@ export interface MailKind {
   write(parts: MailParts, mail: Pick<QueuedMail, 'recipient' | 'about'>): Promise<WrittenMail | undefined>
   /** To whom an event of the log is mailed: ids of accounts. Absent for mail that no event causes. */
   follow?(trx: Trx, event: SealedEvent): Promise<readonly number[]>
-}
-
-export interface NewMail {
-  kind: string
-  recipient: string
-  about?: string
-  nowMilliseconds: number
+  /** How long it waits for more events for its recipient, in milliseconds; it is then one mail about all. */
+  gatherMilliseconds?: number
 }
 
 /** Queues a mail, unless the same one waits already. */
@@ -68,13 +64,14 @@ export function eventMailer(kinds: readonly MailKind[]) {
     const last = Math.min(end.sequence, from.sequence + eventsOfBatch)
     const events = await sealedEvents(trx, { first: from.sequence + 1, last, direction: 'asc' })
     for (const event of events.filter(({ at }) => at > nowMilliseconds - freshMilliseconds)) {
-      for (const { name: kind, follow } of kinds) {
+      for (const { name: kind, follow, gatherMilliseconds } of kinds) {
         for (const id of (await follow?.(trx, event)) ?? []) {
           await insertMail(trx, {
             kind,
             recipient: String(id),
             about: String(event.sequence),
             nowMilliseconds,
+            gatherMilliseconds,
           })
         }
       }

@@ -2,6 +2,7 @@ import { endOfLog } from '../audit/audit.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
 import type { MailKind, MailParts } from './mail.ts'
+import { hasDueDigest } from './settings.ts'
 import { isRefusal, reasonOf, type Smtp } from './smtp.ts'
 import { findPlace, isExhausted, nextMail, type QueuedMail } from './store.ts'
 
@@ -50,7 +51,7 @@ export class Post {
    */
   async sendNext(): Promise<boolean> {
     const { db, clock, smtp } = this.parts
-    if (await this.#hasNews()) await db.write('queueEventMails', { nowMilliseconds: clock() })
+    await this.#queueNews()
     const mail = await nextMail(db.read, [...this.#kinds.keys()], clock())
     if (mail === undefined) {
       smtp.close()
@@ -61,11 +62,17 @@ export class Post {
     return isOurs ? this.#attempt(mail) : true
   }
 
-  /** Whether the log has events that nobody has looked at for mail. */
-  async #hasNews(): Promise<boolean> {
-    const { read } = this.parts.db
-    const [place, end] = [await findPlace(read), await endOfLog(read)]
-    return place?.sequence !== end.sequence || place.era !== end.era
+  /** Queues mail about new events of the log, and the daily mails that are due. */
+  async #queueNews(): Promise<void> {
+    const { db, clock, defaultTimeZone } = this.parts
+    const nowMilliseconds = clock()
+    const [place, end] = [await findPlace(db.read), await endOfLog(db.read)]
+    if (place?.sequence !== end.sequence || place.era !== end.era) {
+      await db.write('queueEventMails', { nowMilliseconds })
+    }
+    if (await hasDueDigest(db.read, nowMilliseconds)) {
+      await db.write('queueDigests', { nowMilliseconds, defaultTimeZone })
+    }
   }
 
   async #attempt(mail: QueuedMail): Promise<boolean> {

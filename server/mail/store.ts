@@ -9,22 +9,37 @@ const hour = 60 * minute
 /** Between one attempt and the next; after the last pause the mail is dropped. About a day together. */
 const pausesMilliseconds = [1, 4, 15, 40, 120, 240, 420, 600].map((minutes) => minutes * minute)
 
-/** How many mails of one kind may wait. Anyone can ask for some of them. */
-const waitingLimit = 10_000
-
 /** How long a sent mail is remembered. */
 const rememberedMilliseconds = hour
 
-/** Does nothing if the same mail waits already, or if too many of its kind do. */
-export async function insertMail(
-  trx: Trx,
-  mail: { kind: string; recipient: string; about?: string; nowMilliseconds: number },
-): Promise<void> {
-  const { kind, recipient, about = '', nowMilliseconds: now } = mail
-  const waiting = sql`select 1 from mails where kind = ${kind} and sent_at is null limit ${waitingLimit}`
+export interface NewMail {
+  kind: string
+  /** An email, or the id of an account. */
+  recipient: string
+  about?: string
+  nowMilliseconds: number
+  /** How many mails of the kind may wait, if anyone can ask for them. */
+  atMost?: number
+  /** How long it waits for more to say; nothing is added while such a mail waits for the recipient. */
+  gatherMilliseconds?: number | undefined
+}
+
+/** Does nothing if the same mail waits already. */
+export async function insertMail(trx: Trx, mail: NewMail): Promise<void> {
+  const { kind, recipient, about = '', nowMilliseconds: now, atMost, gatherMilliseconds: gather } = mail
+  const ofKind = sql`select 1 from mails where kind = ${kind} and sent_at is null`
+  const isFree =
+    atMost === undefined
+      ? sql`true`
+      : sql`(select count(*) from (${ofKind} limit ${atMost}) as waiting) < ${atMost}`
+  const isFirst =
+    gather === undefined
+      ? sql`true`
+      : sql`not exists (${ofKind} and recipient = ${recipient} and attempts = 0)`
+  const due = now + (gather ?? 0)
   await sql`insert into mails (kind, recipient, about, queued_at, due_at, attempts)
-    select ${kind}, ${recipient}, ${about}, cast(${now} as bigint), cast(${now} as bigint), 0
-    where (select count(*) from (${waiting}) as waiting) < ${waitingLimit}
+    select ${kind}, ${recipient}, ${about}, cast(${now} as bigint), cast(${due} as bigint), 0
+    where ${isFree} and ${isFirst}
     on conflict (kind, recipient, about) where sent_at is null do nothing`.execute(trx)
 }
 

@@ -30,7 +30,7 @@ import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers }
  * A change of any other table, new ones included, leaves an event.
  */
 const undecided =
-  /^(?:session|refresh_|client_uses|one_time_links$|mails$|mail_place$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned|timestamps)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|refresh_|client_uses|one_time_links$|mails$|mail_(?:place|settings)$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned|timestamps)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
@@ -402,6 +402,9 @@ async function mailLinks(service: InsideService): Promise<void> {
   }
   await db.write('makeSentLink', { principalId, tokenHash: sha256(newSecret()), nowMilliseconds })
   await db.write('queueEventMails', { nowMilliseconds })
+  const settings = { waiting: 'daily', hour: 8, decided: true } as const
+  await db.write('putMailSettings', { principalId, settings, timeZone: 'UTC', nowMilliseconds })
+  await db.write('queueDigests', { nowMilliseconds, defaultTimeZone: 'UTC' })
   for (const row of await db.read.selectFrom('mails').select(['id', 'attempts']).execute()) {
     await db.write('claimMail', { ...row, nowMilliseconds })
     await db.write('noteSentMail', { id: row.id, principalId, nowMilliseconds })

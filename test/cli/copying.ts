@@ -32,6 +32,7 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   session_ids: 2,
   refresh_families: 1,
   one_time_links: 1,
+  mail_settings: 1,
   mail_place: 1,
   mails: 1,
   passkeys: 1,
@@ -156,6 +157,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('session_ids', ['id-1', 'session', 1, 1, null, null], ['id-2', 'session', 2, 2, 'passkey', 3])
   insert('refresh_families', ['family', 7, null, 2, 3, 'token', 2, 1, 3, 4, 'till/2.1'])
   insert('one_time_links', [7, 'shown', 'link', oddText, 4])
+  insert('mail_settings', [7, 'daily', 23, 1, lastInstant])
   insert('mail_place', [1, 1, 4])
   insert('mails', [9, 'forgotten-password', oddText, oddText, 1, lastInstant, 2, null, null])
   insert('passkeys', ['passkey', 7, 'localhost', oddText, 'key', 4_294_967_295, 1, 2, null])

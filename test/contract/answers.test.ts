@@ -307,6 +307,10 @@ describe('the live description knows every answer', () => {
     for (const each of [caller, demo, anybody]) {
       await each.get('/v1/auth/me')
       await each.get('/v1/auth/me/account')
+      await each.get('/v1/auth/me/mail')
+      for (const hour of [8, 24]) {
+        await each.send('PUT', '/v1/auth/me/mail', { waiting: 'daily', hour, decided: true })
+      }
       await each.get('/v1/auth/absence/deputies')
       const until = new Date(service.now() + 86_400_000).toISOString()
       for (const [from, deputyId] of [

@@ -17,7 +17,9 @@ const operationIds = [
     ' ',
   ),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
-  ...'requestLink useLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
+  ...'getOwnMail setOwnMail requestLink useLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(
+    ' ',
+  ),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
   ...'getAbsence setAbsence endAbsence listDeputies getUserAbsence endUserAbsence'.split(' '),
   ...'listViews getView putView deleteView'.split(' '),
@@ -31,7 +33,7 @@ const operationIds = [
   ...'removeRole listPermissions listUserSignIns endUserSignIn signOutUser'.split(' '),
 ]
 const schemaNames = [
-  ...'UserAccount PaginatedListOfUserAccount RequestLinkCommand AddUserCommand AddUserResponse ChangeUserCommand'.split(
+  ...'UserAccount PaginatedListOfUserAccount RequestLinkCommand OwnMail SetOwnMailCommand AddUserCommand AddUserResponse ChangeUserCommand'.split(
     ' ',
   ),
   ...'UserLink ClientAccount PaginatedListOfClientAccount AddClientCommand AddClientResponse'.split(' '),

@@ -86,6 +86,8 @@ const contracted: Record<string, string> = {
   'POST /v1/auth/token/refresh': 'public',
   'POST /v1/auth/clients/token': 'public',
   'POST /v1/auth/revoke': 'public',
+  'GET /v1/auth/me/mail': 'person',
+  'PUT /v1/auth/me/mail': 'person',
   'POST /v1/auth/links': 'public',
   'POST /v1/auth/links/use': 'public',
   'GET /v1/auth/me/account': 'person',

@@ -3,6 +3,7 @@ import { METHODS } from 'node:http'
 import { before, beforeEach, describe, it } from 'node:test'
 import { newClient, newUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { mailSettings } from '../support/mail.ts'
 import { createdId } from '../support/orders.ts'
 import { assertProblem, problemIn } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
@@ -30,7 +31,10 @@ const forAll = [
   ),
 ]
 
-const env = { SECURITY_CONTACT: 'mailto:security@example.com, https://example.com/security' }
+const env = {
+  SECURITY_CONTACT: 'mailto:security@example.com, https://example.com/security',
+  ...mailSettings,
+}
 
 describe('every route', () => {
   const service = testService({ env })

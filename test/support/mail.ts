@@ -81,14 +81,18 @@ export async function startMailServer(
 const sender = { name: 'Orders', address: 'orders@example.com' }
 
 /** What sends the mail of a service, by hand. */
-export function postOf(service: Pick<Service, 'db' | 'now'>, { server }: Pick<MailServer, 'server'>) {
+export function postOf(
+  service: Pick<Service, 'db' | 'now'>,
+  { server }: Pick<MailServer, 'server'>,
+  defaultTimeZone = 'Europe/Berlin',
+) {
   const lines: Record<string, unknown>[] = []
   const keep = (members: object, msg?: string) => void lines.push({ ...members, msg })
   const post = new Post({
     db: service.db,
     clock: () => service.now(),
     publicUrl: () => publicUrl,
-    defaultTimeZone: 'Europe/Berlin',
+    defaultTimeZone,
     smtp: new Smtp(server, sender),
     kinds: mailKinds,
     log: { info: keep, warn: keep } as never,

@@ -12,13 +12,16 @@ const kind = 'forgotten-password'
 /** How many of these mails an account gets in an hour. */
 const mailsAnHour = 3
 
+/** How many addresses may wait. */
+const waitingLimit = 10_000
+
 /** The log says that this set the password. It cannot be an account, because no name has spaces. */
 const madeBy = 'a mailed link'
 
 /** Queues the address, whether or not an account has it: so nobody can see the difference. */
 export function requestLink(trx: Trx, input: { email: string; nowMilliseconds: number }): Promise<void> {
   const { email: recipient, nowMilliseconds } = input
-  return queueMail(trx, { kind, recipient, nowMilliseconds })
+  return queueMail(trx, { kind, recipient, nowMilliseconds, atMost: waitingLimit })
 }
 
 /** What a request for a new password comes to. */

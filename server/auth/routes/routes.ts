@@ -6,6 +6,7 @@ import { clientRoutes } from './administration/clients.ts'
 import { roleRoutes } from './administration/roles.ts'
 import { userRoutes } from './administration/users.ts'
 import { linkRoutes } from './links.ts'
+import { ownMailRoutes } from './mail.ts'
 import { passkeyRoutes, userPasskeyRoutes } from './passkeys/routes.ts'
 import { sessionRoutes } from './sessions.ts'
 import { ownRoutes, signInRoutes } from './sign-ins.ts'
@@ -13,7 +14,7 @@ import { tokenRoutes } from './tokens.ts'
 
 export function registerAuth(app: App, parts: AuthParts): void {
   register(app, 'Authentication', { ...sessionRoutes, ...tokenRoutes, ...linkRoutes }, parts)
-  register(app, 'Own account', { ...ownRoutes, ...passkeyRoutes, ...absenceRoutes }, parts)
+  register(app, 'Own account', { ...ownRoutes, ...passkeyRoutes, ...absenceRoutes, ...ownMailRoutes }, parts)
   register(
     app,
     'Administration',

@@ -1,10 +1,13 @@
 import { answerOf, flag, instant, int32, nullable, text } from '../../http/answers.ts'
 import {
+  anyText,
   bodyOf,
+  booleanField,
   exactBodyOf,
   Fault,
   formOf,
   instantField,
+  int32Field,
   jsonOrForm,
   type Parsed,
   positiveInt32Field,
@@ -16,6 +19,7 @@ import { pageSchema } from '../../http/paging.ts'
 import { permissionSchema } from '../../http/problem-schema.ts'
 import { Problem } from '../../http/problems.ts'
 import { Type } from '../../http/schema.ts'
+import { type MailSettings, waitingChoices } from '../../mail/mail.ts'
 import { beginningField, optional } from './administration/fields.ts'
 import { passkeyAnswer } from './passkeys/schemas.ts'
 
@@ -274,4 +278,33 @@ export const DeputiesQuery = queryOf({ filter: beginningField })
 
 export const Deputies = answerOf('Deputies', undefined, {
   items: Type.Array(Type.Object(person), { description: 'By name.' }),
+})
+
+const waitingWords =
+  'Orders that wait for the approval of the account: `at-once` within a minute, `daily` all in one mail, or `never`.'
+const hourWords = 'The hour of the daily mail in the time zone of the account: 0 to 23.'
+const decidedWords = 'Whether there is mail when an order that the account created is approved or rejected.'
+
+export const OwnMail = answerOf('OwnMail', 'What mail about orders the account gets.', {
+  waiting: Type.Unsafe<MailSettings['waiting']>({
+    type: 'string',
+    enum: [...waitingChoices],
+    description: waitingWords,
+    examples: ['daily'],
+  }),
+  hour: int32(hourWords, 8),
+  decided: flag(decidedWords, true),
+  timeZone: text('The time zone of the hour and of times in mail, as an IANA name.', 'Europe/Berlin'),
+})
+
+export const SetOwnMailCommand = exactBodyOf('SetOwnMailCommand', 'What mail about orders to get.', {
+  waiting: refined(
+    anyText,
+    text(waitingWords, 'daily', { enum: [...waitingChoices] }),
+    (given) =>
+      waitingChoices.find((choice) => choice === given) ??
+      new Fault('unknown', `must be one of ${waitingChoices.join(', ')}.`),
+  ),
+  hour: int32Field(0, 23, { pattern: '^(?:1?[0-9]|2[0-3])$', description: hourWords, examples: [8] }),
+  decided: booleanField(decidedWords, true),
 })

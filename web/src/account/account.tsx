@@ -1,5 +1,6 @@
 import './account.css'
 import { useQuery } from '@tanstack/react-query'
+import { sendsMail } from '../auth/mail.ts'
 import { inWords } from '../auth/permissions.ts'
 import { useSession, useUser } from '../auth/session.ts'
 import { SignIns } from '../auth/sign-ins.tsx'
@@ -11,6 +12,7 @@ import { PageHead } from '../ui/page-title.tsx'
 import { Section } from '../ui/section.tsx'
 import { OwnAbsence } from './absence.tsx'
 import { PasswordForm } from './change-password.tsx'
+import { OwnMail } from './mail.tsx'
 import { OwnPasskeys } from './passkeys.tsx'
 import { accountQuery, endOtherSignIns, endSignIn, signInsQuery } from './queries.ts'
 
@@ -32,6 +34,7 @@ export function AccountView() {
         />
         <OwnPasskeys hasPassword={data?.hasPassword ?? true} />
         <OwnAbsence />
+        {sendsMail && <OwnMail />}
         <SignIns
           title="Where you are signed in"
           found={signIns}

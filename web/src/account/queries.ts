@@ -9,6 +9,7 @@ import { instantOf } from './local-time.ts'
 
 type SignIn = components['schemas']['SignIn']
 type Passkey = components['schemas']['Passkey']
+export type OwnMail = components['schemas']['OwnMail']
 
 export const accountQuery = queryOptions({
   queryKey: ['account'],
@@ -104,4 +105,14 @@ export async function setAbsence(texts: { from: string; until: string; deputy: s
 export async function endAbsence(): Promise<void> {
   await client.DELETE('/v1/auth/absence')
   await absenceChanged()
+}
+
+export const ownMailQuery = queryOptions({
+  queryKey: ['own-mail'],
+  queryFn: ({ signal }) => answerOf(client.GET('/v1/auth/me/mail', { signal })),
+})
+
+export async function setOwnMail(body: components['schemas']['SetOwnMailCommand']): Promise<void> {
+  await client.PUT('/v1/auth/me/mail', { body })
+  await queries.invalidateQueries(ownMailQuery)
 }

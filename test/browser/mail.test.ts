@@ -9,10 +9,11 @@ import {
   waitForFocus,
 } from '../support/browser/journeys.ts'
 import { lookAt, type Views } from '../support/browser/looks.ts'
-import { openBrowser, screenshot } from '../support/browser/person.ts'
+import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
 import { noteSecret } from '../support/discretion.ts'
 import { mailSettings, postOf, type ReceivedMail, startMailServer, tokenIn } from '../support/mail.ts'
+import { createdId } from '../support/orders.ts'
 import { publicUrl, startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -20,7 +21,7 @@ const newPassword = 'seven grey herons by the weir'
 const service = await startService({ inside: true, clockRuns: true, env: mailSettings, until: { after } })
 const server = await startMailServer()
 after(() => server.close())
-const post = postOf(service, server)
+const post = postOf(service, server, 'UTC')
 
 describe('a forgotten password', () => {
   const person = browser.samePerson({ service })
@@ -83,5 +84,49 @@ describe('a forgotten password', () => {
       },
     }
     await lookAt(t, await browser.person(t, { service }), views)
+  })
+})
+
+describe('the mail settings of my account', () => {
+  const person = browser.samePerson({ service })
+
+  it('are kept, and lead to a mail that says what waits', async (t) => {
+    const user = await newUser(service, { roles: ['Admin'] })
+    const { page } = person
+    await signIn(person, user)
+    await page.goto('/account')
+    const mail = page.getByRole('region', { name: 'Mail' })
+    await mail.getByText('Once a day').click()
+    await mail.getByLabel('Time').selectOption('17:00')
+    await mail.getByLabel('Mail me when an order I created').check()
+    await button(page, 'Save').click()
+    await page.getByText('Mail settings saved').first().waitFor()
+    await page.reload()
+    await mail.getByText('In the time zone of your account, UTC.').waitFor()
+    assert.equal(await mail.getByLabel('Time').inputValue(), '17')
+    assert.ok(await mail.getByLabel('Mail me when an order I created').isChecked())
+    await createdId(await service.bearer('operator'), { customer: 'Acme', total: 1250.5 })
+    service.advance(25 * 3_600_000)
+    await post.sendAll()
+    const digest = server.received().find(({ to }) => to.includes(user.email))
+    assert.match(digest?.headers.subject ?? '', /^\d+ orders? waits? for your approval$/)
+    const reading = await browser.person(t, { service })
+    await reading.page.setContent(digest?.html ?? '')
+    await reading.page.getByRole('link', { name: 'Review' }).waitFor()
+    await screenshot(reading.page, 'mail-digest')
+  })
+
+  it('are accessible in both themes and widths', async (t) => {
+    const user = await newUser(service, { roles: ['Admin'] })
+    const other = await browser.person(t, { service })
+    await signIn(other, user)
+    const views: Views = {
+      async 'account-mail'({ page }) {
+        await page.goto('/account')
+        await page.getByText('Once a day').click()
+        await page.getByLabel('Time').waitFor()
+      },
+    }
+    await lookAt(t, other, views)
   })
 })

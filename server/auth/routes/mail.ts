@@ -1,0 +1,41 @@
+import { noContent } from '../../http/fields.ts'
+import { Problem } from '../../http/problems.ts'
+import { callerOf, type Routes, route } from '../../http/route.ts'
+import { findMailSettings } from '../../mail/mail.ts'
+import type { AuthParts } from '../login.ts'
+import { OwnMail, SetOwnMailCommand } from './schemas.ts'
+
+/** What mail about orders the caller gets, and when. */
+export const ownMailRoutes: Routes<AuthParts> = {
+  getOwnMail: route('GET /v1/auth/me/mail', {
+    summary: 'Read what mail the caller gets',
+    description: 'About orders. Mail about the security of the account is always sent.',
+    access: 'person',
+    problems: ['mail-unavailable'],
+    response: { 200: OwnMail },
+    handler: async ({ db, config }, request) => {
+      if (config.smtpUrl === undefined) throw new Problem('mail-unavailable')
+      const { id, timeZone } = callerOf(request)
+      return { ...(await findMailSettings(db.read, id)), timeZone: timeZone ?? config.defaultTimeZone }
+    },
+  }),
+  setOwnMail: route('PUT /v1/auth/me/mail', {
+    summary: 'Set what mail the caller gets',
+    description: 'About orders. Nothing is sent that the caller may not read when it is sent.',
+    access: 'person',
+    problems: ['mail-unavailable'],
+    body: SetOwnMailCommand,
+    response: { 204: noContent },
+    handler: async ({ db, config, clock }, request, reply) => {
+      if (config.smtpUrl === undefined) throw new Problem('mail-unavailable')
+      const { id: principalId, timeZone } = callerOf(request)
+      await db.write('putMailSettings', {
+        principalId,
+        settings: request.body,
+        timeZone: timeZone ?? config.defaultTimeZone,
+        nowMilliseconds: clock(),
+      })
+      return reply.code(204).send(undefined)
+    },
+  }),
+}

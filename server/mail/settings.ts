@@ -1,0 +1,110 @@
+import type { Db, Trx } from '../db/tables.ts'
+import { insertMail } from './store.ts'
+
+export const waitingChoices = ['at-once', 'daily', 'never'] as const
+
+/** What mail a person gets about orders. */
+export interface MailSettings {
+  /** Orders that wait for the person: each soon after it was created, all once a day, or none. */
+  waiting: (typeof waitingChoices)[number]
+  /** The hour of the daily mail, in the zone of the person: 0 to 23. */
+  hour: number
+  /** Whether an order that the person created was approved or rejected. */
+  decided: boolean
+}
+
+const withoutRow: MailSettings = { waiting: 'never', hour: 8, decided: false }
+
+export async function findMailSettings(db: Db, principalId: number): Promise<MailSettings> {
+  const row = await db
+    .selectFrom('mail_settings')
+    .select(['waiting', 'hour', 'decided'])
+    .where('principal_id', '=', principalId)
+    .executeTakeFirst()
+  return row === undefined ? withoutRow : { ...row, decided: row.decided === 1 }
+}
+
+export interface PutMailSettings {
+  principalId: number
+  settings: MailSettings
+  /** That of the person, for the first daily mail. */
+  timeZone: string
+  nowMilliseconds: number
+}
+
+export async function putMailSettings(trx: Trx, input: PutMailSettings): Promise<void> {
+  const { principalId, settings, timeZone, nowMilliseconds } = input
+  const { waiting, hour, decided } = settings
+  const next = waiting === 'daily' ? nextDigest(timeZone, hour, nowMilliseconds) : null
+  const values = { waiting, hour, decided: Number(decided), next_digest_at: next }
+  await trx
+    .insertInto('mail_settings')
+    .values({ principal_id: principalId, ...values })
+    .onConflict((conflict) => conflict.column('principal_id').doUpdateSet(values))
+    .execute()
+}
+
+/**
+ * The first time after the instant when the clocks of the zone show this hour. On a day that skips it, the
+ * hour that they show instead; on a day that has it twice, the first.
+ */
+export function nextDigest(timeZone: string, hour: number, afterMilliseconds: number): number {
+  const after = Temporal.Instant.fromEpochMilliseconds(afterMilliseconds).toZonedDateTimeISO(timeZone)
+  const on = (days: number) =>
+    after.toPlainDate().add({ days }).toZonedDateTime({ timeZone, plainTime: { hour } }).epochMilliseconds
+  return [on(0), on(1)].find((at) => at > afterMilliseconds) ?? on(2)
+}
+
+/** Everyone who wants mail about each order that waits for them. */
+export async function findPrompt(trx: Trx): Promise<number[]> {
+  const rows = await trx
+    .selectFrom('mail_settings')
+    .select('principal_id')
+    .where('waiting', '=', 'at-once')
+    .execute()
+  return rows.map((row) => row.principal_id)
+}
+
+export const digest = 'digest'
+
+export async function hasDueDigest(db: Db, nowMilliseconds: number): Promise<boolean> {
+  const due = db
+    .selectFrom('mail_settings')
+    .select('principal_id')
+    .where('next_digest_at', '<=', nowMilliseconds)
+  return (await due.limit(1).executeTakeFirst()) !== undefined
+}
+
+/** Few, because other writes wait for it. */
+const digestsOfBatch = 50
+
+/**
+ * Queues the daily mails that are due, and plans the next ones. One whose recipient has moved to another zone
+ * meanwhile is only planned again.
+ */
+export async function queueDigests(
+  trx: Trx,
+  { nowMilliseconds, defaultTimeZone }: { nowMilliseconds: number; defaultTimeZone: string },
+): Promise<void> {
+  const due = await trx
+    .selectFrom('mail_settings')
+    .innerJoin('users', 'users.principal_id', 'mail_settings.principal_id')
+    .select(['mail_settings.principal_id as id', 'hour', 'time_zone as timeZone', 'next_digest_at as at'])
+    .where('next_digest_at', '<=', nowMilliseconds)
+    .orderBy('next_digest_at')
+    .limit(digestsOfBatch)
+    .execute()
+  for (const { id, hour, timeZone, at } of due) {
+    const zone = timeZone ?? defaultTimeZone
+    const { numUpdatedRows } = await trx
+      .updateTable('mail_settings')
+      .set('next_digest_at', nextDigest(zone, hour, nowMilliseconds))
+      .where('principal_id', '=', id)
+      .where('next_digest_at', '=', at)
+      .executeTakeFirst()
+    const isItsHour = at !== null && nextDigest(zone, hour, at - 1) === at
+    if (numUpdatedRows === 1n && isItsHour) {
+      await insertMail(trx, { kind: digest, recipient: String(id), nowMilliseconds })
+    }
+  }
+}

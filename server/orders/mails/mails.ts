@@ -1,0 +1,142 @@
+/**
+ * Mail about orders: what waits for a person, and what became of an order that they created. It goes to
+ * people who asked for it and may read orders when it is sent. It quotes no reason and no note: what was
+ * mailed could not be erased.
+ */
+import { type SealedEvent, sealedEvents } from '../../audit/audit.ts'
+import {
+  digest,
+  findMailSettings,
+  findPrompt,
+  type MailKind,
+  type MailParts,
+  type Message,
+  momentIn,
+} from '../../mail/mail.ts'
+import { decimalOf } from '../order.ts'
+import { findCreated, findReader, type ListedOrder, type Reader, wantDecisions } from './store.ts'
+
+/** Orders that are created within half a minute are in one mail. */
+const gatherMilliseconds = 30_000
+const eventsLookedAt = 1_000
+const queryLimitMilliseconds = 10_000
+
+/** Whether a person may approve an order is asked when the mail is written. */
+export const waitingMail: MailKind = {
+  name: 'order-waits',
+  gatherMilliseconds,
+  async follow(trx, { kind, subject_kind }) {
+    return subject_kind === 'order' && kind === 'created' ? findPrompt(trx) : []
+  },
+  async write(parts, { recipient, about }) {
+    const first = Number(about)
+    const events = await sealedEvents(parts.db.read, {
+      first,
+      last: first + eventsLookedAt,
+      direction: 'asc',
+    })
+    const created = events.filter(({ subject_kind, kind }) => subject_kind === 'order' && kind === 'created')
+    return writeWaiting(
+      parts,
+      recipient,
+      'at-once',
+      created.map(({ subject_id }) => subject_id),
+    )
+  },
+}
+
+export const digestMail: MailKind = {
+  name: digest,
+  write: (parts, { recipient }) => writeWaiting(parts, recipient, 'daily', null),
+}
+
+async function writeWaiting(
+  parts: MailParts,
+  recipient: string,
+  wanted: 'at-once' | 'daily',
+  ids: readonly string[] | null,
+) {
+  const { db, clock } = parts
+  const reader = await findReader(db.read, Number(recipient))
+  if (reader === undefined || ids?.length === 0) return undefined
+  if ((await findMailSettings(db.read, reader.id)).waiting !== wanted) return undefined
+  const options = { limitMilliseconds: queryLimitMilliseconds, caller: 'mail' }
+  const input = { byId: reader.id, nowMilliseconds: clock(), ids }
+  const { orders, count } = await db.query('findWaiting', input, options)
+  if (count === 0) return undefined
+  const waits = count === 1 ? '1 order waits' : `${count.toLocaleString('en-US')} orders wait`
+  const more = count > orders.length ? [`and ${(count - orders.length).toLocaleString('en-US')} more`] : []
+  const link = `${parts.publicUrl()}/orders?${new URLSearchParams({ filter: 'waits:me' })}`
+  return letterTo(reader, parts, {
+    subject: `${waits} for your approval`,
+    blocks: [
+      wanted === 'daily'
+        ? `As of ${momentIn(zoneOf(reader, parts), clock())}, ${waits} for your approval:`
+        : `${waits} for your approval:`,
+      { items: [...orders.map(inWords), ...more] },
+      { link, label: 'Review' },
+    ],
+    reason:
+      wanted === 'daily'
+        ? 'You get this mail once a day while orders wait for you.'
+        : 'You get this mail when an order waits for you.',
+  })
+}
+
+const outcomes: Record<string, string> = { approved: 'approved', rejected: 'rejected' }
+
+/** Not to a creator who decided. */
+export const decidedMail: MailKind = {
+  name: 'order-decided',
+  async follow(trx, event) {
+    if (event.subject_kind !== 'order' || outcomes[event.kind] === undefined) return []
+    const { creators = [] } = (await findCreated(trx, event.subject_id)) ?? {}
+    return wantDecisions(
+      trx,
+      creators.filter((person) => person !== event.by_id),
+    )
+  },
+  async write(parts, { recipient, about }) {
+    const { db } = parts
+    const reader = await findReader(db.read, Number(recipient))
+    const sequence = Number(about)
+    const [event] = await sealedEvents(db.read, { first: sequence, last: sequence, direction: 'asc' })
+    const order = event && (await findCreated(db.read, event.subject_id))
+    if (reader === undefined || event === undefined || order === undefined) return undefined
+    if (!(await findMailSettings(db.read, reader.id)).decided) return undefined
+    return letterTo(reader, parts, {
+      subject: `Order #${order.number} was ${outcomes[event.kind]}`,
+      blocks: [
+        `${decisionOf(event)} your order on ${momentIn(zoneOf(reader, parts), event.at)}:`,
+        { items: [inWords(order)] },
+        { link: `${parts.publicUrl()}/orders/${order.id}`, label: 'Open the order' },
+      ],
+      reason: 'You get this mail when an order that you created is approved or rejected.',
+    })
+  },
+}
+
+function decisionOf({ by_name, for_name, kind }: SealedEvent): string {
+  return `${by_name}${for_name === null ? '' : ` (for ${for_name})`} ${outcomes[kind]}`
+}
+
+const digits = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
+
+function inWords({ number, customer, total }: ListedOrder): string {
+  return `#${number} ${customer}, ${digits.format(decimalOf(total) as Intl.StringNumericLiteral)}`
+}
+
+const zoneOf = ({ timeZone }: Reader, { defaultTimeZone }: MailParts) => timeZone ?? defaultTimeZone
+
+type Said = Pick<Message, 'subject' | 'blocks' | 'reason'>
+
+function letterTo({ id, userName, email }: Reader, { publicUrl }: MailParts, said: Said) {
+  const { subject, blocks, reason } = said
+  const message = {
+    subject,
+    blocks: [`Hello ${userName},`, ...blocks],
+    reason,
+    settings: `${publicUrl()}/account`,
+  }
+  return { principalId: id, email, message }
+}

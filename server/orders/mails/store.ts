@@ -1,0 +1,89 @@
+import { type RawBuilder, type SqlBool, sql } from '#kysely'
+import type { Db, Trx } from '../../db/tables.ts'
+import { authoritiesOf, holds } from '../../standing.ts'
+import { inEach, mayDecide } from '../conditions.ts'
+import { transitions } from '../order.ts'
+
+/** A person who may read orders now. */
+export interface Reader {
+  id: number
+  userName: string
+  email: string
+  timeZone: string | null
+}
+
+/** Undefined if the account is disabled, or may not read orders. */
+export async function findReader(db: Db, id: number): Promise<Reader | undefined> {
+  return db
+    .selectFrom('users')
+    .innerJoin('principals', 'principals.id', 'users.principal_id')
+    .select(['principals.id', 'name as userName', 'email', 'time_zone as timeZone'])
+    .where('principals.id', '=', id)
+    .where('enabled', '=', 1)
+    .where(holds('Orders.Read'))
+    .executeTakeFirst()
+}
+
+export interface ListedOrder {
+  id: string
+  number: number
+  customer: string
+  /** Ten-thousandths. */
+  total: number
+}
+
+export interface WaitingInput {
+  byId: number
+  nowMilliseconds: number
+  /** Only these orders; null for all. */
+  ids: readonly string[] | null
+}
+
+/** How many orders a mail lists. */
+const listed = 20
+/** Counting further could take long. */
+const countedLimit = 1_000
+
+/** What waits for a person: the oldest, and how many there are, up to a thousand. */
+export async function findWaiting(
+  snapshot: Db,
+  { byId, nowMilliseconds, ids }: WaitingInput,
+): Promise<{ orders: ListedOrder[]; count: number }> {
+  const { permission } = transitions.approve
+  const authorities = await authoritiesOf(snapshot, { byId, nowMilliseconds }, permission)
+  const may = mayDecide('approve', inEach({ byId, isService: false }, authorities))
+  const isAsked: RawBuilder<SqlBool> = ids === null ? sql`true` : sql`id in (${sql.join(ids)})`
+  const waiting = sql`from orders where ${may} and ${isAsked}`
+  const { rows: orders } = await sql<ListedOrder>`select id, number, customer, total_e4 as total
+    ${waiting} order by orders.id limit ${listed}`.execute(snapshot)
+  if (orders.length < listed) return { orders, count: orders.length }
+  const { rows } = await sql<{ count: number }>`select count(*) as count
+    from (select 1 ${waiting} limit ${countedLimit}) as waiting`.execute(snapshot)
+  return { orders, count: Number(rows[0]?.count) }
+}
+
+/** The order, and the people who count as its creator. */
+export async function findCreated(
+  db: Db,
+  id: string,
+): Promise<(ListedOrder & { creators: number[] }) | undefined> {
+  const row = await db
+    .selectFrom('orders')
+    .select(['id', 'number', 'customer', 'total_e4 as total', 'created_by_id', 'created_by_owner_id'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const { created_by_id, created_by_owner_id, ...order } = row
+  return { ...order, creators: [created_by_id, created_by_owner_id].filter((person) => person !== null) }
+}
+
+/** Those of the people who want mail about decisions. */
+export async function wantDecisions(trx: Trx, people: readonly number[]): Promise<number[]> {
+  const rows = await trx
+    .selectFrom('mail_settings')
+    .select('principal_id')
+    .where('principal_id', 'in', [0, ...people])
+    .where('decided', '=', 1)
+    .execute()
+  return rows.map((row) => row.principal_id)
+}

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { bearerOf, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
+import type { Client } from '../../support/client.ts'
+import { withRawDatabase } from '../../support/database.ts'
+import { seal } from '../../support/log.ts'
+import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
+import { createdId } from '../../support/orders.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { testService } from '../../support/service.ts'
+
+const second = 1_000
+const hour = 3_600_000
+const never = { waiting: 'never', hour: 8, decided: false }
+
+interface Person {
+  user: TestUser
+  caller: Client
+}
+
+describe('mail about orders', () => {
+  const service = testService({ env: mailSettings })
+  let server: MailServer
+  let post: ReturnType<typeof postOf>
+  before(async () => {
+    server = await startMailServer()
+    post = postOf(service, server)
+  })
+  after(() => server.close())
+  /** Nothing waits, and what happened before is past. */
+  beforeEach(async () => {
+    await withRawDatabase(service.databaseUrl, async (trx) => {
+      await trx.deleteFrom('order_approvals').execute()
+      await trx.deleteFrom('orders').execute()
+      await trx.deleteFrom('mail_settings').execute()
+    })
+    await nextTurn()
+    await mails()
+  })
+
+  const mails = async () => {
+    await seal(service.db)
+    await post.sendAll()
+    service.advance(30 * second)
+    await post.sendAll()
+    return server.received()
+  }
+  const newPerson = async (settings: object = {}, roles = ['Admin']): Promise<Person> => {
+    const user = await newUser(service, { roles })
+    const caller = await bearerOf(service, user)
+    const answer = await caller.send('PUT', '/v1/auth/me/mail', { ...never, ...settings })
+    assert.equal(answer.status, 204, answer.text)
+    return { user, caller }
+  }
+  const creator = async () => (await newPerson({}, ['Operator'])).caller
+
+  describe('getOwnMail and setOwnMail', () => {
+    it('keep what was set, and begin with no mail', async () => {
+      const user = await newUser(service)
+      const caller = await bearerOf(service, user)
+      assert.deepEqual((await caller.get('/v1/auth/me/mail')).body, { ...never, timeZone: 'UTC' })
+      const set = { waiting: 'daily', hour: 17, decided: true }
+      assert.equal((await caller.send('PUT', '/v1/auth/me/mail', set)).status, 204)
+      assert.deepEqual((await caller.get('/v1/auth/me/mail')).body, { ...set, timeZone: 'UTC' })
+    })
+
+    it('reject what is no setting, and what nobody knows', async () => {
+      const { caller } = await newPerson()
+      for (const wrong of [
+        { waiting: 'weekly' },
+        { waiting: null },
+        { hour: 24 },
+        { hour: -1 },
+        { hour: '08' },
+        { decided: 1 },
+        { more: true },
+      ]) {
+        const answer = await caller.send('PUT', '/v1/auth/me/mail', { ...never, ...wrong })
+        assertProblem(answer, 400, 'validation-failed')
+        assert.equal(answer.body.errors[0].pointer, `#/${Object.keys(wrong)[0]}`)
+      }
+    })
+
+    it('are for people', async () => {
+      const demo = await service.bearer('demo-service')
+      assertProblem(await demo.get('/v1/auth/me/mail'), 403, 'not-for-services')
+      assertProblem(await service.client().get('/v1/auth/me/mail'), 401, 'authentication-required')
+    })
+  })
+
+  describe('at once', () => {
+    it('lists what waits for the person, in one mail for half a minute', async () => {
+      const { user } = await newPerson({ waiting: 'at-once' })
+      const operator = await creator()
+      const ids = [
+        await createdId(operator, { customer: 'Acme <b>', total: 1234.5 }),
+        await createdId(operator),
+      ]
+      const [mail, ...others] = await mails()
+      assert.ok(mail && others.length === 0)
+      assert.deepEqual([mail.to, mail.headers.subject], [[user.email], '2 orders wait for your approval'])
+      assert.match(mail.text, /\n- #\d+ Acme <b>, 1,234\.50\n- #\d+ /)
+      assert.match(mail.html, /<li>#\d+ Acme &lt;b&gt;, 1,234\.50<\/li>/)
+      assert.ok(mail.text.includes('https://orders.example.com/orders?filter=waits%3Ame'))
+      assert.equal(mail.headers['list-unsubscribe'], '<https://orders.example.com/account>')
+      assert.equal(ids.length, 2)
+      assert.deepEqual(await mails(), [])
+    })
+
+    it('says nothing of what no longer waits, or never did', async () => {
+      const { caller } = await newPerson({ waiting: 'at-once' })
+      await newPerson({ waiting: 'at-once' }, ['Viewer'])
+      const operator = await creator()
+      const decided = await createdId(operator)
+      assert.equal((await caller.patch(`/v1/orders/${decided}/approve`)).status, 204)
+      assert.deepEqual(await mails(), [])
+    })
+
+    it('goes to nobody who lost the permission, was disabled or changed the setting', async () => {
+      const [lost, disabled, changed] = [
+        await newPerson({ waiting: 'at-once' }),
+        await newPerson({ waiting: 'at-once' }),
+        await newPerson({ waiting: 'at-once' }),
+      ]
+      await createdId(await creator())
+      await seal(service.db)
+      await post.sendAll()
+      const stamp = {
+        eventId: lost.user.userName,
+        nowMilliseconds: service.now(),
+        timeZone: null,
+        by: 'x',
+        byId: null,
+      }
+      await service.db.write('revokeRoles', { account: lost.user.account, roles: ['Admin'], stamp })
+      await setEnabled(service, disabled.user, false)
+      await changed.caller.send('PUT', '/v1/auth/me/mail', never)
+      assert.deepEqual(
+        (await mails()).flatMap(({ to }) => to),
+        [],
+      )
+    })
+
+    it('counts what it does not list', async () => {
+      await newPerson({ waiting: 'at-once' })
+      const operator = await creator()
+      for (let made = 0; made < 23; made += 1) await createdId(operator)
+      const [mail] = await mails()
+      assert.equal(mail?.headers.subject, '23 orders wait for your approval')
+      assert.equal(mail?.text.match(/^- #/gm)?.length, 20)
+      assert.match(mail?.text ?? '', /\n- and 3 more\n/)
+    })
+  })
+
+  describe('about a decision', () => {
+    it('goes to the creator who wants it, with the decision and without its reason', async () => {
+      const { user, caller } = await newPerson({ decided: true }, ['Operator'])
+      const other = (await newPerson({ decided: true })).caller
+      const rejected = await createdId(caller, { customer: 'Acme', total: 1 })
+      const reason = { reason: 'The secret reason.' }
+      assert.equal((await other.patch(`/v1/orders/${rejected}/reject`, reason)).status, 204)
+      const [mail, ...others] = await mails()
+      assert.ok(mail && others.length === 0)
+      assert.deepEqual(mail.to, [user.email])
+      assert.match(mail.headers.subject ?? '', /^Order #\d+ was rejected$/)
+      assert.match(mail.text.replaceAll('\n', ' '), /user-\w+ rejected your order on .* \(Europe\/Berlin\):/)
+      assert.ok(mail.text.includes(`https://orders.example.com/orders/${rejected}`))
+      assert.ok(!mail.text.includes('secret reason'))
+    })
+
+    it('does not go to a creator who decided, nor to one who did not ask for it', async () => {
+      const { caller } = await newPerson({ decided: true })
+      assert.equal((await caller.patch(`/v1/orders/${await createdId(caller)}/approve`)).status, 204)
+      const silent = await createdId(await creator())
+      assert.equal((await caller.patch(`/v1/orders/${silent}/approve`)).status, 204)
+      assert.deepEqual(await mails(), [])
+    })
+  })
+
+  describe('once a day', () => {
+    it('comes at the hour of the person while something waits, and not otherwise', async () => {
+      const person = await newPerson({ waiting: 'daily', hour: 8 })
+      const next = async () => {
+        const row = await service.db.read
+          .selectFrom('mail_settings')
+          .select('next_digest_at as at')
+          .where('principal_id', '=', person.user.id)
+          .executeTakeFirstOrThrow()
+        return row.at ?? 0
+      }
+      const first = await next()
+      assert.equal(new Date(first).toISOString().slice(11), '08:00:00.000Z')
+      service.advance(first - 60 * second - service.now())
+      assert.deepEqual(await mails(), [])
+      service.advance(first - service.now())
+      assert.deepEqual(await mails(), [])
+      // The default zone of this post is Berlin's: the person moved, so the plan moves too.
+      const moved = await next()
+      assert.ok(moved > first && moved - first < 24 * hour)
+      const operator = await creator()
+      await createdId(operator, { customer: 'Acme', total: 3 })
+      service.advance(moved - service.now())
+      const [mail, ...others] = await mails()
+      assert.ok(mail && others.length === 0)
+      assert.equal(mail.headers.subject, '1 order waits for your approval')
+      assert.match(mail.text, /As of \d+ \w+ \d{4} at 08:00 \(Europe\/Berlin\), 1 order waits/)
+      assert.deepEqual(await mails(), [])
+    })
+
+    it('comes to each of many people once, from any number of instances', async () => {
+      const people = await Promise.all(
+        Array.from({ length: 60 }, () => newUser(service, { roles: ['Admin'] })),
+      )
+      const at = service.now() + hour
+      await withRawDatabase(service.databaseUrl, async (trx) => {
+        const rows = people.map(({ id }) => ({ principal_id: id, waiting: 'daily' as const, decided: 0 }))
+        const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO('Europe/Berlin')
+        const due = zoned.round({ smallestUnit: 'hour', roundingMode: 'floor' })
+        const values = rows.map((row) => ({ ...row, hour: due.hour, next_digest_at: due.epochMilliseconds }))
+        await trx.insertInto('mail_settings').values(values).execute()
+      })
+      await createdId(await creator())
+      service.advance(hour)
+      await seal(service.db)
+      const other = postOf(service, server)
+      await Promise.all([post.sendAll(), other.sendAll()])
+      const to = server.received().flatMap((mail) => mail.to)
+      assert.deepEqual(to.sort(), people.map(({ email }) => email).sort())
+    })
+  })
+})
+
+describe('mail settings without a mail server', () => {
+  const service = testService()
+
+  it('are refused', async () => {
+    const viewer = await service.bearer('viewer')
+    assertProblem(await viewer.get('/v1/auth/me/mail'), 409, 'mail-unavailable')
+    assertProblem(await viewer.send('PUT', '/v1/auth/me/mail', never), 409, 'mail-unavailable')
+  })
+})
