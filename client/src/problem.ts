@@ -56,13 +56,15 @@ export function problemOf<Code extends ProblemCode>(
   return isWanted ? (problem as Extract<Problem, { code: Code }>) : undefined
 }
 
-/** Whether the same request may succeed later without any change. */
+/** Whether the same request may succeed soon without any change. Only an operator helps a stopped log. */
 export function isPassing(failure: unknown): boolean {
   if (failure instanceof NoAnswerError) return true
   if (!(failure instanceof ProblemError)) return false
   const { status, code } = failure.problem
   return (
-    (status === 429 && code !== 'too-many-attempts') || status === 503 || code === 'idempotency-in-progress'
+    (status === 429 && code !== 'too-many-attempts') ||
+    (status === 503 && code !== 'log-contradicted') ||
+    code === 'idempotency-in-progress'
   )
 }
 

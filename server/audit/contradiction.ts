@@ -72,6 +72,10 @@ export async function refuseContradicted(db: Db): Promise<void> {
 
 /** For people who run the service. */
 export function inWords({ size, witnesses }: Contradiction): string {
-  const said = witnesses.map((each) => `${each.name} has a checkpoint of ${each.size} events`)
-  return `The log has ${size} events, but ${said.join(', ')} that does not lead to it.`
+  const events = (count: number) => (count === 1 ? '1 event' : `${count} events`)
+  const said = witnesses.map((each) => `${each.name} has a checkpoint of ${events(each.size)}`)
+  return (
+    `The log has ${events(size)}, but ${said.join(', ')} that does not lead to it. ` +
+    'Nothing is sealed or signed until `restore` or `log restored` has begun the next era.'
+  )
 }

@@ -10,7 +10,9 @@ import { lookAt } from '../support/browser/looks.ts'
 import { eventually, isAt, visit } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { inPortions, seal } from '../support/log.ts'
+import { stamp } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
+import { contradict } from '../support/witnessed.ts'
 
 const browser = openBrowser()
 const longText = `Too much ${'for this year and the next '.repeat(20)}${'W'.repeat(120)}`
@@ -225,5 +227,26 @@ describe('the page of the log', () => {
         await page.getByText('No events match').waitFor()
       },
     })
+  })
+
+  it('says that witnesses contradict it, until the next era', async () => {
+    person.expectFault(/503/)
+    await contradict(service.db, 3)
+    await visit(person, 'admin', '/')
+    let page = await visit(person, 'admin', '/log')
+    const note = page.getByRole('status').filter({ hasText: 'Witnesses contradict this log' })
+    await note
+      .getByText(/but witness\.example has a checkpoint of \d+ events that does not lead to it/)
+      .waitFor()
+    await openProof(page)
+    await page.getByRole('button', { name: 'Save checkpoint' }).click()
+    await page.getByText('Nothing can be signed until your administrator has restored the log.').waitFor()
+    await service.db.write('beginEra', { atLeast: 1, stamp: stamp() })
+    page = await visit(person, 'admin', '/log')
+    await page
+      .getByText(/restored the database/)
+      .first()
+      .waitFor()
+    assert.equal(await note.count(), 0)
   })
 })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import Sqlite from 'better-sqlite3'
+import { keyFiles } from '../support/signing-key.ts'
 import { type CommandLine, commandLine, refusal, runCommand } from './command-line.ts'
 
 /** A service client for each command: `first` is in the backup, `second` is not. */
@@ -236,6 +238,32 @@ describe('log restored', () => {
     assert.equal(status, 0)
     assert.equal(stdout, 'Era 4 of the log begins after event 2, the last that is left.\n')
     assert.equal((await cli.run('log verify')).status, 0)
+  })
+
+  it('is what other commands ask for while witnesses contradict the log', async (t) => {
+    const cli = restorable(t)
+    cli.sql((database) => {
+      database.exec('update log_head set contradicted_at = 1')
+      database.exec("insert into log_witnesses values ('witness.example+00000000+AAAA', 1, 0, null, 9)")
+    })
+    const said =
+      'The log has 1 event, but witness.example has a checkpoint of 9 events that does not lead to it. ' +
+      'Nothing is sealed or signed until `restore` or `log restored` has begun the next era.'
+    const verified = await cli.run('log verify')
+    assert.equal(verified.status, 0)
+    assert.ok(verified.stderr.startsWith(said), verified.stderr)
+    const env = {
+      DATABASE_URL: `file:${cli.databaseFile}`,
+      PUBLIC_URL: 'https://orders.example.com',
+      ...keyFiles(),
+      ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
+    }
+    const refused = await cli.run('log checkpoint', '', env)
+    assert.deepEqual([refused.status, refused.stdout], [1, ''])
+    assert.match(refused.stderr, /^countersign: the log has 1 event, but witness\.example has/)
+    assert.equal((await cli.json<Answer>('log restored')).last.sequence, 1)
+    assert.doesNotMatch((await cli.run('log verify')).stderr, /witness/)
+    assert.equal((await cli.run('log checkpoint', '', env)).status, 0)
   })
 
   it('is refused without a database, and for an era that is no number', async (t) => {

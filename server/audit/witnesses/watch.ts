@@ -68,10 +68,7 @@ export class Witnessing {
     const { db, log } = this.#parts
     const contradiction = await contradictionOf(db.read)
     if (contradiction !== undefined && !this.#isStopped) {
-      log.error(
-        { event: 'log-contradicted', ...contradiction },
-        `${inWords(contradiction)} Nothing is sealed or signed until \`restore\` or \`log restored\` begins the next era`,
-      )
+      log.error({ event: 'log-contradicted', ...contradiction }, inWords(contradiction))
     }
     this.#isStopped = contradiction !== undefined
     return this.#isStopped

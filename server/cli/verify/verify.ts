@@ -1,7 +1,8 @@
 /** The command `log verify`: what was given is checked by itself first, and then compared with the log. */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { headOfLog } from '../../audit/audit.ts'
+import { contradictionOf, headOfLog } from '../../audit/audit.ts'
+import { type Contradiction, inWords } from '../../audit/contradiction.ts'
 import { exportLog } from '../../audit/log.ts'
 import { firstUnlikeTile } from '../../audit/store.ts'
 import type { Head } from '../../audit/tree.ts'
@@ -32,6 +33,8 @@ interface Verified {
   orders: OrderComparison | undefined
   /** The receipts whose line it has: all but those that a restore lost. */
   shown: readonly Receipt[]
+  /** What witnesses have against the log of the database. */
+  contradiction?: Contradiction | undefined
 }
 
 /** Receipts need no log: without an export, none is read for them. */
@@ -158,6 +161,7 @@ function hintOf(verified: Verified | undefined, { keys, checkpoints, receipts }:
   const notes = checkpoints.length + receipts.length
   const newer = verified?.orders?.newer ?? 0
   const hints = [
+    verified?.contradiction !== undefined && inWords(verified.contradiction),
     notes === 0 && 'Without a checkpoint that someone kept, a rewritten log looks whole too.',
     notes > 0 &&
       keys.logs.length === 0 &&
@@ -181,7 +185,8 @@ async function verifyDatabase(db: ReadableDatabase, compared: Compared): Promise
   const head = { ...(await headOfLog(db.read)), name: 'the database (log_head)' }
   const orders = compared.orders ?? (await ordersIn(db, head, caller))
   const lines = Readable.from(exportLog(db, 0, caller), { objectMode: false })
-  return verify(lines, { ...compared, kept: [...compared.kept, head], orders }, db)
+  const verified = await verify(lines, { ...compared, kept: [...compared.kept, head], orders }, db)
+  return { ...verified, contradiction: await contradictionOf(db.read) }
 }
 
 /**

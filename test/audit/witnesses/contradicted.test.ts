@@ -136,7 +136,8 @@ describe('a service whose log witnesses contradict', () => {
     assert.deepEqual([own, witnesses], [size, [{ name: 'witness.example', size: size + 3 }]])
     assert.equal(
       detail,
-      `The log has ${size} events, but witness.example has a checkpoint of ${size + 3} events that does not lead to it.`,
+      `The log has ${size} events, but witness.example has a checkpoint of ${size + 3} events that does not lead to it. ` +
+        'Nothing is sealed or signed until `restore` or `log restored` has begun the next era.',
     )
     assert.equal((await service.client().get('/health')).status, 200)
   })

@@ -35,6 +35,7 @@ describe('a failure', () => {
     [new NoAnswerError('none'), true, true],
     [new Error('of the app itself'), false, true],
     [refusal(503, 'database-unavailable'), true, true],
+    [refusal(503, 'log-contradicted'), false, true],
     [refusal(500, 'internal-error'), false, true],
     [refusal(429, 'rate-limited'), true, false],
     [refusal(429, 'too-many-attempts'), false, false],

@@ -31,6 +31,13 @@ describe('the words for a failure', () => {
     )
   })
 
+  it('say that an operator is needed if witnesses contradict the log', () => {
+    assert.equal(
+      endInWords(refusal(503, 'log-contradicted')),
+      'Its title. Nothing can be signed until your administrator has restored the log.',
+    )
+  })
+
   it('say what cannot be sent', () => {
     assert.equal(
       endInWords(new Unsendable('There is no user jo.')),

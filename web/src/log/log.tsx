@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMay } from '../auth/session.ts'
 import { ReadFailure } from '../ui/failure.tsx'
-import { Denied } from '../ui/note.tsx'
+import { Denied, Note } from '../ui/note.tsx'
 import { PageHead } from '../ui/page-title.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { defaultPageSize, onPage, withPageSize } from '../ui/paging.ts'
 import { LogEntry } from './event.tsx'
 import { LogFilter } from './filter.tsx'
 import { Proof } from './proof.tsx'
-import { logQuery } from './queries.ts'
+import { contradictionQuery, logQuery } from './queries.ts'
 import { isFiltered, type LogSearch } from './search.ts'
 
 const route = getRouteApi('/signed-in/log')
@@ -37,10 +37,22 @@ function Log() {
   const go = (next: LogSearch) => void navigate({ search: next })
   return (
     <div className="stack gap-5">
+      <Contradiction />
       <LogFilter search={search} onChange={go} />
       <Events search={search} onGo={go} />
     </div>
   )
+}
+
+/** Only witnesses can know that the database went back to an earlier state. */
+function Contradiction() {
+  const { data: detail } = useQuery(contradictionQuery)
+  if (!detail) return null
+  const lines = [
+    'The database seems to have gone back to an earlier state. New events wait until an operator has restored the log.',
+    detail,
+  ]
+  return <Note kind="bad" role="status" title="Witnesses contradict this log" lines={lines} />
 }
 
 function Events({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): void }) {

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
 import { saveFile } from '../api/files.ts'
+import { problemOf } from '../api/problem.ts'
 import { exporter } from '../orders/export/running.ts'
 import { formatCount } from '../ui/format.ts'
 import { type LogSearch, parametersOf } from './search.ts'
@@ -51,6 +52,20 @@ export async function saveCheckpoint(): Promise<{ name: string; size: number }> 
   saveFile(new Blob([checkpoint], { type: 'text/plain' }), name)
   return { name, size }
 }
+
+/** What witnesses have against the log, in the words of the service; null for nothing. */
+export const contradictionQuery = queryOptions({
+  queryKey: ['log-contradiction'],
+  queryFn: async () => {
+    try {
+      await answerOf(client.GET('/health/ready'))
+    } catch (failure) {
+      return problemOf(failure, 'log-contradicted')?.detail ?? null
+    }
+    return null
+  },
+  staleTime: 0,
+})
 
 /** The keys that sign checkpoints, as `log verify` takes them. */
 export const logKeysQuery = queryOptions({

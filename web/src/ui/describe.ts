@@ -33,6 +33,12 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
       detail: 'Your change was not saved. Open it again and repeat your change.',
     }
   }
+  if (problem.code === 'log-contradicted') {
+    return {
+      title: problem.title,
+      detail: 'Nothing can be signed until your administrator has restored the log.',
+    }
+  }
   if (problem.status === 503) {
     return { title: 'The service is unavailable right now', detail: 'Trying again automatically.' }
   }
