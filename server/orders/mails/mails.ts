@@ -4,6 +4,7 @@
  * mailed could not be erased.
  */
 import { type SealedEvent, sealedEvents } from '../../audit/audit.ts'
+import { pageLimitMilliseconds } from '../../db/port.ts'
 import {
   digest,
   findMailSettings,
@@ -19,7 +20,6 @@ import { findCreated, findReader, type ListedOrder, type Reader, wantDecisions }
 /** Orders that are created within half a minute are in one mail. */
 const gatherMilliseconds = 30_000
 const eventsLookedAt = 1_000
-const queryLimitMilliseconds = 10_000
 
 /** Whether a person may approve an order is asked when the mail is written. */
 export const waitingMail: MailKind = {
@@ -60,7 +60,7 @@ async function writeWaiting(
   const reader = await findReader(db.read, Number(recipient))
   if (reader === undefined || ids?.length === 0) return undefined
   if ((await findMailSettings(db.read, reader.id)).waiting !== wanted) return undefined
-  const options = { limitMilliseconds: queryLimitMilliseconds, caller: 'mail' }
+  const options = { limitMilliseconds: pageLimitMilliseconds, caller: 'mail' }
   const input = { byId: reader.id, nowMilliseconds: clock(), ids }
   const { orders, count } = await db.query('findWaiting', input, options)
   if (count === 0) return undefined
