@@ -1441,7 +1441,7 @@ export interface paths {
         };
         /**
          * Read a webhook
-         * @description Send the entity tag as If-Match with a change. What is sent meanwhile does not change the tag.
+         * @description Send the entity tag as If-Match with a change. What is sent meanwhile does not change the tag, so a cache must not keep the answer.
          */
         get: operations["getWebhook"];
         put?: never;
@@ -12476,8 +12476,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
-                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
@@ -12529,7 +12527,6 @@ export interface operations {
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];

@@ -10,8 +10,6 @@ import {
   cacheControl,
   etagHeader,
   ifMatchHeader,
-  ifNoneMatchHeader,
-  sendVersion,
   versionTag,
 } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
@@ -106,17 +104,17 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
   getWebhook: route('GET /v1/webhooks/:id', {
     summary: 'Read a webhook',
     description:
-      'Send the entity tag as If-Match with a change. What is sent meanwhile does not change the tag.',
+      'Send the entity tag as If-Match with a change. What is sent meanwhile does not change the tag, so a cache must not keep the answer.',
     ...reading,
     problems: ['webhook-not-found'],
     parameters,
-    requestHeaders: [ifNoneMatchHeader],
     responseHeaders: { 200: [etagHeader] },
-    response: { 200: Webhook, 304: noContent },
+    response: { 200: Webhook },
     handler: async (parts, request, reply) => {
       const webhook = await requireWebhook(request, parts)
       const end = await endOfLog(parts.db.read)
-      return sendVersion(request, reply, webhook.version, toResponse(webhook, end.sequence, parts))
+      reply.header('etag', versionTag(webhook.version))
+      return toResponse(webhook, end.sequence, parts)
     },
   }),
   changeWebhook: route('PATCH /v1/webhooks/:id', {

@@ -122,6 +122,15 @@ describe('/v1/webhooks', () => {
     assert.deepEqual(all.slice(-2), ids)
   })
 
+  it('are answered in full whatever tag the caller has, because an attempt does not change it', async (t) => {
+    const caller = await newCaller()
+    const { path } = await kept(caller, t)
+    const { headers } = await caller.get(path)
+    const again = await caller.get(path, { 'if-none-match': headers.get('etag') ?? '' })
+    assert.equal(again.status, 200)
+    assert.equal(again.headers.get('cache-control'), 'no-store')
+  })
+
   it('answer 404 for an unknown or malformed id', async () => {
     const caller = await newCaller()
     for (const path of [unknown, '/v1/webhooks/none']) {
