@@ -181,6 +181,7 @@ describe('the keyboard in the table of orders', () => {
         'Orders',
         'Policy',
         'Accounts',
+        'Webhooks',
         'Log',
         'Search …',
         'Keyboard',

@@ -160,6 +160,7 @@ describe('the sign-in form', () => {
       `/orders/${unknown}/nothing`,
       '/accounts/users/ann',
       '/accounts/services/0',
+      '/webhooks/019a9d2e',
     ]) {
       await page.goto(dead)
       assert.equal(await page.getByRole('heading', { level: 1 }).textContent(), 'Page not found', dead)

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { newClient, newUser } from '../accounts.ts'
 import { seal } from '../log.ts'
 import { createdId } from '../orders.ts'
 import type { Service } from '../service.ts'
+import { keepWebhook } from '../webhooks.ts'
 
 /** What the parameters of the app's routes stand for, by the path before them. */
 export type Things = Record<string, string>
@@ -17,11 +19,14 @@ export async function oneOfEach(service: Service, customer: string, total: numbe
   await createdId(operator, { customer, total })
   const { id: user } = await newUser(service)
   const { id: client } = await newClient(service)
+  const webhook = randomUUID()
+  await keepWebhook(service, webhook)
   await seal(service.db)
   return {
     '/orders': order,
     '/accounts/users': String(user),
     '/accounts/services': String(client),
+    '/webhooks': webhook,
     '/problems': 'order-not-pending',
   }
 }

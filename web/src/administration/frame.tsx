@@ -1,23 +1,60 @@
 import './administration.css'
 import { Link, useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import type { Permission } from '../../../client/src/facts.ts'
 import { useMay } from '../auth/session.ts'
 import { PlusIcon } from '../ui/icons.tsx'
 import { Denied } from '../ui/note.tsx'
 import { PageHead } from '../ui/page-title.tsx'
 
-interface FrameProps {
+export interface FrameProps {
   title: string
   lead?: string
-  /** The page of a new account. */
-  add?: { to: '/accounts/users/new' | '/accounts/services/new'; name: string }
+  /** The page of a new one. */
+  add?: { to: '/accounts/users/new' | '/accounts/services/new' | '/webhooks/new'; name: string }
   children: ReactNode
 }
 
-/** The head of every page of administration. Without the permission, the page says so and reads nothing. */
-export function Frame({ title, lead, add, children }: FrameProps) {
-  const may = useMay('Accounts.Manage')
+/** The head of every page of accounts. */
+export function Frame({ children, ...head }: FrameProps) {
   const isOfUsers = useLocation().pathname.startsWith('/accounts/users')
+  return (
+    <Guarded needs="Accounts.Manage" what="manage accounts" {...head}>
+      <nav className="box segments" aria-label="Accounts">
+        <Link
+          to="/accounts"
+          className="segment"
+          activeOptions={{ exact: true }}
+          {...(isOfUsers && { 'aria-current': 'page' })}
+        >
+          Users
+        </Link>
+        <Link to="/accounts/services" className="segment">
+          Services
+        </Link>
+        <Link to="/accounts/roles" className="segment">
+          Roles
+        </Link>
+      </nav>
+      {children}
+    </Guarded>
+  )
+}
+
+/** The head of every page of webhooks. */
+export function WebhooksFrame(props: FrameProps) {
+  return <Guarded needs="Webhooks.Manage" what="manage webhooks" {...props} />
+}
+
+interface GuardedProps extends FrameProps {
+  needs: Permission
+  /** What the permission is for, as the end of a sentence. */
+  what: string
+}
+
+/** Without the permission, the page says so and reads nothing. */
+function Guarded({ needs, what, title, lead, add, children }: GuardedProps) {
+  const may = useMay(needs)
   return (
     <>
       <PageHead title={title} lead={lead}>
@@ -27,29 +64,7 @@ export function Frame({ title, lead, add, children }: FrameProps) {
           </Link>
         )}
       </PageHead>
-      {may ? (
-        <div className="admin">
-          <nav className="box segments" aria-label="Accounts">
-            <Link
-              to="/accounts"
-              className="segment"
-              activeOptions={{ exact: true }}
-              {...(isOfUsers && { 'aria-current': 'page' })}
-            >
-              Users
-            </Link>
-            <Link to="/accounts/services" className="segment">
-              Services
-            </Link>
-            <Link to="/accounts/roles" className="segment">
-              Roles
-            </Link>
-          </nav>
-          {children}
-        </div>
-      ) : (
-        <Denied what="manage accounts" />
-      )}
+      {may ? <div className="admin">{children}</div> : <Denied what={what} />}
     </>
   )
 }

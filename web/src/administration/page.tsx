@@ -11,6 +11,7 @@ import { Form, Submit } from '../ui/form.tsx'
 import { Section } from '../ui/section.tsx'
 import { AccountFields, type AccountValues, type Looks } from './fields.tsx'
 import { Frame } from './frame.tsx'
+import { type Fields, Judged } from './judged.tsx'
 import { AccountState, Refused } from './pieces.tsx'
 
 interface AccountPageProps<Account> {
@@ -33,21 +34,43 @@ export function AccountPage<Account>({ useAccount, titleOf, children }: AccountP
   )
 }
 
-interface DetailsProps<Name extends string> {
-  title: string
+interface DetailsProps<Name extends string> extends SavedProps<AccountValues<Name>> {
   id: number
   looks: Looks<Name>
-  loaded: AccountValues<Name>
-  etag: string
-  /** Resolves to the tag of the new version. */
-  send(values: AccountValues<Name>, etag: string): Promise<string>
 }
 
 /** The fields of an account, which are saved together. */
-export function Details<Name extends string>({ title, id, looks, loaded, etag, send }: DetailsProps<Name>) {
+export function Details<Name extends string>({ id, looks, ...saved }: DetailsProps<Name>) {
+  return (
+    <EditForm
+      {...saved}
+      place={`account ${id}`}
+      fields={({ value, onChange }) => <AccountFields looks={looks} values={value} onChange={onChange} />}
+    />
+  )
+}
+
+interface SavedProps<Value> {
+  title: string
+  loaded: Value
+  etag: string
+  /** Resolves to the tag of the new version. */
+  send(value: Value, etag: string): Promise<string>
+}
+
+interface EditFormProps<Value extends object> extends SavedProps<Value> {
+  /** Where the draft is kept. */
+  place: string
+  fields: Fields<Value>
+  names?: readonly (keyof Value & string)[]
+}
+
+/** Fields that are saved together. */
+export function EditForm<Value extends object>(props: EditFormProps<Value>) {
+  const { title, place, loaded, etag, fields, names, send } = props
   const titleId = useId()
   const button = useRef<HTMLButtonElement>(null)
-  const edit = useEdit(`account ${id}`, useUser().id, loaded, etag)
+  const edit = useEdit(place, useUser().id, loaded, etag)
   const saving = useAction(
     (sent: typeof edit) => send(sent.value, sent.etag),
     (next, { value }) => {
@@ -66,8 +89,15 @@ export function Details<Name extends string>({ title, id, looks, loaded, etag, s
   return (
     <Form className="card card-stack" aria-labelledby={titleId} onSubmit={() => isClosed || saving.act(edit)}>
       <h2 id={titleId}>{title}</h2>
-      <AccountFields looks={looks} values={edit.value} onChange={edit.change} />
-      <Refused failure={saving.error} onLoad={load} />
+      <Judged
+        value={edit.value}
+        onChange={edit.change}
+        fields={fields}
+        names={names}
+        sent={saving.variables?.value}
+        failure={saving.error}
+        onLoad={load}
+      />
       <div className="row">
         <Submit ref={button} isClosed={isClosed}>
           {saving.isPending ? 'Saving …' : 'Save'}

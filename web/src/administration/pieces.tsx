@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, type Ref, useEffect, useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../api/problem.ts'
 import { copy } from '../ui/copy.ts'
@@ -8,7 +8,6 @@ import { Note } from '../ui/note.tsx'
 
 /** A secret that is shown once. It takes the focus, so that no one misses it. */
 export function ShownOnce({ label, text, children }: { label: string; text: string; children: ReactNode }) {
-  const id = useId()
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     field.current?.focus()
@@ -17,16 +16,32 @@ export function ShownOnce({ label, text, children }: { label: string; text: stri
   return (
     <Note kind="warning" title={`${label}: shown only once`} lines={[]}>
       {children}
-      <div className="field admin-once">
-        <label htmlFor={id}>{label}</label>
-        <div className="row nowrap">
-          <input ref={field} id={id} className="code" readOnly value={text} />
-          <Button className="button" onPress={() => void copy(text, label)}>
-            <CopyIcon /> Copy
-          </Button>
-        </div>
+      <div className="admin-once">
+        <ToCopy ref={field} label={label} text={text} />
       </div>
     </Note>
+  )
+}
+
+interface ToCopyProps {
+  ref?: Ref<HTMLInputElement>
+  label: string
+  text: string
+}
+
+/** A text that belongs elsewhere. */
+export function ToCopy({ ref, label, text }: ToCopyProps) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <div className="row nowrap">
+        <input ref={ref} id={id} className="code" readOnly value={text} />
+        <Button className="button" onPress={() => void copy(text, label)}>
+          <CopyIcon /> Copy
+        </Button>
+      </div>
+    </div>
   )
 }
 

@@ -7,7 +7,8 @@ const freshMilliseconds = 15_000
 
 /**
  * What the views fetched. A passing failure is retried until it passes or its view goes away; until then the
- * views show `failureReason`. Only events that are about to be sealed are fetched by a timer.
+ * views show `failureReason`. Only what the service does by itself is fetched by a timer: it seals events,
+ * and sends them to webhooks.
  */
 export const queries = new QueryClient({
   defaultOptions: {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { Permission } from '../../../client/src/facts.ts'
 import { useSession } from '../auth/session.ts'
 import type { Destination } from '../palette/matching.ts'
-import { LogIcon, OrdersIcon, OverviewIcon, PeopleIcon, PolicyIcon } from '../ui/icons.tsx'
+import { LogIcon, OrdersIcon, OverviewIcon, PeopleIcon, PolicyIcon, WebhooksIcon } from '../ui/icons.tsx'
 
 /** A view that the palette leads to. One with an icon is also linked in the sidebar. */
 interface Page extends Destination {
@@ -16,6 +16,7 @@ const pages: readonly Page[] = [
   { to: '/orders/new', name: 'New order', key: 'n', needs: 'Orders.Create' },
   { to: '/approval-policy', name: 'Policy', icon: <PolicyIcon />, needs: 'Policy.Manage' },
   { to: '/accounts', name: 'Accounts', icon: <PeopleIcon />, needs: 'Accounts.Manage' },
+  { to: '/webhooks', name: 'Webhooks', icon: <WebhooksIcon />, needs: 'Webhooks.Manage' },
   { to: '/log', name: 'Log', icon: <LogIcon />, needs: 'Log.Read' },
   { to: '/account', name: 'My account' },
 ]

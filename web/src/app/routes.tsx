@@ -95,7 +95,7 @@ function innerAddress(value: unknown): string {
 
 type Load<Name extends string> = () => Promise<Record<Name, ComponentType>>
 
-const orderId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const accountId = /^[1-9]\d*$/
 
 /** `$id` has the form `id`. Any other address has no page, so nobody is asked to sign in for it. */
@@ -159,8 +159,8 @@ export const router = createRouter({
       log,
       viewAt('/orders/new', 'CreateOrderView', () => import('../orders/create/create.tsx')),
       viewAt('/orders/new/sheet', 'SheetView', () => import('../orders/sheet/sheet.tsx')),
-      viewAt('/orders/$id', 'OrderView', () => import('../orders/one/one.tsx'), orderId),
-      viewAt('/orders/$id/receipt', 'ReceiptView', () => import('../orders/receipt/receipt.tsx'), orderId),
+      viewAt('/orders/$id', 'OrderView', () => import('../orders/one/one.tsx'), uuid),
+      viewAt('/orders/$id/receipt', 'ReceiptView', () => import('../orders/receipt/receipt.tsx'), uuid),
       viewAt('/approval-policy', 'PolicyView', () => import('../policy/policy.tsx')),
       viewAt('/account', 'AccountView', () => import('../account/account.tsx')),
       viewAt('/accounts', 'UsersView', () => import('../administration/users/users.tsx')),
@@ -175,6 +175,9 @@ export const router = createRouter({
         accountId,
       ),
       viewAt('/accounts/roles', 'RolesView', () => import('../administration/roles/roles.tsx')),
+      viewAt('/webhooks', 'WebhooksView', () => import('../administration/webhooks/webhooks.tsx')),
+      viewAt('/webhooks/new', 'AddWebhookView', () => import('../administration/webhooks/add.tsx')),
+      viewAt('/webhooks/$id', 'WebhookView', () => import('../administration/webhooks/webhook.tsx'), uuid),
     ]),
   ]),
   // Addresses hold plain text, as the API's own do; each route reads its own parameters.

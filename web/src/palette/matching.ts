@@ -14,7 +14,7 @@ export interface Entry {
 
 /** A page that the palette can go to. */
 export interface Destination {
-  to: '/' | '/orders' | '/orders/new' | '/approval-policy' | '/account' | '/accounts' | '/log'
+  to: '/' | '/orders' | '/orders/new' | '/approval-policy' | '/account' | '/accounts' | '/webhooks' | '/log'
   name: string
   key?: string
 }

@@ -19,6 +19,7 @@ export const LogIcon = () => <Icon path="M5.5 3.5h9v13h-9zM8 7h4M8 10h4M8 13h2.5
 export const PeopleIcon = () => (
   <Icon path="M4.8 7.2a2.7 2.7 0 1 0 5.4 0 2.7 2.7 0 1 0-5.4 0M2.5 15.5c.4-2.8 2.3-4.3 5-4.3s4.6 1.5 5 4.3M12.5 4.8a2.7 2.7 0 0 1 0 4.8M14 11.5c2 .5 3.2 1.9 3.5 4" />
 )
+export const WebhooksIcon = () => <Icon path="M16.5 3.5 3 8.7l5.3 2.9zM16.5 3.5 11.3 17l-3-5.4z" />
 export const ReloadIcon = () => <Icon path="M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4" />
 export const PlusIcon = () => <Icon path="M10 4.5v11M4.5 10h11" />
 export const SearchIcon = () => <Icon path="M4 9a5 5 0 1 0 10 0 5 5 0 1 0-10 0M13 13l3.5 3.5" />

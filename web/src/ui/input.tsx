@@ -6,15 +6,18 @@ export interface InputProps extends Omit<ComponentProps<'input'>, 'required'> {
   hint?: string
   /** Said when the field is left empty. Without it, the field is optional. */
   missing?: string
+  /** What the service found wrong with it. */
+  refusal?: string | undefined
   /** Texts that it suggests. */
   options?: readonly string[]
 }
 
 /** An input with its label, and what `Form` finds wrong with it. */
-export function Input({ label, hint, missing, options, ...input }: InputProps) {
+export function Input({ label, hint, missing, refusal, options, ...input }: InputProps) {
   const own = useId()
   const { id = own, 'aria-describedby': describedBy, onChange } = input
-  const [fault, setFault] = useState<string>()
+  const [ownFault, setFault] = useState<string>()
+  const fault = ownFault ?? refusal
   const message = fault ?? hint
   const descriptions = [describedBy, message && `${id}-message`].filter(Boolean)
   return (

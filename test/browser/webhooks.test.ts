@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { Webhook } from 'standardwebhooks'
+import { newUser, type TestUser } from '../support/accounts.ts'
+import { newAdministrator } from '../support/administration.ts'
+import { heading, waitForFocus } from '../support/browser/journeys.ts'
+import { lookAt } from '../support/browser/looks.ts'
+import { eventually, visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
+import { button } from '../support/browser/question.ts'
+import { createdId } from '../support/orders.ts'
+import { startService } from '../support/service.ts'
+import {
+  newSender,
+  newWebhook,
+  type Received,
+  sealAll,
+  sendUntil,
+  startReceiver,
+  toReceivers,
+} from '../support/webhooks.ts'
+
+const browser = openBrowser()
+const service = await startService({ clockRuns: true, env: toReceivers, until: { after } })
+
+const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
+const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
+const newBoss = (): Promise<TestUser> => newUser(service, { roles: ['Admin'] })
+describe('webhooks', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('are made, seen failing, mended, and sent their events again', async (t) => {
+    const away = 'the <b>database</b> is away'
+    const receiver = await startReceiver(t)
+    receiver.answer = (_message, response) => response.writeHead(500).end(away)
+    const sender = newSender(service)
+    const page = await visit(person, await newBoss(), '/')
+    await link(page, 'Webhooks').press('Enter')
+    await heading(page, 'Webhooks').waitFor()
+    await link(page, 'Add webhook').press('Enter')
+    await heading(page, 'Add webhook').waitFor()
+    await page.getByLabel('Address').fill(receiver.url)
+    await button(page, 'Add').click()
+    await waitForFocus(page.getByLabel('Secret', { exact: true }))
+    const secret = await page.getByLabel('Secret', { exact: true }).inputValue()
+    assert.match(secret, /^whsec_/)
+    await link(page, 'Open the webhook').click()
+    await heading(page, new URL(receiver.url).host).waitFor()
+    await says(page, 'Nothing has been sent yet.')
+    await button(page, 'Send a test').click()
+    await says(page, 'The test: it answered 500.')
+
+    const id = await createdId(await service.bearer('operator'))
+    await sealAll(service.db)
+    await sendUntil(sender, () => receiver.received.length === 2)
+    await says(page, /^Failing since .*: 1 attempt so far\.$/)
+    const attempt = page.getByRole('row', { name: /order\.created/ })
+    const { sequence } = receiver.received[1] as Received
+    await attempt.getByText(`Log entry #${sequence}`, { exact: true }).waitFor()
+    await attempt.getByText('Failed', { exact: true }).waitFor()
+    await attempt.getByText('it answered 500').waitFor()
+    await attempt.getByText(away, { exact: true }).waitFor()
+
+    receiver.answer = (_message, response) => response.writeHead(204).end()
+    await button(page, 'Try again now').click()
+    await says(page, 'The next attempt comes at once')
+    await sendUntil(sender, () => receiver.received.length === 3)
+    await says(page, 'Up to date')
+    await page.getByLabel('First log entry').fill(String(sequence))
+    await button(page, 'Send again').click()
+    await says(page, /^Sending again from log entry #/)
+    await sendUntil(sender, () => receiver.received.length === 4)
+    await eventually(async () => assert.equal(await attempt.getByText('Delivered').count(), 2))
+    const ids = receiver.received.slice(1).map(({ headers }) => headers['webhook-id'])
+    assert.equal(new Set(ids).size, 1)
+    const [, , , last] = receiver.received
+    new Webhook(secret).verify(last?.text ?? '', last?.headers ?? {})
+    assert.equal(JSON.parse(last?.text ?? '').data.id, id)
+  })
+
+  it('are accessible and fit, in both themes and widths', async (t) => {
+    const boss = await newBoss()
+    const { caller } = await newAdministrator(service)
+    const receiver = await startReceiver(t)
+    const { id } = await newWebhook(caller, { url: receiver.url, events: ['account.enabled', 'order'] })
+    const places = [
+      ['all', '/webhooks', 'Webhooks'],
+      ['new', '/webhooks/new', 'Add webhook'],
+      ['one', `/webhooks/${id}`, new URL(receiver.url).host],
+    ] as const
+    const views = places.map(([name, path, title]) => {
+      const reach = async (visitor: Person) => {
+        const page = await visit(visitor, boss, path)
+        await heading(page, title).waitFor()
+        await page.waitForLoadState('networkidle')
+      }
+      return [`webhooks-${name}`, reach] as const
+    })
+    await lookAt(t, person, Object.fromEntries(views))
+  })
+})

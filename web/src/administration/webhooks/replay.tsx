@@ -1,0 +1,43 @@
+import { useState } from 'react'
+import { useAction } from '../../ui/action.ts'
+import { announce } from '../../ui/announce.ts'
+import { Form, Submit } from '../../ui/form.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { Input } from '../../ui/input.tsx'
+import { Refused } from '../pieces.tsx'
+import { replayWebhook, type Webhook } from './queries.ts'
+
+/** Sends events again. */
+export function Replay({ webhook: { id } }: { webhook: Webhook }) {
+  const [from, setFrom] = useState('')
+  const replaying = useAction(
+    () => replayWebhook(id, Number(from)),
+    () => {
+      announce(`Sending again from log entry #${formatCount(Number(from))} on`)
+      setFrom('')
+    },
+  )
+  return (
+    <Form className="card card-stack" aria-label="Send events again" onSubmit={() => replaying.act()}>
+      <h2>Send events again</h2>
+      <p className="soft">
+        Everything that the webhook asks for is sent again from a log entry on, in order and under the same
+        ids, so that the receiver knows what it already has.
+      </p>
+      <Input
+        type="number"
+        label="First log entry"
+        missing="Enter the number of a log entry."
+        min={1}
+        value={from}
+        onChange={({ target }) => setFrom(target.value)}
+      />
+      <Refused failure={replaying.error} />
+      <div className="row">
+        <Submit className="button" isClosed={replaying.isPending}>
+          Send again
+        </Submit>
+      </div>
+    </Form>
+  )
+}

@@ -1,0 +1,102 @@
+import { useParams } from '@tanstack/react-router'
+import { Button } from 'react-aria-components/Button'
+import { useAction } from '../../ui/action.ts'
+import { announce } from '../../ui/announce.ts'
+import { Unread } from '../../ui/failure.tsx'
+import { Section } from '../../ui/section.tsx'
+import { WebhooksFrame } from '../frame.tsx'
+import { EditForm } from '../page.tsx'
+import { Refused } from '../pieces.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { judgedFields, webhookFields } from './fields.tsx'
+import { changeWebhook, pingWebhook, switchWebhook, useWebhook, type Webhook } from './queries.ts'
+import { Removal } from './removal.tsx'
+import { Replay } from './replay.tsx'
+import { Secret } from './secret.tsx'
+import { Sign } from './sign.tsx'
+import { outcomeInWords, stateInWords } from './words.ts'
+
+/** One webhook: its state and fields, its last deliveries, its secret, and its removal. */
+export function WebhookView() {
+  const { id = '' } = useParams({ strict: false })
+  const query = useWebhook(id)
+  const { data } = query
+  return (
+    <WebhooksFrame title={data ? new URL(data.webhook.url).host : 'Webhook'}>
+      <Unread query={query} />
+      {data && (
+        <>
+          <State key={`state ${id}`} {...data} />
+          <Details key={`details ${id}`} {...data} />
+          <Deliveries id={id} />
+          <Replay key={`replay ${id}`} webhook={data.webhook} />
+          <Secret key={`secret ${id}`} webhook={data.webhook} />
+          <Removal webhook={data.webhook} />
+        </>
+      )}
+    </WebhooksFrame>
+  )
+}
+
+interface WebhookProps {
+  webhook: Webhook
+  etag: string
+}
+
+function Details({ webhook: { id, url, events }, etag }: WebhookProps) {
+  return (
+    <EditForm
+      title="Webhook"
+      place={`webhook ${id}`}
+      loaded={{ url, events }}
+      etag={etag}
+      fields={webhookFields}
+      names={judgedFields}
+      send={(values, tag) => changeWebhook(id, tag, values)}
+    />
+  )
+}
+
+/** How far it is, the switch, and a test. */
+function State({ webhook, etag }: WebhookProps) {
+  const { id, enabled, failures } = webhook
+  const { lines, ...sign } = stateInWords(webhook)
+  const switching = useAction(
+    (next: boolean) => switchWebhook(id, etag, next),
+    (_, next) =>
+      announce(
+        next === enabled
+          ? 'The next attempt comes at once'
+          : `The webhook is ${next ? 'enabled' : 'disabled'}`,
+      ),
+  )
+  const testing = useAction(() => pingWebhook(id))
+  return (
+    <Section title="State" aside={<Sign {...sign} />}>
+      {lines.map((line) => (
+        <p key={line}>{line}</p>
+      ))}
+      <Refused failure={testing.error ?? switching.error} />
+      <div role="status">
+        {testing.data && (
+          <p>
+            <Sign {...outcomeInWords(testing.data)} /> The test: {outcomeInWords(testing.data).more}.
+          </p>
+        )}
+      </div>
+      <div className="row">
+        <Button className="button" onPress={() => testing.act()}>
+          {testing.isPending ? 'Sending …' : 'Send a test'}
+        </Button>
+        {enabled && failures > 0 && (
+          <Button className="button" onPress={() => switching.act(true)}>
+            Try again now
+          </Button>
+        )}
+        <Button className="button" onPress={() => switching.act(!enabled)}>
+          {enabled ? 'Disable' : 'Enable'}
+        </Button>
+      </div>
+    </Section>
+  )
+}
