@@ -123,7 +123,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       const file = join(folder, 'password')
       const url = Object.assign(new URL(serverUrl), { username: role, password: '' }).href
       const start = async (password: string) => {
-        await writeFile(file, password)
+        await writeFile(file, password, { mode: 0o600 })
         return cli.run('serve', '', environmentOf(url, { DATABASE_PASSWORD_FILE: file }))
       }
       const line = `DATABASE_URL: the password was not accepted: password authentication failed for user "${role}"`

@@ -57,11 +57,16 @@ export function SheetForm(props: SheetFormProps) {
     void take(file)
   }
 
+  function submit() {
+    if (text.trim() === '') setRefused(sheetFaults.empty)
+    props.onSubmit()
+  }
+
   return (
     <Form
       className="card sheet stack gap-5"
       noValidate
-      onSubmit={props.onSubmit}
+      onSubmit={submit}
       onDragOver={(event) => event.preventDefault()}
       onDrop={drop}
       aria-label={formWords.name}

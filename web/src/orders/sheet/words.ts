@@ -47,6 +47,7 @@ export const progressWords = {
 
 /** What is wrong with a sheet or with one of its rows. */
 export const sheetFaults = {
+  empty: 'Paste rows, or choose a file.',
   size: 'The sheet is larger than 1 MB. Send it in parts.',
   rows: (count: number) => `The sheet has ${formatCount(count)} rows. Send at most 1,000 at a time.`,
   columns: 'It is not clear which columns to use. Name them customer and total in the first row.',
