@@ -104,9 +104,8 @@ const approvals = command('getOrderApprovals', anyReading, async (model, world, 
   const { id, answer, caller, order } = found
   const { number, reason, mayApprove, ...told } = answer.body
   assert.ok(Number.isInteger(number) && number > 0, `${number}`)
-  const creator = model.accounts.find((account) => account.id === order.created_by_id)
   assert.deepEqual(told, {
-    proposedBy: creator?.kind === 'client' ? creator.name : null,
+    proposedBy: model.clientIds.has(order.created_by_id ?? 0) ? order.created_by : null,
     required: order.approvals_needed,
     selfApproval: order.self_approval === 1,
     services: order.service_approval === 1,

@@ -90,6 +90,8 @@ const firstPolicy: ModelPolicyRow[] = [
 /** What the service has to store and to answer, modelled as simply as possible. */
 export class Model {
   readonly accounts: Account[] = []
+  /** Ids of all clients: those of earlier models created some of the orders. */
+  readonly clientIds = new Set<number>()
   /** Secrets that the client no longer has. */
   readonly droppedSecrets: string[] = []
   /** The sessions that are stored: nobody has ended them, though they may have expired. */

@@ -82,6 +82,8 @@ export class World {
     for (const roles of [['Admin'], ['Operator'], ['Admin', 'Viewer']])
       model.accounts.push(await this.#addUser(roles))
     model.accounts.push(await this.#addClient(['Operator']))
+    const clients = await db.read.selectFrom('clients').select('principal_id').execute()
+    for (const { principal_id: id } of clients) model.clientIds.add(id)
     return model
   }
 
