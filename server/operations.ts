@@ -26,9 +26,10 @@ import { renewPasswordHash } from './auth/accounts/users/import/store.ts'
 import { makeLink, useLink } from './auth/accounts/users/links.ts'
 import { expiredLinks, findUsers } from './auth/accounts/users/store.ts'
 import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './auth/accounts/users/users.ts'
-import { changedCredentials } from './auth/credentials/changed.ts'
+import { changedCredentials, emailMoved } from './auth/credentials/changed.ts'
 import { changePassword, endOtherSignIns, endSignIn, removePassword } from './auth/credentials/credentials.ts'
 import { forgottenPassword, makeMailedLink, requestLink } from './auth/credentials/forgotten.ts'
+import { makeEmailLink, newEmail, requestEmail, useEmailLink } from './auth/credentials/new-email.ts'
 import { addPasskey, removePasskey, renamePasskey } from './auth/credentials/passkeys/passkeys.ts'
 import { usedChallenges } from './auth/credentials/passkeys/store.ts'
 import { makeSentLink, sentLink } from './auth/credentials/sent-links.ts'
@@ -103,6 +104,8 @@ export const mailKinds: readonly MailKind[] = [
   forgottenPassword,
   sentLink,
   changedCredentials,
+  newEmail,
+  emailMoved,
   waitingMail,
   digestMail,
   decidedMail,
@@ -160,6 +163,9 @@ export const operations = {
   requestLink,
   makeMailedLink,
   makeSentLink,
+  requestEmail,
+  makeEmailLink,
+  useEmailLink,
   putMailSettings,
   queueDigests,
   queueEventMails: eventMailer(mailKinds),

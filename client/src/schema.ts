@@ -404,6 +404,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Ask for another email of the caller's account
+         * @description A link is mailed to the new address, at most three times an hour; it voids the previous one. The email changes when the link is used, and the old address is mailed then. The answer is the same whether or not another account has the address.
+         */
+        put: operations["changeEmail"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/email/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a new email by a one-time link
+         * @description Works once, for 24 hours or until a newer link is made. A link that was used, has expired or was replaced gets the same answer as an unknown one. Sessions and token families continue. Links that were mailed to the old address end.
+         */
+        post: operations["useEmailLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/me/account": {
         parameters: {
             query?: never;
@@ -1958,6 +1998,14 @@ export interface components {
              * @example true
              */
             enabled?: boolean;
+        };
+        /** @description Asks for another email. */
+        ChangeEmailCommand: {
+            /**
+             * @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored.
+             * @example operator@example.com
+             */
+            email: string;
         };
         /** @description Replaces the caller's password. */
         ChangePasswordCommand: {
@@ -3918,6 +3966,14 @@ export interface components {
              */
             refreshToken: string;
         };
+        /** @description Confirms the email. */
+        UseEmailLinkCommand: {
+            /**
+             * @description The `token` of the link.
+             * @example aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E
+             */
+            token: string;
+        };
         /** @description Sets the password. */
         UseLinkCommand: {
             /**
@@ -5440,6 +5496,27 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `link-not-found`: The link is not valid. */
+        PublicLinkNotFound: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://orders.example.com/problems/link-not-found",
+                 *       "title": "The link is not valid",
+                 *       "status": 404,
+                 *       "detail": "A link works once, within 24 hours and until a newer one is made. Ask for a new one.",
+                 *       "instance": "/v1/orders",
+                 *       "code": "link-not-found",
+                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `misdirected-request`: This server does not serve that host. */
         PublicMisdirectedRequest: {
             headers: {
@@ -5467,10 +5544,6 @@ export interface components {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 RateLimit: components["headers"]["RateLimit"];
-                "Set-Cookie": components["headers"]["Set-Cookie"];
-                "Preference-Applied": components["headers"]["Preference-Applied"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -6279,7 +6352,20 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            204: components["responses"]["PublicNoContent"];
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
             401: components["responses"]["PublicInvalidCredentials"];
             403: components["responses"]["PublicCrossSiteRequest"];
@@ -6349,7 +6435,20 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            204: components["responses"]["PublicNoContent"];
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Set-Cookie": components["headers"]["Set-Cookie"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
             400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
             401: components["responses"]["PublicInvalidCredentials"];
             403: components["responses"]["PublicCrossSiteRequest"];
@@ -7166,16 +7265,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No Content */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["PublicNoContent"];
             400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
             408: components["responses"]["PublicRequestTimeout"];
             /** @description `mail-unavailable`: This service sends no mail. */
@@ -7229,19 +7319,94 @@ export interface operations {
             };
         };
         responses: {
-            /** @description No Content */
-            204: {
+            204: components["responses"]["PublicNoContent"];
+            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
+            404: components["responses"]["PublicLinkNotFound"];
+            408: components["responses"]["PublicRequestTimeout"];
+            413: components["responses"]["PublicBodyTooLarge"];
+            414: components["responses"]["PublicUriTooLong"];
+            415: components["responses"]["PublicUnsupportedMediaType"];
+            417: components["responses"]["PublicExpectationFailed"];
+            421: components["responses"]["PublicMisdirectedRequest"];
+            429: components["responses"]["PublicRateLimited"];
+            431: components["responses"]["PublicHeadersTooLarge"];
+            500: components["responses"]["PublicInternalError"];
+            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    changeEmail: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "operator@example.com"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeEmailCommand"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     RateLimit: components["headers"]["RateLimit"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
+            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["MailUnavailable"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
+        };
+    };
+    useEmailLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UseEmailLinkCommand"];
+            };
+        };
+        responses: {
+            204: components["responses"]["PublicNoContent"];
             400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            /** @description `link-not-found`: The link is not valid. */
-            404: {
+            404: components["responses"]["PublicLinkNotFound"];
+            408: components["responses"]["PublicRequestTimeout"];
+            /** @description `email-taken`: Another user has this email. */
+            409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
@@ -7249,19 +7414,18 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/link-not-found",
-                     *       "title": "The link is not valid",
-                     *       "status": 404,
-                     *       "detail": "A link works once, within 24 hours and until a newer one is made. Ask for a new one.",
+                     *       "type": "https://orders.example.com/problems/email-taken",
+                     *       "title": "Another user has this email",
+                     *       "status": 409,
+                     *       "detail": "Find that user, or use another email.",
                      *       "instance": "/v1/orders",
-                     *       "code": "link-not-found",
+                     *       "code": "email-taken",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            408: components["responses"]["PublicRequestTimeout"];
             413: components["responses"]["PublicBodyTooLarge"];
             414: components["responses"]["PublicUriTooLong"];
             415: components["responses"]["PublicUnsupportedMediaType"];

@@ -184,10 +184,11 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
 
   `create table one_time_links (
      principal_id integer not null references principals (id),
-     kind ${text} not null check (kind in ('shown', 'sent', 'forgotten')),
+     kind ${text} not null check (kind in ('shown', 'sent', 'forgotten', 'email')),
      token_hash ${text} not null unique,
      made_by ${text} not null,
      expires_at ${instant} not null,
+     new_email ${text} check ((new_email is not null) = (kind = 'email')),
      primary key (principal_id, kind)
    )${end}`,
   'create index one_time_links_by_end on one_time_links (expires_at)',

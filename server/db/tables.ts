@@ -225,19 +225,24 @@ export interface Database {
     user_agent: string | null
   }
 
-  /** Links by which users set a password, at most one of each kind for a user. Using one deletes all. */
+  /**
+   * Links by which users set a password or confirm a new email, at most one of each kind for a user. Setting
+   * a password deletes all.
+   */
   one_time_links: {
     principal_id: number
     /**
-     * Shown to the person who made it, sent to the user at the same time, or asked for by a user who had
-     * forgotten the password.
+     * For a password: shown to the person who made it, sent to the user at the same time, or asked for by a
+     * user who had forgotten it. `email` confirms a new email.
      */
-    kind: 'shown' | 'sent' | 'forgotten'
+    kind: 'shown' | 'sent' | 'forgotten' | 'email'
     /** SHA-256 (base64url) of the token in the link. */
     token_hash: string
     /** Name of the person who made it; for a forgotten password it says so (users/forgotten.ts). */
     made_by: string
     expires_at: number
+    /** Only in a link of kind `email`. */
+    new_email: string | null
   }
 
   /** What mail people get about orders. Without a row, none. */

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Trx } from '../db/tables.ts'
 import type { Message } from './message.ts'
-import { insertMail, lockPlace, movePlace, type NewMail, type QueuedMail } from './store.ts'
+import { findPlace, insertMail, lockPlace, movePlace, type NewMail, type QueuedMail } from './store.ts'
 
 export { type Message, momentIn } from './message.ts'
 export { digest, findMailSettings, findPrompt, type MailSettings, waitingChoices } from './settings.ts'
@@ -47,6 +47,11 @@ export interface MailKind {
 /** Queues a mail, unless the same one waits already. */
 export function queueMail(trx: Trx, mail: NewMail): Promise<void> {
   return insertMail(trx, mail)
+}
+
+/** Whether the service has ever sent mail: if not, none is queued that nobody asked for. */
+export async function sendsMail(trx: Trx): Promise<boolean> {
+  return (await findPlace(trx)) !== undefined
 }
 
 const eventsOfBatch = 100

@@ -401,6 +401,11 @@ async function mailLinks(service: InsideService): Promise<void> {
     await db.write('makeMailedLink', { email: each, tokenHash: sha256(newSecret()), nowMilliseconds })
   }
   await db.write('makeSentLink', { principalId, tokenHash: sha256(newSecret()), nowMilliseconds })
+  const stamp = { ...machineStamp(nowMilliseconds), byId: principalId }
+  await db.write('requestEmail', { email: `new-${email}`, tokenHash: sha256(newSecret()), stamp })
+  const tokenHash = sha256(newSecret())
+  await db.write('makeEmailLink', { principalId, tokenHash, nowMilliseconds })
+  await db.write('useEmailLink', { tokenHash, stamp })
   await db.write('queueEventMails', { nowMilliseconds })
   const settings = { waiting: 'daily', hour: 8, decided: true } as const
   await db.write('putMailSettings', { principalId, settings, timeZone: 'UTC', nowMilliseconds })

@@ -87,6 +87,44 @@ describe('a forgotten password', () => {
   })
 })
 
+describe('my email', () => {
+  const person = browser.samePerson({ service })
+
+  it('is changed under My account, once the link to the new address is confirmed', async () => {
+    const user = await newUser(service)
+    const email = `new-${user.email}`
+    const { page } = person
+    await signIn(person, user)
+    await page.goto('/account')
+    await page.getByLabel('New email').fill(email)
+    await button(page, 'Send link').click()
+    await page.getByText(`A link is on its way to ${email}.`).waitFor()
+
+    await post.sendAll()
+    const mail = server.received().find(({ to }) => to.includes(email))
+    noteSecret(tokenIn(mail as ReceivedMail))
+    const [, link = ''] = /\n(https:\S+\/new-email#\S+)\n/.exec(mail?.text ?? '') ?? []
+    await page.goto(link.replace(publicUrl, ''))
+    await heading(page, 'Confirm your email').waitFor()
+    await button(page, 'Confirm email').click()
+    await page.getByText('Your email has been changed.').waitFor()
+    await page.getByRole('link', { name: 'My account' }).click()
+    await page.getByRole('region', { name: 'About you' }).getByText(email, { exact: true }).waitFor()
+    await post.sendAll()
+    assert.ok(server.received().some(({ to }) => to.includes(user.email)))
+  })
+
+  it('is confirmed on a page that is accessible in both themes and widths', async (t) => {
+    const views: Views = {
+      async 'new-email'({ page }) {
+        await page.goto('/new-email#token=x&email=new%40example.com')
+        await button(page, 'Confirm email').waitFor()
+      },
+    }
+    await lookAt(t, await browser.person(t, { service }), views)
+  })
+})
+
 describe('the mail settings of my account', () => {
   const person = browser.samePerson({ service })
 

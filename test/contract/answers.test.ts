@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { stampOf } from '../../server/audit/audit.ts'
+import { newSecret, sha256 } from '../../server/ids.ts'
 import { bearerOf, newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { callMcp, messageOf, revisions } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
@@ -298,6 +300,11 @@ describe('the live description knows every answer', () => {
     for (const password of ['x', 'password password', newPassword, newPassword]) {
       await anybody.post('/v1/auth/links/use', { token, newPassword: password })
     }
+    const moving = await newUser(service)
+    const emailToken = newSecret()
+    const link = { email: `new-${moving.email}`, tokenHash: sha256(emailToken) }
+    await service.db.write('requestEmail', { ...link, stamp: stampOf(moving, service.now(), null) })
+    for (const token of [emailToken, emailToken]) await anybody.post('/v1/auth/email/use', { token })
     const user = await newUser(service)
     const caller = judged(await signIn(service, user))
     const demo = judged(await service.bearer('demo-service'))
@@ -308,6 +315,7 @@ describe('the live description knows every answer', () => {
       await each.get('/v1/auth/me')
       await each.get('/v1/auth/me/account')
       await each.get('/v1/auth/me/mail')
+      for (const email of ['x', 'new@example.com']) await each.send('PUT', '/v1/auth/email', { email })
       for (const hour of [8, 24]) {
         await each.send('PUT', '/v1/auth/me/mail', { waiting: 'daily', hour, decided: true })
       }

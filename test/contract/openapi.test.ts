@@ -17,7 +17,7 @@ const operationIds = [
     ' ',
   ),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
-  ...'getOwnMail setOwnMail requestLink useLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(
+  ...'getOwnMail setOwnMail requestLink useLink changeEmail useEmailLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(
     ' ',
   ),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
@@ -47,7 +47,7 @@ const schemaNames = [
   ...'CsrfTokenResponse TokenPair ServiceAccessToken EOrderStatus EOrderDirection'.split(' '),
   ...'Problem ProblemCode FieldError Permission JsonWebKeySet JsonWebKey'.split(' '),
   ...'ClientTokenForm RevocationForm OAuthFailure AuthorizationServerMetadata'.split(' '),
-  ...'Absence SetAbsenceCommand Deputies'.split(' '),
+  ...'Absence SetAbsenceCommand Deputies ChangeEmailCommand UseEmailLinkCommand'.split(' '),
   ...'PasskeyCreationOptions AddPasskeyCommand AddPasskeyResponse PaginatedListOfPasskey'.split(' '),
   ...'RenamePasskeyCommand PasskeyRequestOptions PasskeySignInCommand'.split(' '),
   ...'View PaginatedListOfView PutViewCommand'.split(' '),

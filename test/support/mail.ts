@@ -167,5 +167,5 @@ function decodeQuoted(coded: string): string {
 
 /** The token of the link in a mail. */
 export function tokenIn({ text }: Pick<ReceivedMail, 'text'>): string {
-  return new URLSearchParams(/\/link#(\S+)/.exec(text)?.[1]).get('token') ?? ''
+  return new URLSearchParams(/\/(?:link|new-email)#(\S+)/.exec(text)?.[1]).get('token') ?? ''
 }

@@ -1,6 +1,7 @@
 import { type SealedEvent, sealedEvents } from '../../audit/audit.ts'
 import { type MailKind, type Message, momentIn } from '../../mail/mail.ts'
 import { findUser } from '../accounts/users/store.ts'
+import { type EmailMove, formerEmail } from '../accounts/users/users.ts'
 
 /** What an event says to the person whose account it changed; undefined if it changed no credential. */
 function newsOf({ kind, data }: Pick<SealedEvent, 'kind' | 'data'>): string | undefined {
@@ -42,10 +43,30 @@ export const changedCredentials: MailKind = {
     if (event === undefined || news === undefined || !user?.enabled) return undefined
     const { id: principalId, userName, email, timeZone } = user
     const when = momentIn(timeZone ?? defaultTimeZone, event.at)
-    const who =
-      event.by_id === principalId ? '' : ` by ${event.by_id === null ? 'an operator' : event.by_name}`
+    const who = otherThan(principalId, { by: event.by_name, byId: event.by_id })
     return { principalId, email, message: messageOf({ userName, news, when: `${when}${who}` }, publicUrl()) }
   },
+}
+
+/** News that is older is no news: mail may have been off. */
+const freshMilliseconds = 24 * 3_600_000
+
+/** Says to the address that an account had before that it has another one now. */
+export const emailMoved: MailKind = {
+  name: formerEmail,
+  async write({ db, clock, publicUrl, defaultTimeZone }, { recipient: email, about }) {
+    const { principalId, at, ...by }: EmailMove = JSON.parse(about)
+    const user = await findUser(db.read, principalId)
+    if (!user?.enabled || at <= clock() - freshMilliseconds) return undefined
+    const { userName, timeZone } = user
+    const when = `${momentIn(timeZone ?? defaultTimeZone, at)}${otherThan(principalId, by)}`
+    const news = 'The email of your account was changed. It is no longer this address.'
+    return { principalId, email, message: messageOf({ userName, news, when }, publicUrl()) }
+  },
+}
+
+function otherThan(principalId: number, { by, byId }: Pick<EmailMove, 'by' | 'byId'>): string {
+  return byId === principalId ? '' : ` by ${byId === null ? 'an operator' : by}`
 }
 
 function messageOf(

@@ -1,12 +1,13 @@
+import type { FastifyRequest } from 'fastify'
 import { stampOf } from '../../audit/audit.ts'
 import { noContent } from '../../http/fields.ts'
 import { Problem } from '../../http/problems.ts'
-import { type Routes, route } from '../../http/route.ts'
-import { sha256 } from '../../ids.ts'
-import { findLinkHolder } from '../accounts/users/store.ts'
+import { callerOf, type Routes, route } from '../../http/route.ts'
+import { newSecret, sha256 } from '../../ids.ts'
+import { findLinkHolder, type LinkHolder } from '../accounts/users/store.ts'
 import { hashNewPassword } from '../credentials/passwords/judge.ts'
 import { type AuthParts, logEvent } from '../login.ts'
-import { RequestLinkCommand, UseLinkCommand } from './schemas.ts'
+import { ChangeEmailCommand, RequestLinkCommand, UseEmailLinkCommand, UseLinkCommand } from './schemas.ts'
 
 export const linkRoutes: Routes<AuthParts> = {
   requestLink: route('POST /v1/auth/links', {
@@ -38,13 +39,8 @@ export const linkRoutes: Routes<AuthParts> = {
       const now = parts.clock()
       const { token, newPassword } = request.body
       const tokenHash = sha256(token)
-      const holder = await findLinkHolder(parts.db.read, { tokenHash, nowMilliseconds: now })
-      if (holder === undefined) {
-        // A guess cannot succeed, but is worth a line in the log (ASVS 5.0 16.3.3).
-        logEvent(request, 'link-refused')
-        throw new Problem('link-not-found')
-      }
-      const { principalId: id, userName, email } = holder
+      const link = { tokenHash, purpose: 'password', nowMilliseconds: now } as const
+      const { principalId: id, userName, email } = await requireHolder(parts, request, link)
       const passwordHash = await hashNewPassword(parts, newPassword, [userName, email])
       await parts.change('useLink', {
         tokenHash,
@@ -55,4 +51,52 @@ export const linkRoutes: Routes<AuthParts> = {
       return reply.code(204).send(undefined)
     },
   }),
+  changeEmail: route('PUT /v1/auth/email', {
+    summary: "Ask for another email of the caller's account",
+    description:
+      'A link is mailed to the new address, at most three times an hour; it voids the previous one. The email changes when the link is used, and the old address is mailed then. The answer is the same whether or not another account has the address.',
+    access: 'person',
+    needsRecentSignIn: true,
+    problems: ['mail-unavailable'],
+    body: ChangeEmailCommand,
+    response: { 202: noContent },
+    handler: async ({ config, db, clock }, request, reply) => {
+      if (config.smtpUrl === undefined) throw new Problem('mail-unavailable')
+      const stamp = stampOf(callerOf(request), clock(), null)
+      const tokenHash = sha256(newSecret())
+      await db.write('requestEmail', { ...request.body, tokenHash, stamp })
+      return reply.code(202).send(undefined)
+    },
+  }),
+  useEmailLink: route('POST /v1/auth/email/use', {
+    summary: 'Confirm a new email by a one-time link',
+    description:
+      'Works once, for 24 hours or until a newer link is made. A link that was used, has expired or was replaced gets the same answer as an unknown one. Sessions and token families continue. Links that were mailed to the old address end.',
+    access: 'public',
+    limit: 'exchange',
+    problems: ['link-not-found', 'email-taken'],
+    body: UseEmailLinkCommand,
+    response: { 204: noContent },
+    handler: async (parts, request, reply) => {
+      const now = parts.clock()
+      const tokenHash = sha256(request.body.token)
+      const link = { tokenHash, purpose: 'email', nowMilliseconds: now } as const
+      const { principalId: id, userName } = await requireHolder(parts, request, link)
+      await parts.change('useEmailLink', { tokenHash, stamp: stampOf({ id, userName }, now, null) })
+      logEvent(request, 'link-used', { principalId: id })
+      return reply.code(204).send(undefined)
+    },
+  }),
+}
+
+async function requireHolder(
+  { db }: Pick<AuthParts, 'db'>,
+  request: FastifyRequest,
+  link: Parameters<typeof findLinkHolder>[1],
+): Promise<LinkHolder> {
+  const holder = await findLinkHolder(db.read, link)
+  if (holder !== undefined) return holder
+  // A guess cannot succeed, but is worth a line in the log (ASVS 5.0 16.3.3).
+  logEvent(request, 'link-refused')
+  throw new Problem('link-not-found')
 }

@@ -88,10 +88,13 @@ export const RequestLinkCommand = bodyOf(
   'Asks for a link to set a forgotten password.',
   { email },
 )
+const linkToken = textField(1, 512, 'The `token` of the link.', 'aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E')
 export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', {
-  token: textField(1, 512, 'The `token` of the link.', 'aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E'),
+  token: linkToken,
   newPassword,
 })
+export const ChangeEmailCommand = bodyOf('ChangeEmailCommand', 'Asks for another email.', { email })
+export const UseEmailLinkCommand = bodyOf('UseEmailLinkCommand', 'Confirms the email.', { token: linkToken })
 const refreshToken = textField(
   1,
   512,

@@ -12,6 +12,7 @@ import { PageHead } from '../ui/page-title.tsx'
 import { Section } from '../ui/section.tsx'
 import { OwnAbsence } from './absence.tsx'
 import { PasswordForm } from './change-password.tsx'
+import { EmailForm } from './email.tsx'
 import { OwnMail } from './mail.tsx'
 import { OwnPasskeys } from './passkeys.tsx'
 import { accountQuery, endOtherSignIns, endSignIn, signInsQuery } from './queries.ts'
@@ -32,6 +33,7 @@ export function AccountView() {
           names={[userName, ...(data === undefined ? [] : [data.email])]}
           hasPassword={data?.hasPassword ?? true}
         />
+        {sendsMail && <EmailForm />}
         <OwnPasskeys hasPassword={data?.hasPassword ?? true} />
         <OwnAbsence />
         {sendsMail && <OwnMail />}

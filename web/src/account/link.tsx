@@ -17,13 +17,7 @@ import { NewPassword } from './new-password.tsx'
 
 /** Where a one-time link leads: sets the password and signs in. */
 export function LinkView() {
-  const [link, setLink] = useState(readLink)
-  // Opening another link in this tab does not reload the page.
-  useEffect(() => {
-    const readAgain = () => setLink(readLink)
-    addEventListener('hashchange', readAgain)
-    return () => removeEventListener('hashchange', readAgain)
-  }, [])
+  const link = useLinkParts()
   return (
     <main className="sign-in">
       <div className="card stack sign-in-card">
@@ -31,19 +25,36 @@ export function LinkView() {
           <img src={mark} alt="" width="40" height="40" />
           <PageTitle title="Set your password" />
         </div>
-        {link ? <LinkForm key={link.token} {...link} /> : <Broken />}
+        {link ? <LinkForm key={link.token} {...link} /> : <BrokenLink />}
       </div>
     </main>
   )
 }
 
+export interface LinkParts {
+  token: string
+  email: string
+}
+
+/** What the link that was opened says; undefined if it is incomplete. */
+export function useLinkParts(): LinkParts | undefined {
+  const [link, setLink] = useState(readLink)
+  // Opening another link in this tab does not reload the page.
+  useEffect(() => {
+    const readAgain = () => setLink(readLink)
+    addEventListener('hashchange', readAgain)
+    return () => removeEventListener('hashchange', readAgain)
+  }, [])
+  return link
+}
+
 /** Reads the part after the `#`, which the browser has not sent. */
-function readLink(): { token: string; email: string } | undefined {
+function readLink(): LinkParts | undefined {
   const { token, email } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   return token && email ? { token, email } : undefined
 }
 
-function LinkForm({ token, email }: { token: string; email: string }) {
+function LinkForm({ token, email }: LinkParts) {
   const navigate = useNavigate()
   const [newPassword, setNew] = useState('')
   const setting = useMutation({
@@ -58,7 +69,7 @@ function LinkForm({ token, email }: { token: string; email: string }) {
     onSuccess: () => navigate({ to: '/', replace: true }),
     gcTime: 0,
   })
-  if (problemOf(setting.error, 'link-not-found')) return <Broken />
+  if (problemOf(setting.error, 'link-not-found')) return <BrokenLink />
   const refusal = refusalOf(setting.error)
 
   return (
@@ -83,7 +94,7 @@ function LinkForm({ token, email }: { token: string; email: string }) {
   )
 }
 
-function Broken() {
+export function BrokenLink() {
   return (
     <>
       <Note

@@ -77,6 +77,11 @@ export async function changePassword(passwords: {
   await Promise.all([queries.invalidateQueries(accountQuery), signInsChanged()])
 }
 
+/** Asks for a link to the new address. */
+export async function requestEmail(email: string): Promise<void> {
+  await client.PUT('/v1/auth/email', { body: { email } })
+}
+
 /** The first of those whose names begin with the text. */
 export const deputiesQuery = (filter: string) =>
   queryOptions({

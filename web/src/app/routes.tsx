@@ -149,6 +149,7 @@ export const router = createRouter({
     signIn,
     openViewAt('/forgotten', 'ForgottenView', () => import('../account/forgotten.tsx')),
     openViewAt('/link', 'LinkView', () => import('../account/link.tsx')),
+    openViewAt('/new-email', 'NewEmailView', () => import('../account/new-email.tsx')),
     openViewAt('/auditing', 'AuditingView', () => import('../auditing/auditing.tsx')),
     openViewAt('/problems', 'ProblemsView', () => import('../problems/problems.tsx')),
     openViewAt('/problems/$code', 'ProblemView', () => import('../problems/problems.tsx')),

@@ -4,13 +4,18 @@ import { Problem } from '../../../http/problems.ts'
 import { type Acting, requireStanding } from '../../../standing.ts'
 import { hasAdministrator, managing } from './store.ts'
 
+/** Changes of accounts and roles run one after the other: each holds this row until its transaction ends. */
+export async function awaitAdministration(trx: Trx): Promise<void> {
+  await trx.updateTable('administration').set('id', 1).execute()
+}
+
 /**
- * Changes of accounts and roles run one after the other: each holds this row until its transaction ends. The
- * caller must still have the permission at that moment, not only when the request was admitted: otherwise a
- * person who has just lost it could take it back. Throws `authentication-required`, `permission-denied`.
+ * The lock for a change that needs the permission to manage accounts. The caller must still have it at that
+ * moment, not only when the request was admitted: otherwise a person who has just lost it could take it back.
+ * Throws `authentication-required`, `permission-denied`.
  */
 export async function lockAdministration(trx: Trx, acting: Acting): Promise<void> {
-  await trx.updateTable('administration').set('id', 1).execute()
+  await awaitAdministration(trx)
   await requireStanding(trx, acting, managing)
 }
 

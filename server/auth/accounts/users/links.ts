@@ -21,6 +21,11 @@ export function linkAddress(publicUrl: string, { token, email }: { token: string
   return `${publicUrl}/link#${new URLSearchParams({ token, email })}`
 }
 
+/** The page of the web app that confirms a new email. */
+export function emailLinkAddress(publicUrl: string, link: { token: string; email: string }): string {
+  return `${publicUrl}/new-email#${new URLSearchParams(link)}`
+}
+
 export interface MakeLinkInput {
   account: AccountReference<'user'>
   /** Hash of a new secret, which is shown once and never stored. */
@@ -66,7 +71,7 @@ export interface UseLinkInput {
 export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseLinkInput): Promise<void> {
   const { byId: principalId, nowMilliseconds } = stamp
   const account = await lockAccount(trx, principalId)
-  const link = await takeLink(trx, { principalId, tokenHash, nowMilliseconds })
+  const link = await takeLink(trx, { principalId, tokenHash, purpose: 'password', nowMilliseconds })
   if (account === undefined || link === undefined) throw new Problem('link-not-found')
   const password = { passwordHash, setBy: link.madeBy }
   if (link.kind !== 'shown') {

@@ -172,10 +172,15 @@ export interface LinkHolder {
   email: string
 }
 
+/** What a link is for: a new password, or a new email. Neither works as the other. */
+export type LinkPurpose = 'password' | 'email'
+
+const kindsFor = { password: ['shown', 'sent', 'forgotten'], email: ['email'] } as const
+
 /** Undefined if the link does not exist or has expired, or its user is disabled. */
 export async function findLinkHolder(
   db: Db,
-  link: { tokenHash: string; nowMilliseconds: number },
+  link: { tokenHash: string; purpose: LinkPurpose; nowMilliseconds: number },
 ): Promise<LinkHolder | undefined> {
   return db
     .selectFrom('one_time_links')
@@ -183,6 +188,7 @@ export async function findLinkHolder(
     .innerJoin('users', 'users.principal_id', 'principals.id')
     .select(['principals.id as principalId', 'name as userName', 'email'])
     .where('token_hash', '=', link.tokenHash)
+    .where('one_time_links.kind', 'in', kindsFor[link.purpose])
     .where('expires_at', '>', link.nowMilliseconds)
     .where('enabled', '=', 1)
     .executeTakeFirst()
@@ -190,20 +196,22 @@ export async function findLinkHolder(
 
 export interface NewLink {
   principalId: number
-  kind: 'shown' | 'sent' | 'forgotten'
+  kind: 'shown' | 'sent' | 'forgotten' | 'email'
   tokenHash: string
   madeBy: string
   expiresAt: number
+  /** Only with the kind `email`. */
+  newEmail?: string | null
 }
 
 /** Undefined if there is none, or if it has expired. */
 export async function findLink(
   db: Db,
   link: Pick<NewLink, 'principalId' | 'kind'> & { nowMilliseconds: number },
-): Promise<Pick<NewLink, 'madeBy' | 'expiresAt'> | undefined> {
+): Promise<Pick<NewLink, 'madeBy' | 'expiresAt' | 'newEmail'> | undefined> {
   return db
     .selectFrom('one_time_links')
-    .select(['made_by as madeBy', 'expires_at as expiresAt'])
+    .select(['made_by as madeBy', 'expires_at as expiresAt', 'new_email as newEmail'])
     .where('principal_id', '=', link.principalId)
     .where('kind', '=', link.kind)
     .where('expires_at', '>', link.nowMilliseconds)
@@ -212,7 +220,8 @@ export async function findLink(
 
 /** A user has one link of each kind: a new one replaces it. */
 export async function replaceLink(trx: Trx, link: NewLink): Promise<void> {
-  const values = { token_hash: link.tokenHash, made_by: link.madeBy, expires_at: link.expiresAt }
+  const { tokenHash, madeBy, expiresAt, newEmail = null } = link
+  const values = { token_hash: tokenHash, made_by: madeBy, expires_at: expiresAt, new_email: newEmail }
   await trx
     .insertInto('one_time_links')
     .values({ principal_id: link.principalId, kind: link.kind, ...values })
@@ -221,19 +230,20 @@ export async function replaceLink(trx: Trx, link: NewLink): Promise<void> {
 }
 
 /**
- * Returns who made the link; undefined if it does not exist or has expired. Of any number of simultaneous
- * uses, exactly one finds it.
+ * Returns who made the link, and what for; undefined if it does not exist or has expired. Of any number of
+ * simultaneous uses, exactly one finds it.
  */
 export async function takeLink(
   trx: Trx,
-  link: { principalId: number; tokenHash: string; nowMilliseconds: number },
-): Promise<Pick<NewLink, 'kind' | 'madeBy'> | undefined> {
+  link: { principalId: number; tokenHash: string; purpose: LinkPurpose; nowMilliseconds: number },
+): Promise<Pick<NewLink, 'kind' | 'madeBy' | 'newEmail'> | undefined> {
   return trx
     .deleteFrom('one_time_links')
     .where('principal_id', '=', link.principalId)
     .where('token_hash', '=', link.tokenHash)
+    .where('kind', 'in', kindsFor[link.purpose])
     .where('expires_at', '>', link.nowMilliseconds)
-    .returning(['kind', 'made_by as madeBy'])
+    .returning(['kind', 'made_by as madeBy', 'new_email as newEmail'])
     .executeTakeFirst()
 }
 

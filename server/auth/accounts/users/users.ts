@@ -1,6 +1,7 @@
 /** Users: people who sign in with a password, and the one-time links that set one. */
 import { recordEvent, type Stamp } from '../../../audit/audit.ts'
 import type { Trx } from '../../../db/tables.ts'
+import { queueMail, sendsMail } from '../../../mail/mail.ts'
 import {
   type AccountData,
   type AddAccountInput,
@@ -11,7 +12,13 @@ import {
   requireAccount,
 } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
-import { type AccountReference, clearDemoMark, revokeCredentials, voidLinks } from '../store.ts'
+import {
+  type AccountReference,
+  clearDemoMark,
+  revokeCredentials,
+  voidLinks,
+  voidMailedLinks,
+} from '../store.ts'
 import {
   deletePasskeys,
   findUser,
@@ -58,7 +65,7 @@ export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Pr
       changed.formerName = user.userName
     }
     if (email !== null && email !== user.email) {
-      await updateEmail(trx, user.id, email)
+      await moveEmail(trx, user, email, input.stamp)
       changed.email = 'changed'
     }
     if (timeZone !== null && timeZone.value !== user.timeZone) {
@@ -67,6 +74,34 @@ export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Pr
     }
     return changed
   })
+}
+
+/**
+ * What every change of an email has in common. Links that were mailed to the old address end, and the old
+ * address is mailed. Throws `email-taken`.
+ */
+export async function moveEmail(
+  trx: Trx,
+  user: { id: number; email: string },
+  email: string,
+  { by, byId, nowMilliseconds }: Stamp,
+): Promise<void> {
+  await updateEmail(trx, user.id, email)
+  await voidMailedLinks(trx, user.id)
+  if (!(await sendsMail(trx))) return
+  const about = JSON.stringify({ principalId: user.id, by, byId, at: nowMilliseconds } satisfies EmailMove)
+  await queueMail(trx, { kind: formerEmail, recipient: user.email, about, nowMilliseconds })
+}
+
+/** The kind of mail to an address that an account no longer has. */
+export const formerEmail = 'former-email'
+
+/** What such a mail is written from: the log holds no address. */
+export interface EmailMove {
+  principalId: number
+  by: string
+  byId: number | null
+  at: number
 }
 
 /** Replaces the password, clears the demo mark and ends every credential of the user, passkeys included. */
