@@ -24,7 +24,7 @@ export function AddWebhookView() {
     <AddForm
       Frame={WebhooksFrame}
       title="Add webhook"
-      lead="It is sent what happens from now on. It gets a secret, which is shown only once."
+      lead="It receives events from now on, and its secret is shown only once."
       blank={blank}
       fields={fields}
       names={judgedFields}
