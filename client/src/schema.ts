@@ -921,7 +921,7 @@ export interface paths {
         };
         /**
          * Read a service client
-         * @description Send the entity tag as If-Match with a change. Using the client does not change the tag.
+         * @description Send the entity tag as If-Match with a change. Using the client does not change the tag, so a cache must not keep the answer.
          */
         get: operations["getClient"];
         put?: never;
@@ -9471,8 +9471,6 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
-                "If-None-Match"?: components["parameters"]["If-None-Match"];
                 /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
@@ -9519,7 +9517,6 @@ export interface operations {
                     "application/json": components["schemas"]["ClientAccount"];
                 };
             };
-            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["PermissionDenied"];

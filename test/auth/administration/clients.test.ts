@@ -217,6 +217,13 @@ describe('service clients', () => {
     assert.equal((await admin.get(path())).headers.get('etag'), '"1"')
   })
 
+  it('are answered in full whatever tag the caller has, because a use does not change it', async () => {
+    const { headers } = await admin.get(path())
+    const again = await admin.get(path(), { 'if-none-match': headers.get('etag') ?? '' })
+    assert.equal(again.status, 200)
+    assert.equal(again.headers.get('cache-control'), 'no-store')
+  })
+
   describe('rotateClientSecret and dropOldClientSecrets', () => {
     const rotate = async (body?: object): Promise<string> => {
       const answer = await admin.post(`${path()}/secrets`, body)

@@ -1,11 +1,12 @@
 import { formatInstant, formatInstantOrNull } from '../../../clock.ts'
+import { etagHeader, versionTag } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type Routes, route } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
 import { findClientAccount, type ClientAccount as StoredClient } from '../../accounts/clients/store.ts'
 import type { AuthParts } from '../../login.ts'
 import { changing, idParameter, readStamp, requireId, shownOnce } from './requests.ts'
-import { addition, change, ending, read, search } from './resource.ts'
+import { addition, change, ending, search } from './resource.ts'
 import {
   AddClientCommand,
   AddClientResponse,
@@ -40,16 +41,20 @@ export const clientRoutes: Routes<AuthParts> = {
       return { name: id, answer: { id, clientSecret } }
     },
   }),
-  getClient: read('/v1/clients/:id', {
+  getClient: route('GET /v1/clients/:id', {
     summary: 'Read a service client',
-    description: 'Send the entity tag as If-Match with a change. Using the client does not change the tag.',
+    description:
+      'Send the entity tag as If-Match with a change. Using the client does not change the tag, so a cache must not keep the answer.',
+    access: 'Accounts.Manage',
     problems: ['client-not-found'],
     parameters: idParameter,
-    answer: ClientAccount,
-    find: async ({ db }, request) => {
+    responseHeaders: { 200: [etagHeader] },
+    response: { 200: ClientAccount },
+    handler: async ({ db }, request, reply) => {
       const client = await findClientAccount(db.read, requireId(request, 'client-not-found'))
       if (client === undefined) throw new Problem('client-not-found')
-      return { version: client.version, answer: toResponse(client) }
+      reply.header('etag', versionTag(client.version))
+      return toResponse(client)
     },
   }),
   changeClient: change('PATCH /v1/clients/:id', {
