@@ -27,6 +27,7 @@ const service = await startService({ clockRuns: true, env: toReceivers, until: {
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
 const newBoss = (): Promise<TestUser> => newUser(service, { roles: ['Admin'] })
+
 describe('webhooks', () => {
   const person = browser.stayingPerson({ service })
 
@@ -77,6 +78,62 @@ describe('webhooks', () => {
     const [, , , last] = receiver.received
     new Webhook(secret).verify(last?.text ?? '', last?.headers ?? {})
     assert.equal(JSON.parse(last?.text ?? '').data.id, id)
+  })
+
+  it('are switched off and on, get a new secret, and go once that is confirmed', async (t) => {
+    const { caller } = await newAdministrator(service)
+    const receiver = await startReceiver(t)
+    const { id } = await newWebhook(caller, { url: receiver.url })
+    const page = await visit(person, await newBoss(), `/webhooks/${id}`)
+    await button(page, 'Disable').click()
+    await button(page, 'Enable').click()
+    await button(page, 'Disable').waitFor()
+
+    await button(page, 'Create new secret').click()
+    await waitForFocus(page.getByLabel('Secret', { exact: true }))
+    await says(page, /^Until .*, messages are also signed with the old secret\.$/)
+    await page.getByLabel('Old public key').waitFor()
+
+    await button(page, 'Remove webhook').click()
+    await button(page, 'Cancel').click()
+    assert.equal((await caller.get(`/v1/webhooks/${id}`)).status, 200)
+    await button(page, 'Remove webhook').click()
+    await button(page, 'Remove').click()
+    await heading(page, 'Webhooks').waitFor()
+    assert.equal((await caller.get(`/v1/webhooks/${id}`)).status, 404)
+  })
+
+  it('say at the field what is wrong with an address, and keep what was typed', async () => {
+    const page = await visit(person, await newBoss(), '/webhooks/new')
+    const address = page.getByLabel('Address')
+    await address.fill('https://10.0.0.1/hook')
+    person.expectFault(/400/)
+    await button(page, 'Add').click()
+    await says(page, /10\.0\.0\.1 is not a public address/)
+    await waitForFocus(address)
+    assert.equal(await address.getAttribute('aria-invalid'), 'true')
+    assert.equal(await address.inputValue(), 'https://10.0.0.1/hook')
+  })
+
+  it('are not changed over a change of somebody else', async (t) => {
+    const { caller } = await newAdministrator(service)
+    const receiver = await startReceiver(t)
+    const { id } = await newWebhook(caller, { url: receiver.url })
+    const page = await visit(person, await newBoss(), `/webhooks/${id}`)
+    await page.getByLabel('Address').fill(`${receiver.url}/mine`)
+    await caller.patch(`/v1/webhooks/${id}`, { url: `${receiver.url}/theirs` })
+    person.expectFault(/412/)
+    await button(page, 'Save').click()
+    await says(page, 'Someone else has changed this')
+    assert.equal(await page.getByLabel('Address').inputValue(), `${receiver.url}/mine`)
+    assert.equal((await caller.get(`/v1/webhooks/${id}`)).body.url, `${receiver.url}/theirs`)
+  })
+
+  it('are hidden from users who may not manage them', async () => {
+    const page = await visit(person, 'operator', '/webhooks')
+    await says(page, 'You cannot manage webhooks')
+    assert.equal(await link(page, 'Webhooks').count(), 0)
+    assert.equal(await link(page, 'Add webhook').count(), 0)
   })
 
   it('are accessible and fit, in both themes and widths', async (t) => {

@@ -37,7 +37,10 @@ function EventChecks({ chosen, onChange }: EventChecksProps) {
   return (
     <fieldset className="stack gap-2">
       <legend>Events</legend>
-      <p className="field-hint">All events about a subject, those of later versions too, or single kinds.</p>
+      <p className="field-hint">
+        All events about a subject, those of later versions too, or single kinds. A restore of the database is
+        always sent.
+      </p>
       {choices.map((choice) => (
         <Subject key={choice.name} {...choice} chosen={chosen} onChange={onChange} />
       ))}
