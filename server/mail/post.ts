@@ -13,8 +13,11 @@ export interface PostParts extends MailParts {
 }
 
 const lookIntervalMilliseconds = 1_000
-/** Between two mails: everything else that the service does comes first. */
-const pauseMilliseconds = 20
+/**
+ * Between two mails. A thousand digests take 70 s, and the 99th percentile of other requests rises up to
+ * 1.7 times meanwhile; with a third of the pause, 2.9 times (two cores, SQLite).
+ */
+const pauseMilliseconds = 60
 
 /** Sends the mail that is due, on every instance. Returns the way to stop. */
 export function startPost(post: Post): () => void {
