@@ -16,7 +16,6 @@ import {
   parseCurrency,
   parseOrigin,
   parsePublicUrl,
-  parseSafeAddress,
   parseSender,
   parseSmtpUrl,
   parseTimeZoneName,
@@ -98,12 +97,6 @@ export const settings = {
   LOG_WITNESS_QUORUM: {
     ...number([1, 64], undefined, 'How many witnesses must cosign a checkpoint'),
     defaultText: 'more than half of the witnesses',
-  },
-  TIMESTAMP_URL: {
-    description:
-      'Authority (RFC 3161) that stamps the last checkpoint of each day: an https address, or http on loopback',
-    default: undefined,
-    parse: parseSafeAddress,
   },
   ANTIFORGERY_KEY: {
     description:

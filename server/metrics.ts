@@ -1,7 +1,6 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { contradictionOf, headOfLog, oldestUnsealed } from './audit/audit.ts'
-import { lastTimestampAt } from './audit/timestamps/store.ts'
 import { reportOnWitnesses, type WitnessReport } from './audit/witnesses/report.ts'
 import type { Witnesses } from './audit/witnesses/witnesses.ts'
 import type { Clock } from './clock.ts'
@@ -46,7 +45,6 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   watchDatabase(registry, parts.db)
   watchEvents(registry, parts)
   if (parts.witnesses.list.length > 0) watchWitnesses(registry, parts)
-  if (parts.config.timestampUrl !== undefined) watchTimestamps(registry, parts)
   if (parts.post !== undefined) watchMail(registry, parts, parts.post)
   if (parts.sender !== undefined) watchOutbox(registry, parts, parts.sender)
   watchLog(registry, parts.log)
@@ -232,20 +230,6 @@ function watchWitnesses(registry: Registry, { db, clock, witnesses }: MetricsPar
       for (const { name: witness, contradicts } of report.witnesses) {
         gauge.set({ witness }, Number(contradicts !== undefined))
       }
-    },
-  )
-}
-
-function watchTimestamps(registry: Registry, { db, clock }: MetricsParts): void {
-  readAtScrape(
-    registry,
-    {
-      name: 'countersign_log_timestamp_age_seconds',
-      help: 'How long ago the authority last stamped the checkpoint of a day.',
-    },
-    async (gauge) => {
-      const at = await lastTimestampAt(db.read)
-      if (at !== undefined) gauge.set(Math.max(0, clock() - at) / 1000)
     },
   )
 }

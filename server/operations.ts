@@ -3,7 +3,6 @@ import { eraseText } from './audit/erase.ts'
 import { findEventsOf, findLogLines } from './audit/lines.ts'
 import { sealEvents, sealing } from './audit/seal.ts'
 import { beginRound } from './audit/store.ts'
-import { closeDay, keepTimestamp } from './audit/timestamps/store.ts'
 import { keepFindings } from './audit/witnesses/store.ts'
 import { grantRoles, revokeRoles, setAccountEnabled } from './auth/accounts/accounts.ts'
 import {
@@ -117,8 +116,6 @@ export const operations = {
   sealEvents,
   beginRound,
   keepFindings,
-  closeDay,
-  keepTimestamp,
   holdOutbox,
   leaveOutbox,
   recordAttempt,

@@ -6,7 +6,6 @@ import closeWithGrace from 'close-with-grace'
 import { newestEventTime } from './audit/audit.ts'
 import { type LogKeys, loadLogKeys } from './audit/checkpoint.ts'
 import { startCheckpoints } from './audit/checkpoints.ts'
-import { startTimestamping } from './audit/timestamps/watch.ts'
 import { startWitnessing } from './audit/witnesses/watch.ts'
 import { loadWitnesses, type Witnesses } from './audit/witnesses/witnesses.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
@@ -152,9 +151,6 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   if (!config.development) stops.push(startCheckpoints(log, checkpointParts))
   if (keys.witnesses.list.length > 0) {
     stops.push(startWitnessing({ ...checkpointParts, witnesses: keys.witnesses }))
-  }
-  if (config.timestampUrl !== undefined) {
-    stops.push(startTimestamping({ ...checkpointParts, url: config.timestampUrl }))
   }
   if (post !== undefined) stops.push(startPost(post))
   if (sender !== undefined) stops.push(startOutbox(sender))

@@ -122,12 +122,6 @@ export function safeAddress(value: string): string | undefined {
   return url.search + url.hash + url.username + url.password === '' ? url.href : undefined
 }
 
-export function parseSafeAddress(value: string): string {
-  const address = safeAddress(value)
-  if (address === undefined) throw new Error('must be an https address, or http on loopback, without a query')
-  return address
-}
-
 /** Where mail is handed over, and how. */
 export interface SmtpServer {
   host: string

@@ -118,7 +118,7 @@ const selectCosigned = prepared((db) =>
 const minute = 60_000
 
 /** Whether the caller may now ask those who sign checkpoints: one instance may, once a minute. */
-export async function beginRound(trx: Trx, { of }: { of: 'witnesses' | 'timestamps' }): Promise<boolean> {
+export async function beginRound(trx: Trx, { of }: { of: 'witnesses' }): Promise<boolean> {
   return (await holdLease(trx, { name: of, term: null, milliseconds: minute })) !== null
 }
 

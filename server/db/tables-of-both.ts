@@ -339,14 +339,6 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      checkpoint ${text} not null,
      cosigned_at ${instant} not null
    )${end}`,
-  `create table log_timestamps (
-     day ${text} not null,
-     era integer not null,
-     checkpoint ${text} not null,
-     answer ${text},
-     kept_at ${instant},
-     primary key (day, era)
-   )${end}`,
 
   `create table subscriptions (
      id ${orderId} primary key,

@@ -435,20 +435,6 @@ export interface Database {
     cosigned_at: number
   }
 
-  /** The last checkpoint of each day, and its timestamp. */
-  log_timestamps: {
-    /** In UTC: `2026-11-28`. */
-    day: string
-    /** That of the checkpoint. */
-    era: number
-    /** The text that is stamped. */
-    checkpoint: string
-    /** The TimeStampResp (RFC 3161) in base64; null until the authority has answered. */
-    answer: string | null
-    /** When it did. */
-    kept_at: number | null
-  }
-
   /** The receivers of events of the log, and how far each has come (outbox/outbox.ts). */
   subscriptions: {
     /** UUIDv7, lower case. */

@@ -51,7 +51,6 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   log_tiles: 1,
   log_witnesses: 2,
   log_cosigned: 1,
-  log_timestamps: 2,
   subscriptions: 1,
   delivery_attempts: 1,
 }
@@ -222,14 +221,6 @@ function insertLog(database: Sqlite.Database): void {
   insert('log_witnesses', { ...known, era: 2, cosigned_at: null, contradicts: firstNumber })
   const cosigned = { era: 1, size: firstNumber, checkpoint: oddText, cosigned_at: lastInstant }
   insert('log_cosigned', { id: 1, ...cosigned })
-  insert('log_timestamps', { day: oddText, era: 1, checkpoint: oddText, answer: null, kept_at: null })
-  insert('log_timestamps', {
-    day: oddText,
-    era: 2,
-    checkpoint: oddText,
-    answer: 'MAA=',
-    kept_at: lastInstant,
-  })
   insert('log_tiles', { level: 0, number: 0, root: '0'.repeat(64), hashes: '0'.repeat(256 * 64) })
 }
 

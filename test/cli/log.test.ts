@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -408,65 +408,6 @@ describe('log checkpoint', () => {
     assert.match(stderr, /LOG_KEY_FILES: required/)
     const development = await cli.run('log checkpoint --dev')
     assert.deepEqual(development, refusal('LOG_KEY_FILES: a checkpoint is signed with the key of the log'))
-  })
-})
-
-describe('log timestamps', () => {
-  /** Days, each with its era, its checkpoint and the bytes of its answer. */
-  function keepDays(cli: CommandLine, days: [string, number, string, string | null][]): void {
-    cli.sql((database) => {
-      const insert = database.prepare('insert into log_timestamps values (?, ?, ?, ?, ?)')
-      for (const [day, era, checkpoint, answer] of days) {
-        insert.run(day, era, checkpoint, answer && Buffer.from(answer).toString('base64'), answer && now)
-      }
-    })
-  }
-
-  it('writes two files for each day that has one, which only their owner may read', async (t) => {
-    const cli = log(t)
-    keepDays(cli, [
-      ['2026-11-26', 1, 'of the 26th\n', '\u00ff1'],
-      ['2026-11-27', 1, 'of the 27th\n', '2'],
-      ['2026-11-27', 2, 'of its second era\n', '3'],
-      ['2026-11-28', 2, 'waits\n', null],
-    ])
-    assert.deepEqual(await cli.run('log timestamps a/b'), {
-      status: 0,
-      stdout: 'Days with a timestamp in a/b: 3, 3 of them new.\n',
-      stderr: '',
-    })
-    const folder = join(cli.folder, 'a/b')
-    const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
-    assert.deepEqual(Object.fromEntries(files), {
-      '2026-11-26.checkpoint': 'of the 26th\n',
-      '2026-11-26.tsr': '\u00ff1',
-      '2026-11-27.checkpoint': 'of the 27th\n',
-      '2026-11-27.tsr': '2',
-      '2026-11-27-era-2.checkpoint': 'of its second era\n',
-      '2026-11-27-era-2.tsr': '3',
-    })
-    for (const [name = ''] of files) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
-  })
-
-  it('adds what is missing when it is repeated, and changes no file', async (t) => {
-    const cli = log(t)
-    assert.deepEqual(await cli.json('log timestamps kept'), { folder: 'kept', days: 0, added: 0 })
-    keepDays(cli, [
-      ['2026-11-27', 1, 'one', '1'],
-      ['2026-11-28', 1, 'two', '2'],
-    ])
-    cli.write('kept/2026-11-27.checkpoint', 'one')
-    cli.write('kept/2026-11-28.checkpoint', 'two')
-    cli.write('kept/2026-11-28.tsr', '2')
-    assert.deepEqual(await cli.json('log timestamps kept'), { folder: 'kept', days: 2, added: 1 })
-    assert.equal(cli.read('kept/2026-11-27.tsr'), '1')
-    cli.write('kept/2026-11-27.tsr', 'x')
-    const changed = 'kept/2026-11-27.tsr exists with another content; it was not changed'
-    assert.deepEqual(await cli.run('log timestamps kept'), refusal(changed))
-    assert.equal(cli.read('kept/2026-11-27.tsr'), 'x')
-    const { status, stderr } = await cli.run('log timestamps')
-    assert.equal(status, 2)
-    assert.match(stderr, /: the folder is missing /)
   })
 })
 

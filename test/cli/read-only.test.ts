@@ -13,7 +13,6 @@ const readingCommands = [
   'policy list',
   'absence list',
   'backup copy.db',
-  'log timestamps stamps',
 ]
 const skip = process.platform === 'win32' && 'has no such modes'
 type Suffix = '' | '-wal' | '-shm'

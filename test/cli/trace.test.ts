@@ -40,7 +40,6 @@ describe('administration by the command line', () => {
       'key generate',
       'log checkpoint',
       'log export',
-      'log timestamps',
       'log verify',
       'serve',
       'version',

@@ -68,7 +68,6 @@ describe('docs/monitoring', () => {
       ...toReceivers,
       METRICS_PORT: String(port),
       LOG_WITNESSES: `${spellVerifierKey(key)} http://127.0.0.1:1`,
-      TIMESTAMP_URL: 'http://127.0.0.1:1',
       SMTP_URL: 'smtp://127.0.0.1:1',
       MAIL_FROM: 'orders@example.com',
     })

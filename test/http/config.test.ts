@@ -54,7 +54,6 @@ describe('the configuration', () => {
       signingKeyFiles: ['/keys/a.pem', '/keys/b.pem'],
       logWitnesses: [],
       logWitnessQuorum: undefined,
-      timestampUrl: undefined,
       logKeyFiles: ['/keys/log.pem'],
       webhookKeyFile: undefined,
       webhookNetworks: [],
@@ -127,7 +126,6 @@ describe('the configuration', () => {
       RATE_LIMIT_FACTOR: '-1',
       RATE_LIMIT_READ: '1.5',
       TRUSTED_PROXIES: '10.0.0.0/8, everywhere',
-      TIMESTAMP_URL: 'http://tsa.example',
       CORS_ORIGINS: 'https://a.example/path',
       DEFAULT_TIME_ZONE: 'Mars/Base',
       ORGANISATION_NAME: 'Müller\nSöhne',
@@ -140,24 +138,6 @@ describe('the configuration', () => {
     }
     const { SIGNING_KEY_FILES: _, LOG_KEY_FILES: __, ...faulty } = wrong
     assert.deepEqual(namesOf(faultsOf(wrong, production)).sort(), Object.keys(faulty).sort())
-  })
-
-  it('takes the address of an authority for timestamps by https, or by http on loopback', () => {
-    for (const address of ['https://tsa.example/', 'https://tsa.example/a/b', 'http://127.0.0.1:318/']) {
-      assert.equal(readConfig({ TIMESTAMP_URL: address }, { development: true }).timestampUrl, address)
-    }
-    for (const address of [
-      'tsa.example',
-      'http://tsa.example',
-      'ftp://localhost',
-      'https://tsa.example/?x',
-      'https://tsa.example/#x',
-      'https://jo:secret@tsa.example',
-    ]) {
-      assert.deepEqual(faultsOf({ TIMESTAMP_URL: address }, { development: true }), [
-        'TIMESTAMP_URL: must be an https address, or http on loopback, without a query',
-      ])
-    }
   })
 
   it('demands TLS of a mail server that is not on this machine', () => {

@@ -93,14 +93,7 @@ export const guards: Record<string, Guard[]> = {
     ['a revocation ends all families', 'where', "'id', '='", 'endFamily'],
   ],
   'auth/passwords': [['sign-ins pile up without end', 'number', 'queueLimit']],
-  'audit/timestamps/format': [
-    ['a timestamp for something else is kept', 'never', 'includes(hashOf(text))'],
-    ['a refusal is kept as a timestamp', 'never', 'grantedWithMods'],
-  ],
-  'audit/timestamps/timestamps': [
-    ['an authority sends the service elsewhere', 'text', 'manual', 'post'],
-    ['a day gets a second timestamp', 'where', "'answer', 'is'", 'keepTimestamp'],
-  ],
+  'audit/witnesses/bad-witnesses': [['a witness sends the service elsewhere', 'text', 'manual', 'post']],
   'contract/routes-access': [
     ['every caller may do everything', 'throw', 'permissionDenied(access)'],
     ['a route without an access is served', 'never', 'config?.access === undefined'],

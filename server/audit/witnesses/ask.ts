@@ -1,7 +1,6 @@
 import { readNote, type Signature, type VerifierKey, verifyCosignature } from '../../../client/src/note.ts'
 import { type Clock, clockDifferenceMilliseconds } from '../../clock.ts'
 import { type AddCheckpoint, readSize, spellRequest } from '../../witness/request.ts'
-import { post } from '../post.ts'
 
 export interface Witness {
   key: VerifierKey
@@ -31,7 +30,7 @@ export async function ask(
   { clock, signal }: AskOptions,
 ): Promise<Answer> {
   const body = spellRequest(request)
-  const answer = await post({ url: `${url}/add-checkpoint`, body, answerLimitBytes, signal })
+  const answer = await post(`${url}/add-checkpoint`, body, signal)
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(answer.body)
   if (answer.status === 409) return { kind: 'conflict', size: readSize(text) }
   if (answer.status === 422) return { kind: 'contradiction' }
@@ -53,4 +52,28 @@ async function cosignatureIn(
   if (seconds * 1000 - clock() > clockDifferenceMilliseconds)
     throw new Error('its cosignature is from the future')
   return signature
+}
+
+/** A redirect is an answer like others. Throws an Error if there is none. */
+async function post(
+  url: string,
+  body: string,
+  signal: AbortSignal,
+): Promise<{ status: number; body: Buffer }> {
+  const response = await fetch(url, { method: 'POST', redirect: 'manual', body, signal })
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length
+    if (length > answerLimitBytes) throw new Error(`its answer has more than ${answerLimitBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return { status: response.status, body: Buffer.concat(chunks) }
+}
+
+/** Why a witness did not answer. If a fetch failed, the cause says more. */
+export function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+  if (name === 'TimeoutError') return 'it did not answer in time'
+  return cause?.code ?? cause?.message ?? message
 }

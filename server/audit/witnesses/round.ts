@@ -3,10 +3,9 @@ import { type Note, readNote, type Signature, spellNote } from '../../../client/
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { type LogKeys, originOf, signCheckpoint } from '../checkpoint.ts'
-import { reasonOf } from '../post.ts'
 import { proofOf } from '../proof.ts'
 import { headOfLog } from '../store.ts'
-import { ask, type Witness } from './ask.ts'
+import { ask, reasonOf, type Witness } from './ask.ts'
 import { type Finding, knownWitnesses } from './store.ts'
 import { idOf, type Witnesses } from './witnesses.ts'
 

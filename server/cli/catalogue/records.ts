@@ -106,18 +106,6 @@ export const logCommands: Record<string, CommandSpec> = {
     examples: ['log checkpoint', 'log checkpoint | mail -s checkpoint auditor@example.org'],
     load: async () => (await import('../log.ts')).runLogCheckpoint,
   },
-  'log timestamps': {
-    changesNothing: true,
-    argumentsText: '<folder>',
-    summary: 'write the last checkpoint of each day, and its timestamp (TIMESTAMP_URL)',
-    notes: [
-      'A day has two files, such as 2026-11-28.checkpoint and 2026-11-28.tsr (RFC 3161). Days that are in the folder' +
-        ' already are left as they are, so the command can be repeated. `openssl ts -verify` checks a timestamp, and' +
-        ' `log verify` the checkpoint: see docs/auditing.md.',
-    ],
-    examples: ['log timestamps /var/backups/countersign/timestamps'],
-    load: async () => (await import('../timestamps.ts')).runLogTimestamps,
-  },
   'log restored': {
     summary: 'begin the next era of the log, after its database has gone back',
     options: { era: eraOption },
