@@ -362,6 +362,23 @@ describe('a review', () => {
     await page.getByRole('button', { name: /^Approve/ }).waitFor()
   })
 
+  it('shows nothing that does not help to decide: no duplicate, no id, no time of another zone', async () => {
+    const operator = await service.bearer('operator')
+    operator.headers['time-zone'] = 'Asia/Tokyo'
+    const id = await createdId(operator, { customer: 'Egret' })
+    const left = [
+      (page: Page) => page.getByRole('button', { name: 'Duplicate' }),
+      (page: Page) => page.getByRole('button', { name: 'Copy id' }),
+      (page: Page) => page.getByText('in Asia/Tokyo'),
+    ]
+    const page = await visit(person, 'admin', `/orders/${id}`)
+    for (const part of left) await part(page).waitFor()
+    await visit(person, 'admin', '/orders/review?filter=egret')
+    await page.getByRole('button', { name: /^Approve/ }).waitFor()
+    await screenshot(page, 'review-bare')
+    for (const part of left) assert.equal(await part(page).count(), 0)
+  })
+
   it('takes at most ten thousand orders, and says so', async () => {
     await insertOrders(service, latestFirst(Array.from({ length: 10_001 }, () => 'Sparrow')))
     person.expectFault(/ 400 .*paginated=false/)

@@ -12,10 +12,12 @@ import type { Deciding } from './deciding.tsx'
 interface ActionsProps {
   order: Order
   deciding: Deciding
+  isReview: boolean
 }
 
 /** What the person may do with the order: decide about it, or go on from it. */
-export function OrderActions({ order, deciding: { possible, open } }: ActionsProps) {
+export function OrderActions({ order, deciding: { possible, open }, isReview }: ActionsProps) {
+  const mayCreate = useMay('Orders.Create')
   return (
     <div className="row order-actions">
       {actionNames
@@ -40,7 +42,7 @@ export function OrderActions({ order, deciding: { possible, open } }: ActionsPro
           Approval certificate
         </Link>
       )}
-      {useMay('Orders.Create') && <Duplicate order={order} />}
+      {mayCreate && !isReview && <Duplicate order={order} />}
     </div>
   )
 }

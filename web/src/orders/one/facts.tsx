@@ -11,7 +11,8 @@ import { Approvals } from './given-approvals.tsx'
 interface FactsProps {
   order: (Identity & Pick<OrderSummary, 'status'>) | undefined
   approvals: OrderApprovals | undefined
-  id: string
+  /** To be copied. */
+  id: string | undefined
 }
 
 /** The order, and who approved it. `undefined` while it is loading. */
@@ -35,13 +36,15 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
             ) : (
               <span className="skeleton" style={{ width: '5ch' }} />
             )}
-            <Button
-              className="button button-quiet button-small"
-              onPress={() => void copy(order?.id ?? id, 'Order id')}
-            >
-              <CopyIcon />
-              Copy id
-            </Button>
+            {id !== undefined && (
+              <Button
+                className="button button-quiet button-small"
+                onPress={() => void copy(order?.id ?? id, 'Order id')}
+              >
+                <CopyIcon />
+                Copy id
+              </Button>
+            )}
           </dd>
         </div>
         {approvals?.proposedBy && (

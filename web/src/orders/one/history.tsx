@@ -13,16 +13,21 @@ interface HistoryProps {
   /** In the order of the log; undefined while they are on their way. */
   events: readonly OrderEvent[] | undefined
   onMore: (() => void) | undefined
+  isReview: boolean
 }
 
 /** Every event of the order, oldest first, followed by what is still to come. */
-export function OrderHistory({ order, events, onMore }: HistoryProps) {
+export function OrderHistory({ order, events, onMore, isReview }: HistoryProps) {
   const mayNote = useMay('Orders.Note')
   return (
     <section className="sheet order-history" aria-labelledby="order-history">
       <h2 id="order-history">History</h2>
       <ol>
-        {events ? events.map((event) => <Event key={event.id} event={event} />) : <EventsToCome />}
+        {events ? (
+          events.map((event) => <Event key={event.id} event={event} isReview={isReview} />)
+        ) : (
+          <EventsToCome />
+        )}
         {!onMore && order && isOpen(order.status) && <ToCome status={order.status} />}
       </ol>
       {onMore && (
@@ -54,7 +59,7 @@ function toneOf(kind: string): string | undefined {
   return transition && words[transition.to].tone
 }
 
-function Event({ event }: { event: OrderEvent }) {
+function Event({ event, isReview }: { event: OrderEvent; isReview: boolean }) {
   const { kind, by, for: absent, text, atUtc, atTimeZone } = event
   const { label, erased }: Partial<EventWords> = isKnown(kind) ? eventWords[kind] : { label: kind }
   const tone = toneOf(kind)
@@ -67,7 +72,7 @@ function Event({ event }: { event: OrderEvent }) {
         <Place event={event} />
       </div>
       <div>
-        <Moment instant={atUtc} timeZone={atTimeZone} />
+        <Moment instant={atUtc} timeZone={isReview ? null : atTimeZone} />
       </div>
       {text !== null && (
         <blockquote className="quote">

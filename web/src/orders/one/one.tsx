@@ -75,7 +75,7 @@ interface BodyProps {
   id: string
   whole: WholeOrder
   deciding: Deciding
-  /** Before its title, for screen readers. */
+  /** In a review: before its title, for screen readers. What does not help to decide is left out there. */
   place?: string
 }
 
@@ -104,6 +104,7 @@ export function OrderBody(props: BodyProps) {
 function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place }: BodyProps) {
   const order = whole.order.data?.order
   const approvals = whole.approvals.data
+  const isReview = place !== undefined
   // A row of the list is enough to start with.
   const known = order ?? whole.row
   const onMore = history.hasNextPage ? () => void history.fetchNextPage() : undefined
@@ -122,15 +123,15 @@ function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place 
           )}
         </div>
         {order && approvals && events ? (
-          <OrderActions order={order} deciding={deciding} />
+          <OrderActions order={order} deciding={deciding} isReview={isReview} />
         ) : (
           <div className="order-actions" />
         )}
       </header>
       <div className="card order-sheet">
         {deciding.question}
-        <OrderFacts order={known} approvals={approvals} id={id} />
-        <OrderHistory order={order} events={events} onMore={onMore} />
+        <OrderFacts order={known} approvals={approvals} id={isReview ? undefined : id} />
+        <OrderHistory order={order} events={events} onMore={onMore} isReview={isReview} />
       </div>
       <OtherOrders order={known} />
       <PrintFoot />
