@@ -18,7 +18,7 @@ interface Batch {
   limit: number
 }
 
-/** Work that the clock begins, in batches of one write each. `operations.ts` lists all jobs. */
+/** Work that the clock begins, in batches of one write each. `operations.ts` of each slice lists its jobs. */
 export interface Job {
   name: string
   everyMilliseconds: number

@@ -30,7 +30,7 @@ export interface WrittenMail {
   message: Message
 }
 
-/** A reason to send mail. `operations.ts` lists all kinds. */
+/** A reason to send mail. `operations.ts` of each slice lists its kinds. */
 export interface MailKind {
   name: string
   /**

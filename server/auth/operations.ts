@@ -1,0 +1,119 @@
+import type { MailKind } from '../mail/mail.ts'
+import { grantRoles, revokeRoles, setAccountEnabled } from './accounts/accounts.ts'
+import {
+  addClient,
+  changeClient,
+  dropOldClientSecrets,
+  rotateClientSecret,
+} from './accounts/clients/clients.ts'
+import { findClients, noteClientUse } from './accounts/clients/store.ts'
+import {
+  addRole,
+  allowPermissions,
+  denyPermissions,
+  removeRole,
+  setRolePermissions,
+} from './accounts/roles/roles.ts'
+import { endAbsence, findDeputies, setAbsence } from './accounts/users/absence.ts'
+import { addUsers, makeLinks } from './accounts/users/import/import.ts'
+import { renewPasswordHash } from './accounts/users/import/store.ts'
+import { makeLink, useLink } from './accounts/users/links.ts'
+import { expiredLinks, findUsers } from './accounts/users/store.ts'
+import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './accounts/users/users.ts'
+import { changedCredentials, emailMoved } from './credentials/changed.ts'
+import { changePassword, endOtherSignIns, endSignIn, removePassword } from './credentials/credentials.ts'
+import { forgottenPassword, makeMailedLink, requestLink } from './credentials/forgotten.ts'
+import { makeEmailLink, newEmail, requestEmail, useEmailLink } from './credentials/new-email.ts'
+import { addPasskey, removePasskey, renamePasskey } from './credentials/passkeys/passkeys.ts'
+import { usedChallenges } from './credentials/passkeys/store.ts'
+import { makeSentLink, sentLink } from './credentials/sent-links.ts'
+import {
+  confirmSession,
+  createSession,
+  endedSessions,
+  endSession,
+  refreshSession,
+  touchSession,
+} from './credentials/sessions/store.ts'
+import {
+  forgottenAddresses,
+  forgottenTries,
+  reserveLoginTry,
+  returnLoginTry,
+} from './credentials/throttle/store.ts'
+import {
+  createRefreshFamily,
+  endedFamilies,
+  endFamily,
+  rotateRefreshToken,
+} from './credentials/tokens/store.ts'
+
+export const writes = {
+  createSession,
+  refreshSession,
+  confirmSession,
+  endSession,
+  touchSession,
+  createRefreshFamily,
+  rotateRefreshToken,
+  endFamily,
+  reserveLoginTry,
+  returnLoginTry,
+  addUser,
+  changeUser,
+  setPassword,
+  addUsers,
+  makeLinks,
+  renewPasswordHash,
+  makeLink,
+  useLink,
+  requestLink,
+  makeMailedLink,
+  makeSentLink,
+  requestEmail,
+  makeEmailLink,
+  useEmailLink,
+  setAbsence,
+  endAbsence,
+  addPasskey,
+  renamePasskey,
+  removePasskey,
+  changePassword,
+  removePassword,
+  endSignIn,
+  endOtherSignIns,
+  setAccountEnabled,
+  signOutUser,
+  signOutUsers,
+  grantRoles,
+  revokeRoles,
+  addClient,
+  changeClient,
+  noteClientUse,
+  rotateClientSecret,
+  dropOldClientSecrets,
+  addRole,
+  removeRole,
+  allowPermissions,
+  denyPermissions,
+  setRolePermissions,
+}
+
+export const reads = { findUsers, findClients, findDeputies }
+
+export const jobs = [
+  endedSessions,
+  endedFamilies,
+  forgottenTries,
+  forgottenAddresses,
+  expiredLinks,
+  usedChallenges,
+]
+
+export const mailKinds: readonly MailKind[] = [
+  forgottenPassword,
+  sentLink,
+  changedCredentials,
+  newEmail,
+  emailMoved,
+]

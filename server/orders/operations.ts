@@ -1,0 +1,40 @@
+import type { MailKind } from '../mail/mail.ts'
+import { findExportBatch } from './export/find.ts'
+import { addNote, approveOrder, rejectOrder, withdrawOrder } from './life/life.ts'
+import { keepReceipt } from './life/store.ts'
+import { findOrders } from './list/find.ts'
+import { findOrdersAtOnce } from './list/postgres.ts'
+import { decidedMail, digestMail, waitingMail } from './mails/mails.ts'
+import { findWaiting } from './mails/store.ts'
+import { addOrders, createOrder, createOrders, proposeOrder } from './orders.ts'
+import { findOverview } from './overview/overview.ts'
+import { setApprovalPolicy } from './policy/policy.ts'
+import { findPolicyWarnings } from './policy/warnings.ts'
+import { merging } from './postgres.ts'
+import { deleteView, putView } from './views/views.ts'
+
+export const writes = {
+  createOrder,
+  proposeOrder,
+  approveOrder,
+  rejectOrder,
+  withdrawOrder,
+  addNote,
+  keepReceipt,
+  setApprovalPolicy,
+  putView,
+  deleteView,
+  addOrders,
+}
+
+/** Writes that several callers can share one transaction for (PostgreSQL). */
+export const groupedWrites = { createOrder: createOrders }
+
+export const reads = { findOrders, findOverview, findExportBatch, findPolicyWarnings, findWaiting }
+
+/** Reads that one statement may answer (PostgreSQL). */
+export const singleReads = { findOrders: findOrdersAtOnce }
+
+export const jobs = [merging]
+
+export const mailKinds: readonly MailKind[] = [waitingMail, digestMail, decidedMail]

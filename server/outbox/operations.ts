@@ -1,0 +1,22 @@
+import { holdOutbox, leaveOutbox, passOver, recordAttempt } from './outbox.ts'
+import {
+  addWebhook,
+  changeWebhook,
+  recordPing,
+  removeWebhook,
+  replayWebhook,
+  rotateWebhookSecret,
+} from './webhooks/webhooks.ts'
+
+export const writes = {
+  holdOutbox,
+  leaveOutbox,
+  recordAttempt,
+  passOver,
+  addWebhook,
+  changeWebhook,
+  removeWebhook,
+  rotateWebhookSecret,
+  replayWebhook,
+  recordPing,
+}

@@ -1,0 +1,29 @@
+// engine: none
+import assert from 'node:assert/strict'
+import { globSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { jobs, mailKinds, operations, reads } from '../server/operations.ts'
+
+const root = new URL('../', import.meta.url)
+const lists = await Promise.all(
+  globSync('server/*/operations.ts', { cwd: root }).map((path) => import(new URL(path, root).href)),
+)
+const listed = (list: string) => lists.flatMap((slice) => Object.keys(slice[list] ?? {}))
+const values = (list: string) => lists.flatMap((slice) => slice[list] ?? [])
+
+describe('the registry', () => {
+  it('has every operation and read that a slice lists, and no two of one name', () => {
+    assert.ok(lists.length > 4)
+    const own = ['runJob', 'queueEventMails', 'seedDemo']
+    assert.deepEqual([...listed('writes'), ...own].sort(), Object.keys(operations).sort())
+    assert.deepEqual(listed('reads').sort(), Object.keys(reads).sort())
+  })
+
+  it('has every job and kind of mail that a slice lists, and no two of one name', () => {
+    for (const job of values('jobs')) assert.ok(jobs.includes(job), job.name)
+    assert.deepEqual(new Set(values('mailKinds')), new Set(mailKinds))
+    for (const named of [jobs, mailKinds]) {
+      assert.equal(new Set(named.map(({ name }) => name)).size, named.length)
+    }
+  })
+})
