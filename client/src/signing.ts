@@ -1,4 +1,4 @@
-import { challengeOf, type DecisionStatement, placesOf, readStatement } from './decision.ts'
+import { challengeOf, type DecisionStatement, placesOf, readStatement } from '../../proof/decision.ts'
 import type { components } from './schema.ts'
 
 type Schemas = components['schemas']

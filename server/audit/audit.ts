@@ -3,15 +3,15 @@
  * that its text can be erased. docs/auditing.md says what that proves.
  */
 import { userInfo } from 'node:os'
-import { canonicalJson } from '../../client/src/canonical.ts'
+import { canonicalJson } from '../../proof/canonical.ts'
+import { textHashOf } from '../../proof/line.ts'
 import type { EventColumns, Trx } from '../db/tables.ts'
 import { newOrderedId, newSalt } from '../ids.ts'
 import type { Principal, Standing } from '../principal.ts'
-import { textHashOf } from './leaf.ts'
 import { insertEvent, insertEvents } from './store.ts'
 
 export { contradictionOf, refuseContradicted } from './contradiction.ts'
-export { type LogLine, sealedLine, textHashOf } from './leaf.ts'
+export { lineOf, sealedLine } from './line.ts'
 export type { Receipt } from './receipt.ts'
 export {
   continuedPlace,

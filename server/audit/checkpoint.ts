@@ -1,9 +1,9 @@
 /** A checkpoint is a signed note (c2sp.org/tlog-checkpoint) of how many events the log has, and its root. */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { bytesOf } from '../../client/src/bytes.ts'
-import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../client/src/note.ts'
+import { bytesOf } from '../../proof/bytes.ts'
+import type { Head } from '../../proof/log-tree.ts'
+import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../proof/note.ts'
 import { ed25519PublicKey, ed25519Sign, readPrivateKeys } from '../private-keys.ts'
-import type { Head } from './tree.ts'
 
 /** Ed25519. Each signs, so that a key can be replaced while others still rely on it. */
 export type LogKeys = readonly KeyObject[]

@@ -1,6 +1,7 @@
+import { spellLine } from '../../proof/line.ts'
 import type { Db } from '../db/tables.ts'
 import type { Event } from './audit.ts'
-import { sealedLine, spellLine } from './leaf.ts'
+import { sealedLine } from './line.ts'
 import {
   countMatches,
   findMatches,

@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose'
-import { readCheckpoint, readNote } from '../../client/src/note.ts'
-import { consistencyRanges, inclusionRanges } from '../../client/src/tree.ts'
+import { type Head, rootOver } from '../../proof/log-tree.ts'
+import { readCheckpoint, readNote } from '../../proof/note.ts'
+import { consistencyRanges, inclusionRanges } from '../../proof/tree.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Db } from '../db/tables.ts'
 import { Problem } from '../http/problems.ts'
@@ -8,7 +9,6 @@ import { type LogKeys, originOf, signCheckpoint } from './checkpoint.ts'
 import { refuseContradicted } from './contradiction.ts'
 import type { Receipt } from './receipt.ts'
 import { cosignedCheckpoint, headOfLog, readTile } from './store.ts'
-import { type Head, rootOver } from './tree.ts'
 
 /** What to prove of the first `size` events: that one of them is there, or that they continue the first. */
 export interface ProofRequest {

@@ -1,7 +1,8 @@
+import type { LogLine } from '../../proof/line.ts'
 import { answerOf, instant, nullable, text } from '../http/answers.ts'
 import { Fault, type Field, instantField, queryOf, refined } from '../http/fields.ts'
 import { directionField, pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
-import { Type } from '../http/schema.ts'
+import { type Of, Type } from '../http/schema.ts'
 import { eventKinds } from './audit.ts'
 
 const LogEvent = answerOf(
@@ -59,7 +60,7 @@ const LogEvent = answerOf(
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
       { pattern: '^[0-9a-f]{64}$' },
     ),
-  },
+  } satisfies { [Name in keyof LogLine]: Of<LogLine[Name]> },
 )
 
 export const PaginatedListOfLogEvent = pageSchema('PaginatedListOfLogEvent', LogEvent)

@@ -1,6 +1,8 @@
+import { hashOf } from '../../proof/line.ts'
+import { LogTree } from '../../proof/log-tree.ts'
 import type { Trx } from '../db/tables.ts'
 import type { Job } from '../upkeep.ts'
-import { hashOf, lineOf } from './leaf.ts'
+import { lineOf } from './line.ts'
 import {
   type LockedHead,
   lockHead,
@@ -10,7 +12,6 @@ import {
   type UnsealedEvent,
   unsealedEvents,
 } from './store.ts'
-import { LogTree } from './tree.ts'
 
 /**
  * Moves at most `limit` committed events into the log and returns how many. Each gets its place, and becomes

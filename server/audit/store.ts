@@ -1,5 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from '#kysely'
-import type { Place } from '../../client/src/place.ts'
+import { type Head, type Tile, tileSize } from '../../proof/log-tree.ts'
+import type { Place } from '../../proof/place.ts'
 import { ofEngine, withinTime } from '../db/engine.ts'
 import { DatabaseRefused } from '../db/errors.ts'
 import { holdLease } from '../db/lease.ts'
@@ -7,7 +8,6 @@ import { prepared } from '../db/prepared.ts'
 import type { Database, Db, EventColumns, Trx } from '../db/tables.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
-import { type Head, type Tile, tileSize } from './tree.ts'
 
 /** An event that waits to be sealed. */
 export type UnsealedEvent = Selectable<Database['unsealed_events']>

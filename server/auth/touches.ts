@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { PublicKey } from '../../client/src/decision.ts'
+import type { PublicKey } from '../../proof/decision.ts'
 import { callerOf } from '../http/route.ts'
 import type { Challenge, Touch } from '../touch.ts'
 import {

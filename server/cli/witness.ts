@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import closeWithGrace from 'close-with-grace'
-import { readVerifierKey, spellVerifierKey, type VerifierKey, verifierKey } from '../../client/src/note.ts'
+import { readVerifierKey, spellVerifierKey, type VerifierKey, verifierKey } from '../../proof/note.ts'
 import { systemClock } from '../clock.ts'
 import { createLog, type Log } from '../log.ts'
 import { ed25519PublicKey, ed25519Sign, readPrivateKeys } from '../private-keys.ts'

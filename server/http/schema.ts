@@ -9,7 +9,8 @@ export interface Schema {
   [described]?: unknown
   [optional]?: true
 }
-type Of<T> = Schema & { [described]?: T }
+/** A schema that describes this type. */
+export type Of<T> = Schema & { [described]?: T }
 export type Static<S> = S extends { [described]?: infer T } ? T : unknown
 
 type OptionalKeys<P> = { [K in keyof P]: P[K] extends { [optional]: true } ? K : never }[keyof P]

@@ -1,5 +1,5 @@
 import { sql } from '#kysely'
-import type { Place } from '../../client/src/place.ts'
+import type { Place } from '../../proof/place.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { removal } from '../upkeep.ts'
 

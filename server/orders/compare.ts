@@ -1,4 +1,5 @@
-import { eventsOfKinds, type LogLine } from '../audit/audit.ts'
+import type { LogLine } from '../../proof/line.ts'
+import { eventsOfKinds } from '../audit/audit.ts'
 import type { Db } from '../db/tables.ts'
 import { nameOfStatus, type OrderEventKind, type OrderStatus, statusAfter } from './order.ts'
 

@@ -1,4 +1,4 @@
-import type { KeptSignature } from '../../client/src/decision.ts'
+import type { KeptSignature } from '../../proof/decision.ts'
 import type { Event, Words } from '../audit/audit.ts'
 import { decimalOf, type OrderEventKind } from './order.ts'
 

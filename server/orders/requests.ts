@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Assertion, PublicKey } from '../../client/src/decision.ts'
+import type { Assertion, PublicKey } from '../../proof/decision.ts'
 import { type Receipt, stampOf } from '../audit/audit.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'

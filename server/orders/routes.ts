@@ -1,4 +1,4 @@
-import { spellPlace } from '../../client/src/place.ts'
+import { spellPlace } from '../../proof/place.ts'
 import { acceptedForm } from '../http/export.ts'
 import { noContent } from '../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../http/idempotency.ts'

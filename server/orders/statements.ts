@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
-import { type DecisionStatement, readStatement, spellStatement } from '../../client/src/decision.ts'
+import { type DecisionStatement, readStatement, spellStatement } from '../../proof/decision.ts'
 import { formatInstant } from '../clock.ts'
 
 type Facts = Omit<DecisionStatement, 'typ' | 'nonce' | 'until'>

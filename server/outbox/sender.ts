@@ -1,4 +1,4 @@
-import type { Place } from '../../client/src/place.ts'
+import type { Place } from '../../proof/place.ts'
 import {
   continuedPlace,
   contradictionOf,

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from '#kysely'
-import type { Place } from '../../client/src/place.ts'
+import type { Place } from '../../proof/place.ts'
 import type { Database, Db, Trx } from '../db/tables.ts'
 
 export type SubscriptionKind = Database['subscriptions']['kind']

@@ -4,7 +4,7 @@
  * others were.
  */
 import { createHash } from 'node:crypto'
-import { type Bytes, bytesOf, join, sha256 } from '../../client/src/bytes.ts'
+import { type Bytes, bytesOf, join, sha256 } from '../../proof/bytes.ts'
 import {
   type Checkpoint,
   cosignature,
@@ -15,8 +15,8 @@ import {
   spellSignature,
   type VerifierKey,
   verifyNote,
-} from '../../client/src/note.ts'
-import { rootsFrom } from '../../client/src/tree.ts'
+} from '../../proof/note.ts'
+import { rootsFrom } from '../../proof/tree.ts'
 import { type Clock, secondOf } from '../clock.ts'
 import { type AddCheckpoint, readRequest, spellSize } from './request.ts'
 import type { State } from './state.ts'

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  readCheckpoint,
-  readNote,
-  readVerifierKey,
-  type VerifierKey,
-  verifyNote,
-} from '../../client/src/note.ts'
+import { readCheckpoint, readNote, readVerifierKey, type VerifierKey, verifyNote } from '../../proof/note.ts'
 import { loadLogKeys, originOf, publishedKeys, signCheckpoint } from '../../server/audit/checkpoint.ts'
 import { startCheckpoints } from '../../server/audit/checkpoints.ts'
 import { headOfLog } from '../../server/audit/store.ts'

@@ -1,8 +1,8 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import type { LogLine } from '../../server/audit/leaf.ts'
-import { type SignedHead, verifyLog } from '../../server/audit/verify.ts'
+import type { LogLine } from '../../proof/line.ts'
+import { type SignedHead, verifyLog } from '../../proof/log.ts'
 import { exportOf, headOf, inPortions, type LogContent, makeLog, orderEvent } from '../support/log.ts'
 
 const seed = 31

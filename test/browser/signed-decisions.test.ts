@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { verifyReceipt } from '../../client/src/receipt.ts'
+import { verifyReceipt } from '../../proof/receipt.ts'
 import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator } from '../support/browser/authenticator.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { canonicalJson } from '../../client/src/canonical.ts'
+import { canonicalJson } from '../../proof/canonical.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { forAll } from '../support/for-all.ts'
 

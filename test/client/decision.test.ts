@@ -9,7 +9,7 @@ import {
   placesOf,
   spellStatement,
   verifyDecision,
-} from '../../client/src/decision.ts'
+} from '../../proof/decision.ts'
 import { relyingPartyOf, verifyAssertion } from '../../server/auth/credentials/passkeys/ceremonies.ts'
 import { cbor, type Manner, Passkey } from '../support/authenticator.ts'
 import { publicUrl } from '../support/service.ts'

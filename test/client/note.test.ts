@@ -15,7 +15,7 @@ import {
   spellVerifierKey,
   verifyCosignature,
   verifyNote,
-} from '../../client/src/note.ts'
+} from '../../proof/note.ts'
 import { forAll } from '../support/for-all.ts'
 import { cosignatureBy, newSigner, signatureBy } from '../support/signed-log.ts'
 

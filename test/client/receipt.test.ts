@@ -1,7 +1,7 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readReceipt, verifyReceipt } from '../../client/src/receipt.ts'
+import { readReceipt, verifyReceipt } from '../../proof/receipt.ts'
 import { type Receipt, signReceipt } from '../../server/audit/receipt.ts'
 import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { forge } from '../support/forge.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { consistencyRanges, GrowingTree, pathOf, rootFrom, rootOf, rootsFrom } from '../../client/src/tree.ts'
+import { consistencyRanges, GrowingTree, pathOf, rootFrom, rootOf, rootsFrom } from '../../proof/tree.ts'
 import { forAll } from '../support/for-all.ts'
 
 const hash = (...parts: Uint8Array[]) => createHash('sha256').update(Buffer.concat(parts)).digest('hex')

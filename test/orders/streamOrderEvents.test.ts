@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isBefore, readPlace } from '../../client/src/place.ts'
+import { isBefore, readPlace } from '../../proof/place.ts'
 import {
   bearerOf,
   newCaller,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type KeptSignature, placesOf } from '../../client/src/decision.ts'
+import { type KeptSignature, placesOf } from '../../proof/decision.ts'
 import type { Manner, Passkey } from './authenticator.ts'
 import type { Answer, Client } from './client.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Selectable } from '#kysely'
 import { type Kysely, sql } from '#kysely'
+import type { LogLine } from '../../proof/line.ts'
+import { type SignedHead, verifyLog } from '../../proof/log.ts'
 import { type Event, eventRow } from '../../server/audit/audit.ts'
-import type { LogLine } from '../../server/audit/leaf.ts'
-import { lineOf } from '../../server/audit/leaf.ts'
-import { type SignedHead, verifyLog } from '../../server/audit/verify.ts'
+import { lineOf } from '../../server/audit/line.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
 import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
 

@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { type Bytes, concat } from '../../client/src/bytes.ts'
+import { type Bytes, concat } from '../../proof/bytes.ts'
+import type { Head } from '../../proof/log-tree.ts'
 import {
   cosignature,
   cosignedMessage,
@@ -8,9 +9,8 @@ import {
   spellNote,
   type VerifierKey,
   verifierKey,
-} from '../../client/src/note.ts'
-import { consistencyRanges, rootOf } from '../../client/src/tree.ts'
-import type { Head } from '../../server/audit/tree.ts'
+} from '../../proof/note.ts'
+import { consistencyRanges, rootOf } from '../../proof/tree.ts'
 import { ed25519PublicKey, ed25519Sign } from '../../server/private-keys.ts'
 import { spellRequest } from '../../server/witness/request.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { readPlace } from '../../client/src/place.ts'
+import { readPlace } from '../../proof/place.ts'
 import type { Client } from './client.ts'
 
 const limitMilliseconds = 20_000

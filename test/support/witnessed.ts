@@ -1,4 +1,4 @@
-import { readVerifierKey, spellVerifierKey } from '../../client/src/note.ts'
+import { readVerifierKey, spellVerifierKey } from '../../proof/note.ts'
 import { originOf, publishedKeys } from '../../server/audit/checkpoint.ts'
 import { cosignedCheckpoint, headOfLog } from '../../server/audit/store.ts'
 import { reportOnWitnesses } from '../../server/audit/witnesses/report.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { readNote, spellNote, verifierKey, verifyCosignature, verifyNote } from '../../client/src/note.ts'
+import { readNote, spellNote, verifierKey, verifyCosignature, verifyNote } from '../../proof/note.ts'
 import { spellRequest } from '../../server/witness/request.ts'
 import { newSigner, SignedLog, signatureBy } from '../support/signed-log.ts'
 import { type RunningWitness, startWitness, type WitnessAnswer } from '../support/witness.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { spellNote, spellVerifierKey } from '../../client/src/note.ts'
+import { spellNote, spellVerifierKey } from '../../proof/note.ts'
 import { newSigner, SignedLog } from '../support/signed-log.ts'
 import { startWitness } from '../support/witness.ts'
 

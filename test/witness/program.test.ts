@@ -9,7 +9,7 @@ import {
   spellNote,
   spellVerifierKey,
   verifyCosignature,
-} from '../../client/src/note.ts'
+} from '../../proof/note.ts'
 import { commandLine, refusal } from '../cli/command-line.ts'
 import { startProgram } from '../support/process.ts'
 import { newSigner, SignedLog } from '../support/signed-log.ts'

@@ -1,4 +1,4 @@
-import { readNote, type Signature, type VerifierKey, verifyCosignature } from '../../../client/src/note.ts'
+import { readNote, type Signature, type VerifierKey, verifyCosignature } from '../../../proof/note.ts'
 import { type Clock, clockDifferenceMilliseconds } from '../../clock.ts'
 import { type AddCheckpoint, readSize, spellRequest } from '../../witness/request.ts'
 

@@ -1,5 +1,5 @@
-import { fromBase64 } from '../../../client/src/bytes.ts'
-import { type Note, readNote, type Signature, spellNote } from '../../../client/src/note.ts'
+import { fromBase64 } from '../../../proof/bytes.ts'
+import { type Note, readNote, type Signature, spellNote } from '../../../proof/note.ts'
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { type LogKeys, originOf, signCheckpoint } from '../checkpoint.ts'

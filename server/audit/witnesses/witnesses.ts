@@ -2,7 +2,7 @@
  * The witnesses of the log: other people's programs that cosign its checkpoints, so that it cannot go back or
  * fork unseen (ADR 54). Nothing waits for them: no write, no seal, no start and no stop.
  */
-import { readVerifierKey, spellVerifierKey } from '../../../client/src/note.ts'
+import { readVerifierKey, spellVerifierKey } from '../../../proof/note.ts'
 import { type Config, ConfigurationError } from '../../config.ts'
 import { safeAddress } from '../../setting.ts'
 import type { Witness } from './ask.ts'

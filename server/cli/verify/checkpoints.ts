@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { readNote } from '../../../client/src/note.ts'
-import { type Vouched, vouchedBy } from '../../../client/src/proof.ts'
-import { eraOf, type SignedHead } from '../../audit/verify.ts'
+import { eraOf, type SignedHead } from '../../../proof/log.ts'
+import { readNote } from '../../../proof/note.ts'
+import { type Vouched, vouchedBy } from '../../../proof/proof.ts'
 import { Refused } from '../failures.ts'
 import { type GivenKeys, requireCosigned, requireSigned, verifierKeysOf } from './keys.ts'
 

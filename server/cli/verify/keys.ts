@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { readVerifierKey, type VerifierKey } from '../../../client/src/note.ts'
-import type { Vouched } from '../../../client/src/proof.ts'
-import type { verifyReceipt } from '../../../client/src/receipt.ts'
+import { readVerifierKey, type VerifierKey } from '../../../proof/note.ts'
+import type { Vouched } from '../../../proof/proof.ts'
+import type { verifyReceipt } from '../../../proof/receipt.ts'
 import type { Invocation } from '../command.ts'
 import { Refused } from '../failures.ts'
 

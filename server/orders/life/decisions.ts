@@ -1,5 +1,6 @@
-import { challengeOf } from '../../../client/src/decision.ts'
-import { newWords, textHashOf } from '../../audit/audit.ts'
+import { challengeOf } from '../../../proof/decision.ts'
+import { textHashOf } from '../../../proof/line.ts'
+import { newWords } from '../../audit/audit.ts'
 import type { Db } from '../../db/tables.ts'
 import { requireVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'

@@ -1,4 +1,4 @@
-import type { KeptSignature } from '../../../client/src/decision.ts'
+import type { KeptSignature } from '../../../proof/decision.ts'
 import { eventsOfKinds, type Receipt, refuseContradicted, sealedLine } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'

@@ -1,5 +1,5 @@
-import { spellLineProof } from '../../../client/src/proof.ts'
-import { readReceipt } from '../../../client/src/receipt.ts'
+import { spellLineProof } from '../../../proof/proof.ts'
+import { readReceipt } from '../../../proof/receipt.ts'
 import { newWords } from '../../audit/audit.ts'
 import { acceptedForm } from '../../http/export.ts'
 import { noContent } from '../../http/fields.ts'

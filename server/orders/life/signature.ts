@@ -5,8 +5,9 @@ import {
   type DecisionStatement,
   type KeptSignature,
   verifyDecision,
-} from '../../../client/src/decision.ts'
-import { textHashOf, type Words } from '../../audit/audit.ts'
+} from '../../../proof/decision.ts'
+import { textHashOf } from '../../../proof/line.ts'
+import type { Words } from '../../audit/audit.ts'
 import type { Trx } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { callerOf, header } from '../../http/route.ts'

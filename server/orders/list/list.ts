@@ -1,5 +1,5 @@
 /** Lists of orders: a request becomes a plan, which is a value, and the plan becomes SQL on either engine. */
-import type { Place } from '../../../client/src/place.ts'
+import type { Place } from '../../../proof/place.ts'
 import { type AppDatabase, pageLimitMilliseconds } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
 import { describePage, type PageDescription, pageJson, pageRequest } from '../../http/paging.ts'

@@ -1,4 +1,4 @@
-import type { Place } from '../../../client/src/place.ts'
+import type { Place } from '../../../proof/place.ts'
 import type { Asking } from '../conditions.ts'
 import { isAllowed } from '../filter/fields.ts'
 import { idsBySearch } from '../filter/id.ts'

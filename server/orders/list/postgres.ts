@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Expression, type RawBuilder, type SqlBool, sql } from '#kysely'
-import type { Place } from '../../../client/src/place.ts'
+import type { Place } from '../../../proof/place.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Db } from '../../db/tables.ts'
 import { expressionOf } from '../conditions.ts'

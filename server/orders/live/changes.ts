@@ -1,4 +1,4 @@
-import { type Place, spellPlace } from '../../../client/src/place.ts'
+import { type Place, spellPlace } from '../../../proof/place.ts'
 import { sealedEvents } from '../../audit/audit.ts'
 import type { Db } from '../../db/tables.ts'
 import { orderStatuses } from '../orders.ts'

@@ -2,7 +2,7 @@
  * Changes of orders as a stream. It is read from the sealed log: nothing is reported before it is durable.
  */
 import { setImmediate } from 'node:timers/promises'
-import { isBefore, nowhere, type Place, spellPlace } from '../../../client/src/place.ts'
+import { isBefore, nowhere, type Place, spellPlace } from '../../../proof/place.ts'
 import { endOfLog } from '../../audit/audit.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { type Batch, readBatch } from './changes.ts'

@@ -1,4 +1,4 @@
-import { readPlace } from '../../../client/src/place.ts'
+import { readPlace } from '../../../proof/place.ts'
 import { type App, header, register, route } from '../../http/route.ts'
 import { Type } from '../../http/schema.ts'
 import type { LiveStreams } from './streams.ts'

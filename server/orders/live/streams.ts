@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { isBefore, nowhere, type Place, spellPlace } from '../../../client/src/place.ts'
+import { isBefore, nowhere, type Place, spellPlace } from '../../../proof/place.ts'
 import type { Clock } from '../../clock.ts'
 import { keepAnswering } from '../../http/connections.ts'
 import { Problem, retryAfter } from '../../http/problems.ts'

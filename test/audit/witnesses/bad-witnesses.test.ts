@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { readNote, spellSignature, verifyCosignature } from '../../../client/src/note.ts'
+import { readNote, spellSignature, verifyCosignature } from '../../../proof/note.ts'
 import { readRequest } from '../../../server/witness/request.ts'
 import { cosignatureBy, type Signer, signatureBy } from '../../support/signed-log.ts'
 import { startScripted } from '../../support/witness.ts'

@@ -7,8 +7,8 @@ import {
   spellNote,
   spellVerifierKey,
   verifyCosignature,
-} from '../../../client/src/note.ts'
-import { readReceipt } from '../../../client/src/receipt.ts'
+} from '../../../proof/note.ts'
+import { readReceipt } from '../../../proof/receipt.ts'
 import { originOf, signCheckpoint } from '../../../server/audit/checkpoint.ts'
 import { headOfLog } from '../../../server/audit/store.ts'
 import { withRawDatabase } from '../../support/database.ts'

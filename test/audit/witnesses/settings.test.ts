@@ -1,7 +1,7 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { spellVerifierKey } from '../../../client/src/note.ts'
+import { spellVerifierKey } from '../../../proof/note.ts'
 import { loadWitnesses } from '../../../server/audit/witnesses/witnesses.ts'
 import { type ConfigurationError, readConfig } from '../../../server/config.ts'
 import { newSigner } from '../../support/signed-log.ts'

@@ -7,7 +7,7 @@ import {
   spellSignature,
   verifyCosignature,
   verifyNote,
-} from '../../../client/src/note.ts'
+} from '../../../proof/note.ts'
 import { headOfLog } from '../../../server/audit/store.ts'
 import { readRequest } from '../../../server/witness/request.ts'
 import { stamp } from '../../support/orders.ts'

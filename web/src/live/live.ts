@@ -1,7 +1,7 @@
 import type { Query } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Batch, Change } from '../../../client/src/changes.ts'
-import { isBefore, readPlace } from '../../../client/src/place.ts'
+import { isBefore, readPlace } from '../../../proof/place.ts'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { mayDecide, useAbsentPersons } from '../auth/absence.ts'

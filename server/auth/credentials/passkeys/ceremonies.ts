@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto'
 import { isIP } from 'node:net'
-import type { PublicKey } from '../../../../client/src/decision.ts'
+import type { PublicKey } from '../../../../proof/decision.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { Challenge } from '../../../touch.ts'
 

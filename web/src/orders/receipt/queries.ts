@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { readReceipt, verifyReceipt } from '../../../../client/src/receipt.ts'
+import { readReceipt, verifyReceipt } from '../../../../proof/receipt.ts'
 import { answerOf, client } from '../../api/client.ts'
 
 /** The signed statement about an approved order. Until its approval is sealed, it is requested again. */

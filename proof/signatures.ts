@@ -1,5 +1,5 @@
-import { type KeptSignature, type PublicKey, verifyDecision } from '../../client/src/decision.ts'
-import type { LogLine } from './leaf.ts'
+import { type KeptSignature, type PublicKey, verifyDecision } from './decision.ts'
+import type { LogLine } from './line.ts'
 
 /** A passkey between the lines of its enrolment and its removal. */
 export interface LoggedPasskey {

@@ -1,6 +1,6 @@
 /** The log as one Merkle tree (RFC 9162 §2.1): its lines are the leaves. Hashes are hexadecimal. */
-import { sha256 } from '#sha256'
-import { GrowingTree, type Range, rootOf } from '../../client/src/tree.ts'
+import { sha256 } from './sha256.ts'
+import { GrowingTree, type Range, rootOf } from './tree.ts'
 
 /** The number of lines of a log, and the root over them. */
 export interface Head {

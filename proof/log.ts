@@ -1,9 +1,8 @@
-import { sha256 } from '#sha256'
-import type { Proof } from '../../client/src/note.ts'
-import { clockDifferenceMilliseconds, formatInstant } from '../clock.ts'
-import { hashOf, type LogLine, spellLine, textHashOf } from './leaf.ts'
+import { hashOf, type LogLine, spellLine, textHashOf } from './line.ts'
+import { type Head, LogTree } from './log-tree.ts'
+import type { Proof } from './note.ts'
+import { sha256 } from './sha256.ts'
 import { SignatureCheck, type SignatureReport } from './signatures.ts'
-import { type Head, LogTree } from './tree.ts'
 
 /** The first line that does not fit. */
 export interface LogFault {
@@ -43,6 +42,9 @@ export interface LogReport {
 }
 
 const namedBackInTime = 10
+
+/** The clocks of two instances may differ by so much. */
+const clockDifferenceMilliseconds = 60_000
 
 /**
  * Verifies the bytes of an export line by line, up to the first line that does not fit. It keeps in memory
@@ -192,7 +194,7 @@ const isText = (value: unknown) => typeof value === 'string' && value.isWellForm
 const isCount = (value: unknown) => Number.isSafeInteger(value)
 const isInstant = (value: unknown) => {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
-  return !Number.isNaN(time) && formatInstant(time) === value
+  return !Number.isNaN(time) && new Date(time).toISOString() === value
 }
 const isHex = (bytes: number) => (value: unknown) =>
   typeof value === 'string' && value.length === 2 * bytes && /^[0-9a-f]*$/.test(value)

@@ -1,5 +1,5 @@
 import { type KeptSignature, type PublicKey, verifyDecision } from './decision.ts'
-import type { components } from './schema.ts'
+import type { LogLine } from './line.ts'
 
 /** What a receipt says. The total is a decimal string, as in the log. */
 export interface Statement {
@@ -31,7 +31,7 @@ export interface Statement {
     signature: ReceiptSignature | null
   }[]
   /** The line of the log that says that the order was approved. */
-  line: components['schemas']['LogEvent']
+  line: LogLine
   /** The hashes in base64 that lead from the line to the root of the checkpoint (RFC 9162 §2.1.3). */
   proof: string[]
   /** A signed note: how far the log went, and its root. */
@@ -49,6 +49,11 @@ export interface ReceiptSignature extends KeptSignature {
     /** What its owner had last given: another passkey, or a password and who set it; null means the owner. */
     restedOn: { passkey: string } | { passwordSetBy: string | null }
   }
+}
+
+/** What /.well-known/jwks.json answers (RFC 7517). */
+export interface SigningKeys {
+  keys: { kid: string; alg: string; kty: string; use: string; n: string; e: string }[]
 }
 
 /** A receipt as it is read. `verifyReceipt` checks its signature. */
@@ -78,11 +83,7 @@ type Scheme = keyof typeof schemes
  * What the receipt says, if a key of the service signed it. `keys` are those of /.well-known/jwks.json, which
  * may have been fetched long ago. Throws an Error that says what is wrong. It needs no service.
  */
-export async function verifyReceipt(
-  jws: string,
-  { keys }: components['schemas']['JsonWebKeySet'],
-  issuer: string,
-): Promise<Statement> {
+export async function verifyReceipt(jws: string, { keys }: SigningKeys, issuer: string): Promise<Statement> {
   const { header, signature } = partsOf(jws)
   const { typ, kid, alg } = header
   if (typ !== 'countersign-receipt+jwt') throw new Error('this is not a receipt of Countersign')
