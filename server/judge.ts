@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { newPasswordFault } from './auth/credentials/passwords/new-password.ts'
+import { newPasswordFault } from '../rules/new-password.ts'
 
 // Entry of the thread that judges one new password (passwords/new-password.ts).
 if (parentPort === null) throw new Error('judge.ts runs as a worker thread only')

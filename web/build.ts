@@ -52,9 +52,9 @@ function sources(): string[] {
       '../docs/auditing.md',
       '../package.json',
       '../server/clock.ts',
-      '../server/orders/export/cell.ts',
-      '../server/orders/filter/lexer.ts',
-      '../server/auth/credentials/passwords/new-password.ts',
+      '../rules/cell.ts',
+      '../rules/lexer.ts',
+      '../rules/new-password.ts',
       '../package-lock.json',
     ].map((path) => fileURLToPath(new URL(path, import.meta.url))),
   ]

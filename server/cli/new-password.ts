@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { newPasswordFault } from '../auth/credentials/passwords/new-password.ts'
+import { newPasswordFault } from '../../rules/new-password.ts'
 import { Refused } from './failures.ts'
 
 /** No password is longer, however its characters are encoded. */

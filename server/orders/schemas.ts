@@ -1,3 +1,4 @@
+import { maximumLengthCodePoints } from '../../rules/lexer.ts'
 import { answerOf, text } from '../http/answers.ts'
 import { bodyOf, Fault, type Field, named, queryOf } from '../http/fields.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../http/paging.ts'
 import { Type } from '../http/schema.ts'
 import { legibleText } from '../http/text.ts'
-import { maximumLengthCodePoints } from './filter/lexer.ts'
 import {
   type ColumnName,
   columnNames,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { newPasswordFault } from '../../server/auth/credentials/passwords/new-password.ts'
+import { newPasswordFault } from '../../rules/new-password.ts'
 import { demoAccounts, demoClient } from '../../server/demo/demo.ts'
 
 const names = ['jane.smith', 'jane.smith@acme-trading.example']

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { readToken, type Token } from '../../server/orders/filter/lexer.ts'
+import { readToken, type Token } from '../../rules/lexer.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { forAll } from '../support/for-all.ts'
 

@@ -1,3 +1,4 @@
+import { textCell } from '../../../rules/cell.ts'
 import { formatInstant } from '../../clock.ts'
 import type { ExportType } from '../../http/route.ts'
 import {
@@ -10,7 +11,6 @@ import {
   summaryNames,
 } from '../order.ts'
 import { toResponse } from '../responses.ts'
-import { textCell } from './cell.ts'
 
 export interface Form {
   /** Written before the first order. */

@@ -1,4 +1,4 @@
-import type { FilterFault } from './lexer.ts'
+import type { FilterFault } from '../../../rules/lexer.ts'
 
 /** Thrown for a text that is not a filter. */
 export class FilterError extends Error {

@@ -1,4 +1,6 @@
 /** The filter language: a text becomes a typed filter, which means the same as SQL on both engines. */
+
+import { type FilterFault, faultOfCharacters, keywords, readToken, type Token } from '../../../rules/lexer.ts'
 import { awaitingApproval } from '../order.ts'
 import { excerpt, FilterError } from './fault.ts'
 import {
@@ -14,7 +16,6 @@ import {
   suggestField,
   type TextFieldName,
 } from './fields.ts'
-import { type FilterFault, faultOfCharacters, keywords, readToken, type Token } from './lexer.ts'
 
 /**
  * What a filter text means, without positions. Groupings with the same meaning have one shape: an operand of

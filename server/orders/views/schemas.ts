@@ -1,3 +1,4 @@
+import { maximumLengthCodePoints } from '../../../rules/lexer.ts'
 import { answerOf, flag, text } from '../../http/answers.ts'
 import { bodyOf, booleanField, Fault, type Field, InnerFaults, objectOf, queryOf } from '../../http/fields.ts'
 import {
@@ -10,7 +11,6 @@ import {
 import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
 import { FilterError } from '../filter/fault.ts'
-import { maximumLengthCodePoints } from '../filter/lexer.ts'
 import { parseFilter } from '../filter/parser.ts'
 import { type ColumnName, columnNames } from '../order.ts'
 import { orderByField } from '../schemas.ts'

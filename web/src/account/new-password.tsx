@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { newPasswordFault } from '../../../server/auth/credentials/passwords/new-password.ts'
+import { newPasswordFault } from '../../../rules/new-password.ts'
 import { Check } from '../ui/check.tsx'
 import { Spoken } from '../ui/spoken.tsx'
 

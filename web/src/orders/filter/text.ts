@@ -1,4 +1,4 @@
-import { keywords, readToken } from '../../../../server/orders/filter/lexer.ts'
+import { keywords, readToken } from '../../../../rules/lexer.ts'
 import { findField, type SearchField, searchFields } from '../fields.ts'
 
 /**

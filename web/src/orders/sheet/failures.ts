@@ -1,4 +1,4 @@
-import { textCell } from '../../../../server/orders/export/cell.ts'
+import { textCell } from '../../../../rules/cell.ts'
 import { saveFile } from '../../api/files.ts'
 import type { Results, Row } from './rows.ts'
 import { fileHead } from './words.ts'

@@ -1,5 +1,5 @@
 import Papa from 'papaparse'
-import { unguarded } from '../../../../server/orders/export/cell.ts'
+import { unguarded } from '../../../../rules/cell.ts'
 import { type FieldName, fieldNames, fields } from '../create/form.ts'
 import type { Cells } from './rows.ts'
 import { sheetFaults } from './words.ts'
