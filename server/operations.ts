@@ -4,11 +4,11 @@ import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { AppDatabase } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
 import { expiredKeys } from './http/idempotency.ts'
-import { problemCodec } from './http/problems.ts'
 import { eventMailer } from './mail/mail.ts'
 import * as mail from './mail/operations.ts'
 import * as orders from './orders/operations.ts'
 import * as outbox from './outbox/operations.ts'
+import { problemCodec } from './problems/problems.ts'
 import { jobRunner } from './upkeep.ts'
 
 /** What the service does by the clock (upkeep.ts). */

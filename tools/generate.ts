@@ -7,9 +7,9 @@ import { buildApp } from '../server/app.ts'
 import { eventKinds } from '../server/audit/audit.ts'
 import { loadLogKeys } from '../server/audit/checkpoint.ts'
 import { loadSigningKeys } from '../server/auth/credentials/tokens/keys.ts'
+import { isPermission, permissionsOfPeople } from '../server/caller/permissions.ts'
 import { systemClock } from '../server/clock.ts'
 import { describeDefault, readConfig, settings } from '../server/config.ts'
-import { catalogue } from '../server/http/catalogue.ts'
 import { makeLog } from '../server/log.ts'
 import { openAppDatabase } from '../server/operations.ts'
 import { filterNames } from '../server/orders/filter/fields.ts'
@@ -22,7 +22,7 @@ import {
   orderStatusNames,
   transitions,
 } from '../server/orders/order.ts'
-import { isPermission, permissionsOfPeople } from '../server/permissions.ts'
+import { catalogue } from '../server/problems/catalogue.ts'
 import { clientTypes } from './client-types.ts'
 
 /** Writes every generated file, or with --check fails when one of them is not what it would write. */

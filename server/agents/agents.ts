@@ -1,8 +1,8 @@
 /** What agents can use, over the Model Context Protocol: tools and resources that the slices offer. */
 import type { FastifyRequest } from 'fastify'
+import type { Permission } from '../caller/permissions.ts'
 import type { Parsed } from '../http/fields.ts'
 import type { Schema } from '../http/schema.ts'
-import type { Permission } from '../permissions.ts'
 
 interface Offer {
   title: string

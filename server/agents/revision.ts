@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Problem } from '../http/problems.ts'
 import { header } from '../http/route.ts'
+import { Problem } from '../problems/problems.ts'
 import { isObject } from './schemas.ts'
 
 /** Each request says all that it needs (`_meta`), and headers repeat what proxies look at. */

@@ -5,9 +5,9 @@
 import { userInfo } from 'node:os'
 import { canonicalJson } from '../../proof/canonical.ts'
 import { textHashOf } from '../../proof/line.ts'
+import type { Person, Principal, Standing } from '../caller/principal.ts'
 import type { EventColumns, Trx } from '../db/tables.ts'
 import { newOrderedId, newSalt } from '../ids.ts'
-import type { Principal, Standing } from '../principal.ts'
 import { insertEvent, insertEvents } from './store.ts'
 
 export { contradictionOf, refuseContradicted } from './contradiction.ts'
@@ -24,12 +24,6 @@ export {
   type SealedEvent,
   sealedEvents,
 } from './store.ts'
-
-/** A person or service under the name at the time of the event: a later change of name changes no event. */
-export interface Person {
-  id: number
-  name: string
-}
 
 /** Who did something, when and where: every write operation gets one with its input. */
 export interface Stamp {

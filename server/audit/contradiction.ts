@@ -4,7 +4,7 @@
  * next era begins (ADR 57).
  */
 import type { Db, Trx } from '../db/tables.ts'
-import { Problem } from '../http/problems.ts'
+import { Problem } from '../problems/problems.ts'
 
 /** The witnesses that count, by their verifier keys, and how many of them decide. */
 export interface Quorum {

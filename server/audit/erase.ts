@@ -1,5 +1,5 @@
 import type { Trx } from '../db/tables.ts'
-import { Problem } from '../http/problems.ts'
+import { Problem } from '../problems/problems.ts'
 import { type Event, recordEvent, type Stamp } from './audit.ts'
 import { deleteText } from './store.ts'
 

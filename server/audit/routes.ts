@@ -1,7 +1,7 @@
 import { acceptedForm, type Exports } from '../http/export.ts'
 import { linkHeader, pageLinks, pageRequest, sendJson, sendText } from '../http/paging.ts'
-import { Problem } from '../http/problems.ts'
 import { type App, callerOf, type Routes, register, route } from '../http/route.ts'
+import { Problem } from '../problems/problems.ts'
 import { originOf, publishedKeys } from './checkpoint.ts'
 import { exportLog, type LogQuery, listLog } from './log.ts'
 import { cosignedOver, newestCheckpoint, proofOf, type ServedParts } from './proof.ts'

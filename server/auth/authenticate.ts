@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
+import type { Principal } from '../caller/principal.ts'
 import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { decodeFormText } from '../http/form-text.ts'
 import { secretPattern, sha256 } from '../ids.ts'
-import type { Principal } from '../principal.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { PrincipalState } from './accounts/store.ts'
 import {

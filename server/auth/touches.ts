@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { PublicKey } from '../../proof/decision.ts'
+import type { Challenge, Touch } from '../caller/touch.ts'
 import { callerOf } from '../http/route.ts'
-import type { Challenge, Touch } from '../touch.ts'
 import {
   hasCountedBack,
   isHandleOf,

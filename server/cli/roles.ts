@@ -1,7 +1,7 @@
 import { isAccountName } from '../auth/accounts/names.ts'
 import { listRoles, roleNames } from '../auth/accounts/roles/store.ts'
+import { type Permission, permissions } from '../caller/permissions.ts'
 import type { AppDatabase } from '../db/port.ts'
-import { type Permission, permissions } from '../permissions.ts'
 import { type Invocation, type Outcome, requiredArgument, splitCommas } from './command.ts'
 import { commandStamp, withDatabase, withDatabaseToRead } from './database.ts'
 import { Refused, UsageError } from './failures.ts'

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import { Problem } from '../problems/problems.ts'
 import { factsOf } from './fields.ts'
 import { Form, formType } from './form-text.ts'
-import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/i

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
-import { Problem, retryAfter } from './problems.ts'
+import { Problem, retryAfter } from '../problems/problems.ts'
 import type { App } from './route.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
+import { Problem, retryAfter } from '../problems/problems.ts'
 import { keepAnswering } from './connections.ts'
-import { Problem, retryAfter } from './problems.ts'
 import { callerOf, type ExportType } from './route.ts'
 
 const endings: Record<ExportType, string> = { 'application/jsonl': 'jsonl', 'text/csv': 'csv' }

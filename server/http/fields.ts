@@ -1,7 +1,7 @@
 import type { FastifyTypeProvider } from 'fastify'
 import { formatInstant } from '../clock.ts'
+import { type FieldError, Problem } from '../problems/problems.ts'
 import { Form, type RawQuery, undecodable } from './form-text.ts'
-import { type FieldError, Problem } from './problems.ts'
 import { type Schema, type Static, Type } from './schema.ts'
 
 /** One rule that a value broke. `detail` continues a sentence that begins with the name of the field. */

@@ -1,7 +1,7 @@
 import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
+import { Problem, retryAfter } from '../problems/problems.ts'
 import { named } from './fields.ts'
-import { Problem, retryAfter } from './problems.ts'
 import { type App, type Routes, route } from './route.ts'
 import { Type } from './schema.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Problem } from '../problems/problems.ts'
 import { pathOf, sendProblem } from './errors.ts'
-import { Problem } from './problems.ts'
 import type { RequestLimits } from './rate-limit.ts'
 import type { App } from './route.ts'
 

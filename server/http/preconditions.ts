@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
-import { Problem } from './problems.ts'
+import { Problem } from '../problems/problems.ts'
 import { header } from './route.ts'
 
 /** For anything that has a version: clients ask each time, and get the body only if the version is new. */

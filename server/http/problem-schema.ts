@@ -1,5 +1,5 @@
-import { permissions } from '../permissions.ts'
-import { catalogue } from './catalogue.ts'
+import { permissions } from '../caller/permissions.ts'
+import { catalogue } from '../problems/catalogue.ts'
 import { named } from './fields.ts'
 import { Type } from './schema.ts'
 

@@ -2,7 +2,7 @@ import { isIP, isIPv6 } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { RateLimits } from '../config.ts'
-import { Problem, retryAfter } from './problems.ts'
+import { Problem, retryAfter } from '../problems/problems.ts'
 import type { App } from './route.ts'
 
 const periodSeconds = 60

@@ -9,11 +9,11 @@ import type {
   RouteHandlerMethod,
   RouteOptions,
 } from 'fastify'
-import type { Access } from '../permissions.ts'
-import type { Principal } from '../principal.ts'
-import type { ProblemCode } from './catalogue.ts'
+import type { Access } from '../caller/permissions.ts'
+import type { Principal } from '../caller/principal.ts'
+import type { ProblemCode } from '../problems/catalogue.ts'
+import { Problem } from '../problems/problems.ts'
 import type { FieldsTypeProvider } from './fields.ts'
-import { Problem } from './problems.ts'
 import type { Schema } from './schema.ts'
 
 /** The application as slices see it: handlers get what `fields.ts` parsed. */

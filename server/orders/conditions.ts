@@ -1,9 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
-import type { Person } from '../audit/audit.ts'
+import type { Person, Principal } from '../caller/principal.ts'
+import { authoritiesOf } from '../caller/standing.ts'
 import type { Db } from '../db/tables.ts'
-import type { ProblemCode } from '../http/catalogue.ts'
-import type { Principal } from '../principal.ts'
-import { authoritiesOf } from '../standing.ts'
+import type { ProblemCode } from '../problems/catalogue.ts'
 import {
   type ColumnName,
   columnOf,

@@ -1,7 +1,7 @@
 import type { EventKind } from '../audit/audit.ts'
+import type { Permission } from '../caller/permissions.ts'
 import type { Database } from '../db/tables.ts'
 import type { readableStatuses } from '../db/tables-of-both.ts'
-import type { Permission } from '../permissions.ts'
 
 /** `EOrderStatus`: numbers are only ever appended, never renumbered. */
 export const orderStatus = {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Assertion, PublicKey } from '../../proof/decision.ts'
 import { type Receipt, stampOf } from '../audit/audit.ts'
+import type { Challenge, Touch } from '../caller/touch.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
@@ -14,10 +15,9 @@ import {
   matchesNone,
   versionTag,
 } from '../http/preconditions.ts'
-import { Problem } from '../http/problems.ts'
 import { callerOf, header } from '../http/route.ts'
 import { parseUuid, sha256 } from '../ids.ts'
-import type { Challenge, Touch } from '../touch.ts'
+import { Problem } from '../problems/problems.ts'
 import type { Statements } from './statements.ts'
 
 export interface OrderParts {

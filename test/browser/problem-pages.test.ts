@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { catalogue, type ProblemCode } from '../../server/http/catalogue.ts'
+import { catalogue, type ProblemCode } from '../../server/problems/catalogue.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, listRequests, waitForAddress, waitForFocus } from '../support/browser/journeys.ts'
 import { openBrowser, sideBySide } from '../support/browser/person.ts'

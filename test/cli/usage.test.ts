@@ -12,7 +12,7 @@ import {
   StatementTimeout,
   TooManyWaiting,
 } from '../../server/db/errors.ts'
-import { Problem } from '../../server/http/problems.ts'
+import { Problem } from '../../server/problems/problems.ts'
 import { commandLine } from './command-line.ts'
 
 describe('--help', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
-import { catalogue } from '../../server/http/catalogue.ts'
-import { permissions } from '../../server/permissions.ts'
+import { permissions } from '../../server/caller/permissions.ts'
+import { catalogue } from '../../server/problems/catalogue.ts'
 import { type Description, Judge, toPointer } from '../support/description.ts'
 import { testService } from '../support/service.ts'
 

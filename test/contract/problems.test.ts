@@ -7,7 +7,7 @@ import {
   StatementTimeout,
   TooManyWaiting,
 } from '../../server/db/errors.ts'
-import { catalogue } from '../../server/http/catalogue.ts'
+import { catalogue } from '../../server/problems/catalogue.ts'
 import { unknownEmail } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { policyRow } from '../support/policy.ts'

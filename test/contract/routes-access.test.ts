@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
 import { buildApp } from '../../server/app.ts'
+import { permissions } from '../../server/caller/permissions.ts'
 import { makeLog } from '../../server/log.ts'
-import { permissions } from '../../server/permissions.ts'
 import {
   bearerOf,
   newClient,

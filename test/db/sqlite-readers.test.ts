@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
-import { Problem } from '../../server/http/problems.ts'
+import { Problem } from '../../server/problems/problems.ts'
 import { testOperations } from '../support/test-operations.ts'
 import { openTestPort, type TestPort } from '../support/test-port.ts'
 

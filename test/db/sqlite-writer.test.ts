@@ -9,7 +9,7 @@ import { Kysely, sql } from '#kysely'
 import { DatabaseUnavailable } from '../../server/db/errors.ts'
 import { sqliteDialect } from '../../server/db/sqlite/driver.ts'
 import type { Database } from '../../server/db/tables.ts'
-import { Problem } from '../../server/http/problems.ts'
+import { Problem } from '../../server/problems/problems.ts'
 import { openTestPort, type TestPort } from '../support/test-port.ts'
 
 describe('the SQLite writer', () => {

@@ -1,6 +1,6 @@
 // engine: PostgreSQL
 import { afterEach, before, describe, it } from 'node:test'
-import { catalogue } from '../../server/http/catalogue.ts'
+import { catalogue } from '../../server/problems/catalogue.ts'
 import { runSql, withoutPostgres } from '../support/postgres.ts'
 import { testProduction } from '../support/production.ts'
 import { NoWrites } from './no-writes.ts'

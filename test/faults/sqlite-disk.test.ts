@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { catalogue } from '../../server/http/catalogue.ts'
+import { catalogue } from '../../server/problems/catalogue.ts'
 import { testEngine } from '../support/database.ts'
 import { failCalls, limitFiles, type Mend, withoutLimits, withoutStrace } from '../support/disk.ts'
 import { faultSeed, isLong, randomOf } from '../support/faults.ts'

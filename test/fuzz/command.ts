@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc, { type AsyncCommand } from 'fast-check'
-import type { Permission } from '../../server/permissions.ts'
+import type { Permission } from '../../server/caller/permissions.ts'
 import type { Answer } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { type AccessToken, type Account, fromEnd, idleEnd, type Model, type Session } from './model.ts'

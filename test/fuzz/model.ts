@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Permission } from '../../server/permissions.ts'
+import type { Permission } from '../../server/caller/permissions.ts'
 import type { OrderRow } from '../support/orders.ts'
 
 /** How long an instance may trust its cache of accounts and roles. */

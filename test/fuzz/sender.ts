@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { catalogue, type ProblemCode } from '../../server/http/catalogue.ts'
+import { catalogue, type ProblemCode } from '../../server/problems/catalogue.ts'
 import type { Answer } from '../support/client.ts'
 import { Judge } from '../support/description.ts'
 import { problemIn } from '../support/problem.ts'

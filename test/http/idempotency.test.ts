@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { fastify } from 'fastify'
+import type { Principal } from '../../server/caller/principal.ts'
 import { bodyOf, compileParser, type FieldsTypeProvider, textField } from '../../server/http/fields.ts'
 import { readIdempotency } from '../../server/http/idempotency.ts'
-import type { Principal } from '../../server/principal.ts'
 
 const caller: Principal = {
   id: 7,

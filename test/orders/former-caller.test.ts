@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/audit.ts'
-import type { Permission } from '../../server/permissions.ts'
+import type { Permission } from '../../server/caller/permissions.ts'
 import {
   bearerOf,
   machineOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { ProblemCode } from '../../server/http/catalogue.ts'
+import type { ProblemCode } from '../../server/problems/catalogue.ts'
 import type { Answer, Client } from '../support/client.ts'
 import {
   compareOrders,

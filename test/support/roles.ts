@@ -1,4 +1,4 @@
-import type { Permission } from '../../server/permissions.ts'
+import type { Permission } from '../../server/caller/permissions.ts'
 import { withRawDatabase } from './database.ts'
 import type { Service } from './service.ts'
 

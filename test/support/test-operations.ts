@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from '#kysely'
 import { holdLease, type Lease } from '../../server/db/lease.ts'
 import type { Database } from '../../server/db/tables.ts'
-import { Problem } from '../../server/http/problems.ts'
+import { Problem } from '../../server/problems/problems.ts'
 
 type Trx = Transaction<Database>
 

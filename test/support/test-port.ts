@@ -1,6 +1,6 @@
 import { openDatabase } from '../../server/db/open.ts'
 import type { DatabasePort, GroupedOperations } from '../../server/db/port.ts'
-import { problemCodec } from '../../server/http/problems.ts'
+import { problemCodec } from '../../server/problems/problems.ts'
 import { type TestOperations, testOperations } from './test-operations.ts'
 import { type TestReads, testReads } from './test-reads.ts'
 

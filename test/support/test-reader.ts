@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { runSqliteReader } from '../../server/db/sqlite/reads.ts'
-import { problemCodec } from '../../server/http/problems.ts'
+import { problemCodec } from '../../server/problems/problems.ts'
 import { testReads } from './test-reads.ts'
 
 // Entry of a reader thread with the reads of the tests.

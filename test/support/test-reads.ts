@@ -1,7 +1,7 @@
 import { type Kysely, sql } from '#kysely'
 import { ofEngine } from '../../server/db/engine.ts'
 import type { Database } from '../../server/db/tables.ts'
-import { Problem } from '../../server/http/problems.ts'
+import { Problem } from '../../server/problems/problems.ts'
 import { testOperations } from './test-operations.ts'
 
 type Db = Kysely<Database>

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { runSqliteWriter } from '../../server/db/sqlite/writes.ts'
-import { problemCodec } from '../../server/http/problems.ts'
+import { problemCodec } from '../../server/problems/problems.ts'
 import { testOperations } from './test-operations.ts'
 
 // Entry of a writer thread with the operations of the tests.

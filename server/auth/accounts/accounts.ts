@@ -5,7 +5,7 @@
 import { type EventKind, recordEvent, type Stamp } from '../../audit/audit.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { versionTag } from '../../http/preconditions.ts'
-import { Problem } from '../../http/problems.ts'
+import { Problem } from '../../problems/problems.ts'
 import { keepAdministrator, lockAdministration } from './roles/administrators.ts'
 import { requireRoles } from './roles/roles.ts'
 import { deleteRoles, insertRoles, rolesOf, takeRolesFromSessions } from './roles/store.ts'

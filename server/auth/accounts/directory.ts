@@ -1,7 +1,7 @@
+import { isPermission, type Permission, permissionsOfPeople } from '../../caller/permissions.ts'
+import type { Principal } from '../../caller/principal.ts'
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
-import { isPermission, type Permission, permissionsOfPeople } from '../../permissions.ts'
-import type { Principal } from '../../principal.ts'
 import { readRolePermissions } from './roles/store.ts'
 import { findPrincipalState, type PrincipalState } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from '#kysely'
 import { prepared } from '../../db/prepared.ts'
 import type { Db, Trx } from '../../db/tables.ts'
-import { Problem } from '../../http/problems.ts'
+import { Problem } from '../../problems/problems.ts'
 import { rolesByPrincipal } from './roles/store.ts'
 
 /** What a bearer request checks about its account, besides the token. */

@@ -3,9 +3,9 @@
  * the epoch of its account, so one UPDATE of the account ends them all.
  */
 import type { Stamp } from '../../audit/audit.ts'
+import { requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
-import { Problem } from '../../http/problems.ts'
-import { requireStanding } from '../../standing.ts'
+import { Problem } from '../../problems/problems.ts'
 import { recordAccount } from '../accounts/accounts.ts'
 import { lockAdministration } from '../accounts/roles/administrators.ts'
 import {

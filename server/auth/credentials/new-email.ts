@@ -1,9 +1,9 @@
 /** A new email of one's own: it counts from the moment when a link that was mailed to it is used. */
 import type { Stamp } from '../../audit/audit.ts'
 import type { Trx } from '../../db/tables.ts'
-import { Problem } from '../../http/problems.ts'
 import { newSecret, sha256 } from '../../ids.ts'
 import { countSent, type MailKind, type Message, queueMail } from '../../mail/mail.ts'
+import { Problem } from '../../problems/problems.ts'
 import { recordChange } from '../accounts/accounts.ts'
 import { awaitAdministration } from '../accounts/roles/administrators.ts'
 import { lockAccount } from '../accounts/store.ts'

@@ -1,7 +1,7 @@
 import { noContent } from '../../http/fields.ts'
-import { Problem } from '../../http/problems.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { findMailSettings } from '../../mail/mail.ts'
+import { Problem } from '../../problems/problems.ts'
 import type { AuthParts } from '../login.ts'
 import { OwnMail, SetOwnMailCommand } from './schemas.ts'
 

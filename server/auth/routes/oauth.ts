@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { comesAsForm } from '../../http/body.ts'
-import { catalogue, type ProblemCode } from '../../http/catalogue.ts'
 import { toProblem } from '../../http/errors.ts'
 import type { Parsed } from '../../http/fields.ts'
-import { Problem } from '../../http/problems.ts'
+import { catalogue, type ProblemCode } from '../../problems/catalogue.ts'
+import { Problem } from '../../problems/problems.ts'
 import { basicCredentials } from '../authenticate.ts'
 import type { ClientTokenCommand, RefreshTokenCommand } from './schemas.ts'
 

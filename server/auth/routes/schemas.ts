@@ -17,9 +17,9 @@ import {
 } from '../../http/fields.ts'
 import { pageSchema } from '../../http/paging.ts'
 import { permissionSchema } from '../../http/problem-schema.ts'
-import { Problem } from '../../http/problems.ts'
 import { Type } from '../../http/schema.ts'
 import { type MailSettings, waitingChoices } from '../../mail/mail.ts'
+import { Problem } from '../../problems/problems.ts'
 import { beginningField, optional } from './administration/fields.ts'
 import { passkeyAnswer } from './passkeys/schemas.ts'
 

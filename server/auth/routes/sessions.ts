@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { SessionState } from '../../caller/principal.ts'
 import { noContent } from '../../http/fields.ts'
-import { Problem } from '../../http/problems.ts'
 import { backgroundHeader, callerOf, header, type Routes, route, sessionExpiry } from '../../http/route.ts'
 import type { Static } from '../../http/schema.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
-import type { SessionState } from '../../principal.ts'
+import { Problem } from '../../problems/problems.ts'
 import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import {
   announceExpiry,

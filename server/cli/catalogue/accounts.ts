@@ -1,4 +1,4 @@
-import { permissions } from '../../permissions.ts'
+import { permissions } from '../../caller/permissions.ts'
 import type { CommandSpec, OptionSpec } from '../command.ts'
 
 const roleOption: OptionSpec = {

@@ -1,10 +1,10 @@
 /** Changes of an order after its creation: each is one conditional UPDATE together with its event. */
 import { countEventsOfKind, recordEvent, type Stamp, type Words } from '../../audit/audit.ts'
+import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
 import { requireVersion, versionTag } from '../../http/preconditions.ts'
-import { Problem } from '../../http/problems.ts'
-import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } from '../../standing.ts'
+import { Problem } from '../../problems/problems.ts'
 import { inEach, otherState } from '../conditions.ts'
 import { orderEvent } from '../event.ts'
 import { isDecision, nameOfStatus, type TransitionName, transitions } from '../order.ts'

@@ -3,7 +3,7 @@ import { eventsOfKinds, type Receipt, refuseContradicted, sealedLine } from '../
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
-import { Problem, retryAfter } from '../../http/problems.ts'
+import { Problem, retryAfter } from '../../problems/problems.ts'
 import { decimalOf, transitions } from '../order.ts'
 import type { OrderParts } from '../requests.ts'
 import { findOrder } from '../store.ts'

@@ -1,4 +1,5 @@
-import { eventKinds, type Person } from '../../audit/audit.ts'
+import { eventKinds } from '../../audit/audit.ts'
+import type { Person } from '../../caller/principal.ts'
 import { answerOf, flag, instant, int32, nullable, text } from '../../http/answers.ts'
 import {
   anyText,

@@ -1,7 +1,7 @@
 import { endOfLog } from '../../audit/audit.ts'
 import { ofEngine } from '../../db/engine.ts'
 import type { Db } from '../../db/tables.ts'
-import { Problem } from '../../http/problems.ts'
+import { Problem } from '../../problems/problems.ts'
 import { asksForReader } from '../filter/parser.ts'
 import { countByStatus } from '../tally.ts'
 import { type FoundOrders, type ListRequest, planCount, planPage, tuning } from './plan.ts'

@@ -1,10 +1,10 @@
 /** Lists of orders: a request becomes a plan, which is a value, and the plan becomes SQL on either engine. */
 import type { Place } from '../../../proof/place.ts'
+import type { Principal } from '../../caller/principal.ts'
 import { type AppDatabase, pageLimitMilliseconds } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
 import { describePage, type PageDescription, pageJson, pageRequest } from '../../http/paging.ts'
-import { Problem } from '../../http/problems.ts'
-import type { Principal } from '../../principal.ts'
+import { Problem } from '../../problems/problems.ts'
 import { rightsOf } from '../conditions.ts'
 import { FilterError } from '../filter/fault.ts'
 import { asksForReader, type Filter, parseFilter } from '../filter/parser.ts'

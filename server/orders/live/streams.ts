@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isBefore, nowhere, type Place, spellPlace } from '../../../proof/place.ts'
 import type { Clock } from '../../clock.ts'
 import { keepAnswering } from '../../http/connections.ts'
-import { Problem, retryAfter } from '../../http/problems.ts'
 import { callerOf } from '../../http/route.ts'
+import { Problem, retryAfter } from '../../problems/problems.ts'
 import type { LiveOrders } from './live.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
+import { authoritiesOf, holds } from '../../caller/standing.ts'
 import type { Db, Trx } from '../../db/tables.ts'
-import { authoritiesOf, holds } from '../../standing.ts'
 import { inEach, mayDecide } from '../conditions.ts'
 import { transitions } from '../order.ts'
 

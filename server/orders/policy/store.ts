@@ -1,9 +1,9 @@
 import { type RawBuilder, type Selectable, type SqlBool, sql } from '#kysely'
+import type { Permission } from '../../caller/permissions.ts'
 import { keptUntilCommit, withinTime } from '../../db/engine.ts'
 import type { Database, Db, RuleColumns, Trx } from '../../db/tables.ts'
 import { hasVersion } from '../../http/preconditions.ts'
-import { Problem } from '../../http/problems.ts'
-import type { Permission } from '../../permissions.ts'
+import { Problem } from '../../problems/problems.ts'
 import { awaitingApproval, transitions } from '../order.ts'
 import { type Rules, ruleColumns, rulesOf, type SentRules, storedRules } from '../rules.ts'
 

@@ -9,9 +9,9 @@ import {
   sendVersion,
   versionTag,
 } from '../../http/preconditions.ts'
-import { Problem } from '../../http/problems.ts'
 import { callerOf, locationHeader, type Routes, route } from '../../http/route.ts'
 import { parseUuid } from '../../ids.ts'
+import { Problem } from '../../problems/problems.ts'
 import { idParameter, type OrderParts, reading, readingPages, revalidate } from '../requests.ts'
 import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
 import type { View } from './store.ts'

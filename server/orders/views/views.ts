@@ -1,10 +1,11 @@
 /** Named lists of orders. Only the owner sees a view, unless it is shared. */
+
+import type { Permission } from '../../caller/permissions.ts'
+import { type Acting, requireStanding } from '../../caller/standing.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
 import { requireVersion } from '../../http/preconditions.ts'
-import { Problem } from '../../http/problems.ts'
-import type { Permission } from '../../permissions.ts'
-import { type Acting, requireStanding } from '../../standing.ts'
+import { Problem } from '../../problems/problems.ts'
 import {
   countViewsOf,
   findOwner,

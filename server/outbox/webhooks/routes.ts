@@ -12,9 +12,9 @@ import {
   ifMatchHeader,
   versionTag,
 } from '../../http/preconditions.ts'
-import { Problem } from '../../http/problems.ts'
 import { type App, callerOf, locationHeader, type Routes, register, route } from '../../http/route.ts'
 import { newOrderedId, parseUuid } from '../../ids.ts'
+import { Problem } from '../../problems/problems.ts'
 import {
   findAttempts,
   findSubscription,

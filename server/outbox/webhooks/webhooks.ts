@@ -1,12 +1,12 @@
 /** Webhooks: subscriptions whose receiver is a URL (section 21 of the contract). */
 import { isDeepStrictEqual } from 'node:util'
 import { type EventKind, endOfLog, eventKinds, recordEvent, type Stamp } from '../../audit/audit.ts'
+import type { Permission } from '../../caller/permissions.ts'
+import { requireStanding } from '../../caller/standing.ts'
 import { formatInstantOrNull } from '../../clock.ts'
 import type { Trx } from '../../db/tables.ts'
 import { requireVersion } from '../../http/preconditions.ts'
-import { Problem } from '../../http/problems.ts'
-import type { Permission } from '../../permissions.ts'
-import { requireStanding } from '../../standing.ts'
+import { Problem } from '../../problems/problems.ts'
 import {
   countSubscriptions,
   deleteSubscription,

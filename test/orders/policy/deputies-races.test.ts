@@ -7,9 +7,9 @@ import { machineStamp } from '../../../server/audit/audit.ts'
 import { revokeRoles, setAccountEnabled } from '../../../server/auth/accounts/accounts.ts'
 import { endAbsence } from '../../../server/auth/accounts/users/absence.ts'
 import type { Trx } from '../../../server/db/tables.ts'
-import { Problem } from '../../../server/http/problems.ts'
 import { openAppDatabase } from '../../../server/operations.ts'
 import { refusalsOf } from '../../../server/orders/conditions.ts'
+import { Problem } from '../../../server/problems/problems.ts'
 import {
   bearerOf,
   grantRoles,

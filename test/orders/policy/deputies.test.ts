@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, beforeEach, describe, it } from 'node:test'
+import { authoritiesOf } from '../../../server/caller/standing.ts'
 import { newOrderedId } from '../../../server/ids.ts'
-import { authoritiesOf } from '../../../server/standing.ts'
 import {
   bearerOf,
   grantRoles,

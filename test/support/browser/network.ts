@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { BrowserContext, Route } from 'playwright-core'
-import { catalogue, type ProblemCode } from '../../../server/http/catalogue.ts'
+import { catalogue, type ProblemCode } from '../../../server/problems/catalogue.ts'
 import { type FaultProxy, startProxy } from '../proxy.ts'
 
 /**

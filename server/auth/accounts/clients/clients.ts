@@ -5,7 +5,7 @@
 import type { Stamp } from '../../../audit/audit.ts'
 import { formatInstantOrNull } from '../../../clock.ts'
 import type { Trx } from '../../../db/tables.ts'
-import { Problem } from '../../../http/problems.ts'
+import { Problem } from '../../../problems/problems.ts'
 import {
   type AccountData,
   type AddAccountInput,

@@ -1,7 +1,7 @@
 import type { Stamp } from '../../../audit/audit.ts'
+import { type Acting, requireStanding } from '../../../caller/standing.ts'
 import type { Trx } from '../../../db/tables.ts'
-import { Problem } from '../../../http/problems.ts'
-import { type Acting, requireStanding } from '../../../standing.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { hasAdministrator, managing } from './store.ts'
 
 /** Changes of accounts and roles run one after the other: each holds this row until its transaction ends. */

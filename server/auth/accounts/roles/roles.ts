@@ -1,9 +1,9 @@
 /** Roles: names for sets of permissions. The last account that can manage accounts keeps that permission. */
 import { type EventKind, recordEvent, type Stamp } from '../../../audit/audit.ts'
+import type { Permission } from '../../../caller/permissions.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { versionTag } from '../../../http/preconditions.ts'
-import { Problem } from '../../../http/problems.ts'
-import type { Permission } from '../../../permissions.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { keepAdministrator, lockAdministration } from './administrators.ts'
 import {
   deletePermissions,

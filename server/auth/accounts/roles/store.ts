@@ -1,7 +1,7 @@
+import type { Permission } from '../../../caller/permissions.ts'
+import { holds } from '../../../caller/standing.ts'
 import { prepared, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
-import type { Permission } from '../../../permissions.ts'
-import { holds } from '../../../standing.ts'
 
 /** Names of a principal's roles, sorted. */
 export async function rolesOf(db: Db, principalId: number): Promise<string[]> {

@@ -3,12 +3,13 @@
  * allows is checked at each decision (standing.ts), so an absence ends by itself.
  */
 import { sql } from '#kysely'
-import type { Person, Stamp } from '../../../audit/audit.ts'
+import type { Stamp } from '../../../audit/audit.ts'
+import type { Person } from '../../../caller/principal.ts'
+import { fromAbsent, holds, neededOfDeputies, requireStanding } from '../../../caller/standing.ts'
 import { formatInstant } from '../../../clock.ts'
 import { keptUntilCommit, withinTime } from '../../../db/engine.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
-import { Problem } from '../../../http/problems.ts'
-import { fromAbsent, holds, neededOfDeputies, requireStanding } from '../../../standing.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { recordChange } from '../accounts.ts'
 import { beginsWith } from '../query.ts'
 import { lockAdministration } from '../roles/administrators.ts'

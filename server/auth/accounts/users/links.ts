@@ -1,6 +1,6 @@
 import type { Stamp } from '../../../audit/audit.ts'
 import type { Trx } from '../../../db/tables.ts'
-import { Problem } from '../../../http/problems.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { recordAccount, recordChange, requireAccount } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
 import { type AccountReference, lockAccount, voidLinks } from '../store.ts'

@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../../../db/tables.ts'
-import { Problem } from '../../../http/problems.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
 import { type AccountsRequest, type FoundAccounts, findAccountIds } from '../query.ts'
 import { type CheckedCredentials, foldName, type ListedAccount, selectAccounts, withRoles } from '../store.ts'

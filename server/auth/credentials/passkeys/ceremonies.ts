@@ -1,8 +1,8 @@
 import { createPublicKey } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { PublicKey } from '../../../../proof/decision.ts'
-import { Problem } from '../../../http/problems.ts'
-import type { Challenge } from '../../../touch.ts'
+import type { Challenge } from '../../../caller/touch.ts'
+import { Problem } from '../../../problems/problems.ts'
 
 /** To whom a passkey belongs: the relying party of WebAuthn Level 3. */
 export interface RelyingParty {

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { Challenge } from '../../../caller/touch.ts'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { newOpaqueId } from '../../../ids.ts'
-import type { Challenge } from '../../../touch.ts'
 
 /** What a touch is for. A decision is signed over another kind of challenge: the root of a tree. */
 export type Purpose = 'enrolment' | 'sign-in' | 'confirmation'

@@ -3,10 +3,10 @@
  * challenge that says what it is for, and works once.
  */
 import type { Stamp } from '../../../audit/audit.ts'
+import { requireStanding } from '../../../caller/standing.ts'
+import { type Challenge, takeChallenge } from '../../../caller/touch.ts'
 import type { Trx } from '../../../db/tables.ts'
-import { Problem } from '../../../http/problems.ts'
-import { requireStanding } from '../../../standing.ts'
-import { type Challenge, takeChallenge } from '../../../touch.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { type PasskeyData, recordChange, requireAccount } from '../../accounts/accounts.ts'
 import { lockAdministration } from '../../accounts/roles/administrators.ts'
 import { lockAccount, lockVersion, updateCredentialsDate, voidMailedLinks } from '../../accounts/store.ts'

@@ -1,8 +1,8 @@
+import { type Challenge, countTouch, type Touch, takeChallenge } from '../../../caller/touch.ts'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { prepared, unseen } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
-import { Problem } from '../../../http/problems.ts'
-import { type Challenge, countTouch, type Touch, takeChallenge } from '../../../touch.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
 import { selectCredentials, type UserCredentials } from '../../accounts/users/store.ts'
 

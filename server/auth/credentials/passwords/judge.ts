@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { Problem } from '../../../http/problems.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { OneAtATime } from './one-at-a-time.ts'
 import type { Passwords } from './passwords.ts'
 

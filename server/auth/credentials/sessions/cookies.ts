@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
+import type { SessionState } from '../../../caller/principal.ts'
 import { formatInstant } from '../../../clock.ts'
 import type { Config } from '../../../config.ts'
-import type { SessionState } from '../../../principal.ts'
 
 /** A browser takes a cookie with the `__Host-Http-` prefix only for this host, and hides it from scripts. */
 export const sessionCookieName = '__Host-Http-session'

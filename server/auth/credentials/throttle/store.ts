@@ -2,7 +2,7 @@ import { sql } from '#kysely'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { prepared, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
-import { Problem, retryAfter } from '../../../http/problems.ts'
+import { Problem, retryAfter } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
 
 interface Policy {

@@ -1,7 +1,7 @@
 import { sql } from '#kysely'
+import type { Touch } from '../../../caller/touch.ts'
 import { prepared, unseen, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
-import type { Touch } from '../../../touch.ts'
 import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials } from '../../accounts/store.ts'

@@ -1,8 +1,8 @@
 /** Access tokens, which are signed and not stored, and families of refresh tokens, each one row. */
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import type { SignIn } from '../../../caller/principal.ts'
 import { type Clock, secondOf } from '../../../clock.ts'
 import { newOpaqueId } from '../../../ids.ts'
-import type { SignIn } from '../../../principal.ts'
 import type { SigningKeys } from './keys.ts'
 
 /** RFC 9068. */

@@ -1,3 +1,4 @@
+import { isPermission, type Permission, permissions } from '../../../caller/permissions.ts'
 import { parseTimeZone } from '../../../clock.ts'
 import { text } from '../../../http/answers.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../../http/fields.ts'
 import { Type } from '../../../http/schema.ts'
 import { legibleText, namePattern } from '../../../http/text.ts'
-import { isPermission, type Permission, permissions } from '../../../permissions.ts'
 import { emailPattern, normalizeEmail } from '../../accounts/names.ts'
 
 /** A member that may be left out; it is then null. */

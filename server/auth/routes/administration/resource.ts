@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Stamp } from '../../../audit/audit.ts'
+import type { Access } from '../../../caller/permissions.ts'
 import { pageLimitMilliseconds, type QueryOptions } from '../../../db/port.ts'
-import type { ProblemCode } from '../../../http/catalogue.ts'
 import { noContent, type Parsed, queryOf } from '../../../http/fields.ts'
 import {
   describePage,
@@ -23,7 +23,7 @@ import {
 } from '../../../http/preconditions.ts'
 import { callerOf, locationHeader, route } from '../../../http/route.ts'
 import type { Schema, Static } from '../../../http/schema.ts'
-import type { Access } from '../../../permissions.ts'
+import type { ProblemCode } from '../../../problems/catalogue.ts'
 import type { AccountsRequest } from '../../accounts/query.ts'
 import type { AuthParts } from '../../login.ts'
 import { beginningField } from './fields.ts'

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../../clock.ts'
-import { Problem } from '../../../http/problems.ts'
 import { type Routes, route } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
+import { Problem } from '../../../problems/problems.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
 import { findUser, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'

@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import { formatInstant, formatInstantOrNull } from '../../../clock.ts'
 import { noContent } from '../../../http/fields.ts'
 import type { PageRequest } from '../../../http/paging.ts'
-import { Problem } from '../../../http/problems.ts'
 import { callerOf, locationHeader, type Routes, route } from '../../../http/route.ts'
 import { PasskeyRequestOptions } from '../../../http/webauthn.ts'
+import { Problem } from '../../../problems/problems.ts'
 import {
   algorithms,
   handleOf,

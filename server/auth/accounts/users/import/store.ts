@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from '#kysely'
 import type { Database } from '../../../../db/tables.ts'
-import { Problem } from '../../../../http/problems.ts'
+import { Problem } from '../../../../problems/problems.ts'
 import { insertHolders } from '../../roles/store.ts'
 import { foldName, insertPrincipals } from '../../store.ts'
 

@@ -1,5 +1,11 @@
 import type { Permission } from './permissions.ts'
 
+/** A person or service under the name at the time of the event: a later change of name changes no event. */
+export interface Person {
+  id: number
+  name: string
+}
+
 /** The caller, the same for a session cookie and a bearer token. Services count as users. */
 export interface Principal {
   id: number

@@ -1,10 +1,9 @@
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
-import type { Person } from './audit/audit.ts'
-import { asSeen, keptUntilCommit } from './db/engine.ts'
-import type { Db, Trx } from './db/tables.ts'
-import { bearerChallenge, Problem } from './http/problems.ts'
+import { asSeen, keptUntilCommit } from '../db/engine.ts'
+import type { Db, Trx } from '../db/tables.ts'
+import { bearerChallenge, Problem } from '../problems/problems.ts'
 import type { Permission } from './permissions.ts'
-import type { Standing } from './principal.ts'
+import type { Person, Standing } from './principal.ts'
 
 /** The caller, as a write knows it. */
 export interface Acting {

@@ -1,5 +1,5 @@
-import { prepared, preparedFor } from './db/prepared.ts'
-import type { Trx } from './db/tables.ts'
+import { prepared, preparedFor } from '../db/prepared.ts'
+import type { Trx } from '../db/tables.ts'
 
 /** A valid signature by a passkey, as a write knows it. */
 export interface Touch {
