@@ -43,7 +43,7 @@ export function bytesOfHex(hex: string): Bytes {
   return bytes
 }
 
-/** Of the character code of `0` to `9` or `a` to `f`. */
+/** Takes the character code of `0` to `9` or `a` to `f`. */
 const valueOfDigit = (code: number) => (code < 0x3a ? code - 0x30 : code - 0x57)
 
 export const toBase64 = (bytes: Bytes) =>

@@ -111,7 +111,7 @@ const rules = server
   )
   .map(({ path }) => path)
 
-/** The ground: proof/ says what a log is and how anyone checks it, rules/ what server and browser both judge. */
+/** proof/ says what a log is and how anyone checks it, rules/ what server and browser both judge. */
 const ground = ['proof', 'rules']
 /** What stands on the ground. These meet only there. */
 const houses = ['server', 'client', 'web', 'verify', 'witness']

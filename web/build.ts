@@ -39,7 +39,7 @@ export async function buildWebIfStale(onStale?: () => void): Promise<boolean> {
 function sources(): string[] {
   return [
     ...globSync(
-      '{index.html,bundle.ts,page.ts,markdown.ts,vite.config.ts,{src,verify}/**/*,../{client/src,server/audit}/*}',
+      '{index.html,bundle.ts,page.ts,markdown.ts,vite.config.ts,{src,verify}/**/*,../{client/src,proof,rules}/*}',
       {
         cwd: web,
         withFileTypes: true,
@@ -48,15 +48,9 @@ function sources(): string[] {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort(),
-    ...[
-      '../docs/auditing.md',
-      '../package.json',
-      '../server/clock.ts',
-      '../rules/cell.ts',
-      '../rules/lexer.ts',
-      '../rules/new-password.ts',
-      '../package-lock.json',
-    ].map((path) => fileURLToPath(new URL(path, import.meta.url))),
+    ...['../docs/auditing.md', '../package.json', '../package-lock.json'].map((path) =>
+      fileURLToPath(new URL(path, import.meta.url)),
+    ),
   ]
 }
 

@@ -1,3 +1,7 @@
+/**
+ * Every failure is a problem of the one catalogue: it is thrown anywhere, and `http/errors.ts` answers it as
+ * `application/problem+json`.
+ */
 import type { RefusalCodec } from '../db/errors.ts'
 import { catalogue, type ProblemCode } from './catalogue.ts'
 
@@ -30,7 +34,7 @@ export interface ProblemOptions {
   cause?: unknown
 }
 
-/** The one way to fail. Thrown anywhere, answered as `application/problem+json` by http/errors.ts. */
+/** The one way to fail (RFC 9457). */
 export class Problem extends Error {
   override name = 'Problem'
   readonly code: ProblemCode
