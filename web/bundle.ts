@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -5,9 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
-import { makeVerifyPage } from './page.ts'
 
-/** Bundles the web app into the given folder, each text file with its brotli and gzip forms. */
+/** Makes the web app and the page /verify in the folder, each text file with its brotli and gzip forms. */
 const [folder] = process.argv.slice(2)
 if (folder === undefined) throw new Error('name a folder')
 
@@ -16,7 +16,8 @@ await build({
   logLevel: 'error',
   build: { outDir: folder, emptyOutDir: true },
 })
-await makeVerifyPage(folder)
+const verify = fileURLToPath(new URL('../verify/build.ts', import.meta.url))
+await promisify(execFile)(process.execPath, [verify, folder])
 const files = globSync('**/*.{html,js,css,svg}', { cwd: folder })
 await Promise.all(files.map((file) => compress(join(folder, file))))
 

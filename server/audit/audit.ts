@@ -11,7 +11,7 @@ import { newOrderedId, newSalt } from '../ids.ts'
 import { insertEvent, insertEvents } from './store.ts'
 
 export { contradictionOf, refuseContradicted } from './contradiction.ts'
-export { lineOf, sealedLine } from './line.ts'
+export { sealedLine } from './line.ts'
 export type { Receipt } from './receipt.ts'
 export {
   continuedPlace,

@@ -8,7 +8,7 @@ import { rootOfLines, seal } from '../support/log.ts'
 import { stamp } from '../support/orders.ts'
 import { setUp, testService } from '../support/service.ts'
 
-const script = fileURLToPath(new URL('../witness/verify.py', import.meta.url))
+const script = fileURLToPath(new URL('../../witness/test/verify.py', import.meta.url))
 const skip = spawnSync('python3', ['--version']).status === 0 ? false : 'needs Python'
 const orders = 1_000
 

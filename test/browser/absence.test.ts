@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { isolated } from '../../web/src/ui/isolate.ts'
+import { isolated } from '../../rules/isolate.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import { heading } from '../support/browser/journeys.ts'
 import { lookAt, type Views } from '../support/browser/looks.ts'

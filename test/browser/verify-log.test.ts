@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { LogLine } from '../../proof/line.ts'
 import { spellNote, spellVerifierKey } from '../../proof/note.ts'
+import { checkpointBy, newSigner, type Signer, signatureBy } from '../../witness/test/signed-log.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
 import { type Checker, checker } from '../support/browser/verify-page.ts'
 import { exportOf, headOf, makeLog, orderEvent } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
-import { checkpointBy, newSigner, type Signer, signatureBy } from '../support/signed-log.ts'
 
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })

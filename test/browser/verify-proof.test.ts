@@ -6,13 +6,19 @@ import { canonicalJson } from '../../proof/canonical.ts'
 import type { LogLine } from '../../proof/line.ts'
 import { spellNote, spellProof, spellVerifierKey } from '../../proof/note.ts'
 import { pathOf } from '../../proof/tree.ts'
+import {
+  checkpointBy,
+  cosignatureBy,
+  newSigner,
+  type Signer,
+  signatureBy,
+} from '../../witness/test/signed-log.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
 import { type Checker, checker } from '../support/browser/verify-page.ts'
 import { exportOf, headOf, makeLog, orderEvent } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
-import { checkpointBy, cosignatureBy, newSigner, type Signer, signatureBy } from '../support/signed-log.ts'
 
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })

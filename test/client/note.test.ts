@@ -16,8 +16,8 @@ import {
   verifyCosignature,
   verifyNote,
 } from '../../proof/note.ts'
+import { cosignatureBy, newSigner, signatureBy } from '../../witness/test/signed-log.ts'
 import { forAll } from '../support/for-all.ts'
-import { cosignatureBy, newSigner, signatureBy } from '../support/signed-log.ts'
 
 /** The example of signed-note. */
 const example = {

@@ -6,9 +6,9 @@ import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { spellVerifierKey } from '../../proof/note.ts'
+import { newSigner } from '../../witness/test/signed-log.ts'
 import { freePort } from '../support/process.ts'
 import { bearerOf, testProduction } from '../support/production.ts'
-import { newSigner } from '../support/signed-log.ts'
 import { newWebhook, toReceivers } from '../support/webhooks.ts'
 
 const folder = fileURLToPath(new URL('../../docs/monitoring/', import.meta.url))

@@ -5,11 +5,11 @@ import { reportOnWitnesses } from '../../server/audit/witnesses/report.ts'
 import { Witnessing } from '../../server/audit/witnesses/watch.ts'
 import type { Witnesses } from '../../server/audit/witnesses/witnesses.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
+import { startWitness } from '../../witness/test/running.ts'
+import type { Signer } from '../../witness/test/signed-log.ts'
 import { testLogKeys } from './log.ts'
 import { logInstance } from './log-instance.ts'
 import { publicUrl } from './service.ts'
-import type { Signer } from './signed-log.ts'
-import { startWitness } from './witness.ts'
 
 type T = { after(hook: () => unknown): void }
 

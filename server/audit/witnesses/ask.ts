@@ -1,6 +1,6 @@
+import { type AddCheckpoint, readSize, spellRequest } from '../../../proof/add-checkpoint.ts'
 import { readNote, type Signature, type VerifierKey, verifyCosignature } from '../../../proof/note.ts'
 import { type Clock, clockDifferenceMilliseconds } from '../../clock.ts'
-import { type AddCheckpoint, readSize, spellRequest } from '../../witness/request.ts'
 
 export interface Witness {
   key: VerifierKey

@@ -18,30 +18,6 @@ export const serviceCommands: Record<string, CommandSpec> = {
     examples: ['serve --dev', 'serve'],
     load: async () => (await import('../service.ts')).runServe,
   },
-  witness: {
-    changesNothing: true,
-    summary: 'run a witness of logs, for another department or a customer',
-    argumentsText: '--key FILE --name NAME --log KEY --state FILE',
-    options: {
-      key: { value: 'FILE', description: 'the key of the witness (key generate --log)' },
-      name: { value: 'NAME', description: 'its name in cosignatures, such as witness.example.com' },
-      log: {
-        value: 'KEY',
-        list: true,
-        description: 'verifier key of a log (GET /v1/log/key); repeatable, as for each era',
-      },
-      state: { value: 'FILE', description: 'what it remembers of each log; never restore it from a copy' },
-      'new-state': { description: 'make that file, which must not exist: only for a new key' },
-      host: { value: 'HOST', description: 'address to listen on; default: 127.0.0.1' },
-      port: { value: 'PORT', description: 'port to listen on, 0 for a free one; default: 7380' },
-    },
-    notes: [
-      'It answers POST /add-checkpoint and GET /<SHA-256 of the origin>/checkpoint (c2sp.org/tlog-witness). It needs no' +
-        ' settings and no database, and sees sizes and hashes only. Its first line shows its verifier key.',
-    ],
-    examples: ['witness --key witness.pem --name witness.example.com --log $KEY --state witness.json'],
-    load: async () => (await import('../witness.ts')).runWitness,
-  },
   'key generate': {
     changesNothing: true,
     summary: 'make a signing key (RSA), or another key of the service',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { readRequest } from '../../../proof/add-checkpoint.ts'
 import { readNote, spellSignature, verifyCosignature } from '../../../proof/note.ts'
-import { readRequest } from '../../../server/witness/request.ts'
-import { cosignatureBy, type Signer, signatureBy } from '../../support/signed-log.ts'
+import { cosignatureBy, type Signer, signatureBy } from '../../../witness/test/signed-log.ts'
 import { startScripted } from '../../support/witness.ts'
 import { failuresOf, instanceOf, threeWitnesses } from '../../support/witnessed.ts'
 

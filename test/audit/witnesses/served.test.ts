@@ -11,12 +11,12 @@ import {
 import { readReceipt } from '../../../proof/receipt.ts'
 import { originOf, signCheckpoint } from '../../../server/audit/checkpoint.ts'
 import { headOfLog } from '../../../server/audit/store.ts'
+import { cosignatureBy, newSigner } from '../../../witness/test/signed-log.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { addEvents, seal } from '../../support/log.ts'
 import { createdId, stamp } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { publicUrl, type Service, setUp, testService } from '../../support/service.ts'
-import { cosignatureBy, newSigner } from '../../support/signed-log.ts'
 
 const witness = await newSigner('witness.example', 'cosignature/v1')
 const LOG_WITNESSES = `${spellVerifierKey(witness.key)} http://localhost:1`

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { spellVerifierKey } from '../../../proof/note.ts'
 import { loadWitnesses } from '../../../server/audit/witnesses/witnesses.ts'
 import { type ConfigurationError, readConfig } from '../../../server/config.ts'
-import { newSigner } from '../../support/signed-log.ts'
+import { newSigner } from '../../../witness/test/signed-log.ts'
 
 const witness = spellVerifierKey((await newSigner('witness.example/one', 'cosignature/v1')).key)
 const other = spellVerifierKey((await newSigner('witness.example/two', 'cosignature/v1')).key)

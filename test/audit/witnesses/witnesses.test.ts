@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { sql } from '#kysely'
+import { readRequest } from '../../../proof/add-checkpoint.ts'
 import {
   readCheckpoint,
   readNote,
@@ -9,11 +10,11 @@ import {
   verifyNote,
 } from '../../../proof/note.ts'
 import { headOfLog } from '../../../server/audit/store.ts'
-import { readRequest } from '../../../server/witness/request.ts'
+import { startWitness } from '../../../witness/test/running.ts'
+import { cosignatureBy, newSigner } from '../../../witness/test/signed-log.ts'
 import { stamp } from '../../support/orders.ts'
 import { freePort } from '../../support/process.ts'
-import { cosignatureBy, newSigner } from '../../support/signed-log.ts'
-import { startScripted, startWitness } from '../../support/witness.ts'
+import { startScripted } from '../../support/witness.ts'
 import { failuresOf, instanceOf, logKey, threeWitnesses } from '../../support/witnessed.ts'
 
 const second = 1_000

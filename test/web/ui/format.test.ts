@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { englishOf } from '../../../web/src/ui/format.ts'
+import { englishOf } from '../../../rules/locale.ts'
 
 describe('the language of words, dates and digits', () => {
   const known: [string[], string, string][] = [

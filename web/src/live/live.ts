@@ -2,6 +2,7 @@ import type { Query } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Batch, Change } from '../../../client/src/changes.ts'
 import { isBefore, readPlace } from '../../../proof/place.ts'
+import { isolated } from '../../../rules/isolate.ts'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { mayDecide, useAbsentPersons } from '../auth/absence.ts'
@@ -14,7 +15,6 @@ import type { ListedOrder, OrderSummary, VersionedOrder } from '../orders/order.
 import { absentOfChange, historyQuery, orderQuery, partsOfOne } from '../orders/queries.ts'
 import { allows, leadsTo, mineFilter, nameOf, words } from '../orders/states.ts'
 import { announce } from '../ui/announce.ts'
-import { isolated } from '../ui/isolate.ts'
 import { waiting } from '../ui/waiting.ts'
 
 /** One connection serves all tabs of a browser: the tab that holds the lock reads and passes it on. */

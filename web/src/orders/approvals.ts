@@ -1,6 +1,6 @@
+import { isolated } from '../../../rules/isolate.ts'
 import type { ProblemCode } from '../api/problem.ts'
 import { formatCount } from '../ui/format.ts'
-import { isolated } from '../ui/isolate.ts'
 import type { OrderApprovals } from './order.ts'
 
 type Counted = Pick<OrderApprovals, 'required' | 'given'>

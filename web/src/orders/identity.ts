@@ -1,5 +1,5 @@
+import { isolated } from '../../../rules/isolate.ts'
 import { formatInstant, formatTotal, shortName } from '../ui/format.ts'
-import { isolated } from '../ui/isolate.ts'
 import type { OrderSummary } from './order.ts'
 
 /** What distinguishes an order from every other one, shown wherever a person decides about it. */

@@ -1,4 +1,4 @@
-import { isolated } from '../ui/isolate.ts'
+import { isolated } from '../../../rules/isolate.ts'
 
 export interface PolicyRow {
   /** The row applies from this total on. */

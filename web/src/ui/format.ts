@@ -1,3 +1,5 @@
+import { englishOf, knownLocale } from '../../../rules/locale.ts'
+
 /**
  * Dates and digits are English, in the variant that the browser lists, if any, and in the person's time zone.
  */
@@ -6,21 +8,6 @@ const locale = appLocale
 /** People type numbers in their own language. */
 export const ownLocale = knownLocale(navigator.language)
 export const viewerTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
-
-/** With Gregorian dates and Latin digits in every region: `en-IR` alone means the Persian calendar. */
-export function englishOf(languages: readonly string[]): string {
-  const english = languages.map(knownLocale).find((tag) => /^en\b/.test(tag)) ?? 'en'
-  return new Intl.Locale(english, { calendar: 'gregory', numberingSystem: 'latn' }).toString()
-}
-
-/** Falls back to the browser's default: some systems report invalid tags, such as `en-US@posix`. */
-function knownLocale(tag: string): string {
-  try {
-    return new Intl.Locale(tag).toString()
-  } catch {
-    return Intl.NumberFormat().resolvedOptions().locale
-  }
-}
 
 /** ISO 4217, set in the page by the service; without one a total is a plain number. */
 const currency = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="currency"]')?.content

@@ -1,4 +1,4 @@
-import { withoutReordering } from './isolate.ts'
+import { withoutReordering } from '../../../rules/isolate.ts'
 
 /** A name in any script. The words around it stay in order. */
 export function Name({ of, className }: { of: string; className?: string }) {

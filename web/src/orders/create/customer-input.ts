@@ -1,5 +1,5 @@
+import { withoutReordering } from '../../../../rules/isolate.ts'
 import type { Reading } from '../../ui/draft.ts'
-import { withoutReordering } from '../../ui/isolate.ts'
 
 /** Unicode code points after trimming, as in the contract. */
 export const customerLimit = 200

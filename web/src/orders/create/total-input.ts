@@ -1,4 +1,4 @@
-import { withoutReordering } from '../../ui/isolate.ts'
+import { withoutReordering } from '../../../../rules/isolate.ts'
 
 /** How a person's language writes decimals. */
 export interface Notation {

@@ -1,6 +1,6 @@
+import { isolated } from '../../../../rules/isolate.ts'
 import { useAbsentPersons } from '../../auth/absence.ts'
 import { useMay } from '../../auth/session.ts'
-import { isolated } from '../../ui/isolate.ts'
 import type { OrderApprovals } from '../order.ts'
 import type { ActionName } from '../states.ts'
 

@@ -1,4 +1,4 @@
-import { readReceipt } from '../../proof/receipt.ts'
+import { readReceipt } from '../proof/receipt.ts'
 import { checkCheckpoint } from './checkpoint.ts'
 import { type Finding, nothingSaid } from './finding.ts'
 import type { Given, KindOf } from './given.ts'

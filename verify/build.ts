@@ -1,33 +1,35 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Rolldown } from 'vite'
 
-const source = fileURLToPath(new URL('verify/', import.meta.url))
+const source = fileURLToPath(new URL('.', import.meta.url))
 
 /**
  * Makes verify.html in the folder: one file with its script and style inside, each allowed by its hash, so
  * that it works from a disk too. Its policy stands in the file; the service repeats it as a header.
  */
-export async function makeVerifyPage(folder: string): Promise<void> {
-  const { script, style } = await bundle()
-  const policy = [
-    "default-src 'none'",
-    `script-src ${hashOf(script)}`,
-    `style-src ${hashOf(style)}`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ')
-  const head = `<meta http-equiv="Content-Security-Policy" content="${policy}" />`
-  const page = readFileSync(join(source, 'page.html'), 'utf8')
-    // Functions, because a replacement text would give `$&` a meaning.
-    .replace('<meta charset="utf-8" />', (charset) => `${charset}\n    ${head}`)
-    .replace('</head>', (end) => `  <style>${style}</style>\n  ${end}`)
-    .replace('</body>', (end) => `  <script>${script}</script>\n  ${end}`)
-  writeFileSync(join(folder, 'verify.html'), page)
-}
+const [folder] = process.argv.slice(2)
+if (folder === undefined) throw new Error('name a folder')
+
+const { script, style } = await bundle()
+const policy = [
+  "default-src 'none'",
+  `script-src ${hashOf(script)}`,
+  `style-src ${hashOf(style)}`,
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ')
+const head = `<meta http-equiv="Content-Security-Policy" content="${policy}" />`
+const page = readFileSync(join(source, 'page.html'), 'utf8')
+  // Functions, because a replacement text would give `$&` a meaning.
+  .replace('<meta charset="utf-8" />', (charset) => `${charset}\n    ${head}`)
+  .replace('</head>', (end) => `  <style>${style}</style>\n  ${end}`)
+  .replace('</body>', (end) => `  <script>${script}</script>\n  ${end}`)
+mkdirSync(folder, { recursive: true })
+writeFileSync(join(folder, 'verify.html'), page)
 
 async function bundle(): Promise<{ script: string; style: string }> {
   const [built] = (await build({
@@ -50,4 +52,6 @@ async function bundle(): Promise<{ script: string; style: string }> {
   return { script, style }
 }
 
-const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}

@@ -1,5 +1,5 @@
 import './page.css'
-import { withoutReordering } from '../src/ui/isolate.ts'
+import { withoutReordering } from '../rules/isolate.ts'
 import { check } from './check.ts'
 import { type Finding, type Verdict, verdictOf } from './finding.ts'
 import { type Given, recognise } from './given.ts'
@@ -7,10 +7,10 @@ import { type Given, recognise } from './given.ts'
 /** Every text of a person or a file comes into the page as text, never as markup. */
 
 const verdicts: Record<Verdict, { words: string; look: string }> = {
-  nothing: { words: 'Nothing to check yet. Add a receipt or a log.', look: 'is-dashed tone-quiet' },
-  proven: { words: 'Everything that you asked about holds.', look: 'is-full tone-good' },
+  nothing: { words: 'Nothing to check yet. Add a receipt or a log.', look: 'tone-quiet' },
+  proven: { words: 'Everything that you asked about holds.', look: 'tone-good' },
   missing: { words: 'Not everything is proven.', look: 'tone-wait' },
-  wrong: { words: 'Something does not hold. Do not rely on it.', look: 'is-crossed tone-bad' },
+  wrong: { words: 'Something does not hold. Do not rely on it.', look: 'tone-bad' },
 }
 
 const kinds: { of: Exclude<keyof Finding, 'title'>; title: string; tone: string }[] = [
@@ -72,31 +72,26 @@ async function replace(next: Given[]): Promise<void> {
   list.replaceChildren(...given.map(itemOf))
   const progress = (part: number) => {
     if (own !== round) throw new Error('something was added or removed')
-    verdict.className = `verdict sign ${verdicts.nothing.look}`
+    verdict.className = `verdict ${verdicts.nothing.look}`
     verdict.textContent = `Reading the log: ${Math.floor(part * 10) * 10} % …`
   }
   const found = await check(given, { origin: isOnDisk ? undefined : location.origin, progress })
   if (own !== round) return
   const { words, look } = verdicts[verdictOf(found)]
-  verdict.className = `verdict sign ${look}`
+  verdict.className = `verdict ${look}`
   verdict.textContent = words
   findings.replaceChildren(...found.map(articleOf))
 }
 
 function itemOf(one: Given): HTMLElement {
-  const remove = element('button', 'button button-small end', 'Remove')
+  const remove = element('button', '', 'Remove')
   remove.ariaLabel = `Remove ${one.name}`
   remove.onclick = () => {
     chooser.focus()
     void replace(given.filter((other) => other !== one))
   }
-  const name = element(
-    'span',
-    'grow wrap',
-    element('strong', '', withoutReordering(one.name)),
-    `, ${names[one.kind]}`,
-  )
-  return element('li', 'row nowrap', name, remove)
+  const name = element('span', '', element('strong', '', withoutReordering(one.name)), `, ${names[one.kind]}`)
+  return element('li', '', name, remove)
 }
 
 function articleOf(finding: Finding): HTMLElement {
@@ -112,7 +107,7 @@ function articleOf(finding: Finding): HTMLElement {
         element('ul', '', ...sentences),
       )
     })
-  return element('article', 'card card-stack wrap', title, ...parts)
+  return element('article', 'card', title, ...parts)
 }
 
 const addFiles = (files: Iterable<File>) =>

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
-import { State } from '../../server/witness/state.ts'
-import { newSigner, SignedLog } from '../support/signed-log.ts'
-import { startWitness } from '../support/witness.ts'
+import { State } from '../state.ts'
+import { startWitness } from './running.ts'
+import { newSigner, SignedLog } from './signed-log.ts'
 
 const origins = ['orders.example/log', 'orders.example/log/2']
 

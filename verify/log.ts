@@ -1,10 +1,10 @@
-import { toHex } from '../../proof/bytes.ts'
-import type { LogLine } from '../../proof/line.ts'
-import { eraOf, type LogReport, restoreThatLost, verifyLog } from '../../proof/log.ts'
-import { formatCount, inSeries } from '../src/ui/format.ts'
-import { isolated } from '../src/ui/isolate.ts'
+import { toHex } from '../proof/bytes.ts'
+import type { LogLine } from '../proof/line.ts'
+import { eraOf, type LogReport, restoreThatLost, verifyLog } from '../proof/log.ts'
+import { isolated } from '../rules/isolate.ts'
 import type { CheckedCheckpoint } from './checkpoint.ts'
 import { allOf, type Finding, nothingSaid, type Worth } from './finding.ts'
+import { formatCount, inSeries } from './format.ts'
 import type { KindOf } from './given.ts'
 
 export interface CheckedLog {

@@ -1,14 +1,15 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { openAppDatabase } from '../../server/operations.ts'
-import { Client } from '../support/client.ts'
-import { seal } from '../support/log.ts'
-import { freePort } from '../support/process.ts'
-import { bearerOf, testProduction } from '../support/production.ts'
-import { until } from '../support/stream.ts'
-import { startScripted, startWitness } from '../support/witness.ts'
-import { logKey, settingOf } from '../support/witnessed.ts'
+import { openAppDatabase } from '../../../server/operations.ts'
+import { startWitness } from '../../../witness/test/running.ts'
+import { Client } from '../../support/client.ts'
+import { seal } from '../../support/log.ts'
+import { freePort } from '../../support/process.ts'
+import { bearerOf, testProduction } from '../../support/production.ts'
+import { until } from '../../support/stream.ts'
+import { startScripted } from '../../support/witness.ts'
+import { logKey, settingOf } from '../../support/witnessed.ts'
 
 describe('a service with witnesses', () => {
   const production = testProduction()

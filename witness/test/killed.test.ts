@@ -1,4 +1,4 @@
-// engine: SQLite
+// engine: none
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -6,14 +6,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { spellVerifierKey } from '../../proof/note.ts'
-import { randomOf } from '../support/faults.ts'
-import { startProgram } from '../support/process.ts'
-import { SignedLog } from '../support/signed-log.ts'
-import { postTo } from '../support/witness.ts'
+import { startProgram } from './program.ts'
+import { postTo } from './running.ts'
+import { SignedLog } from './signed-log.ts'
 
-const preload = new URL('../support/kill-preload.ts', import.meta.url).href
+const preload = new URL('./kill-preload.ts', import.meta.url).href
 /** Each write flushes twice: the file, then the folder. */
 const steps = ['opened', 'half written', 'written', 'flushed', 'before the rename', 'after the rename']
+
+let seed = Number.parseInt(process.env.FAULT_SEED ?? '1', 16)
+/** From 0 up to 1; the same FAULT_SEED gives the same numbers. */
+const random = () => {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+  return seed / 2 ** 32
+}
 
 describe('a witness that is killed while it writes its state', () => {
   let folder: string
@@ -34,24 +40,23 @@ describe('a witness that is killed while it writes its state', () => {
       '--port',
       '0',
     ]
-    const first = await startProgram('witness', [...options, '--new-state'])
-    assert.equal((await postTo(first.baseUrl, log.request(0))).status, 200)
+    const first = await startProgram([...options, '--new-state'])
+    assert.equal((await postTo(first.url, log.request(0))).status, 200)
     await first.stop()
   })
   after(() => rm(folder, { recursive: true }))
 
   it('remembers every checkpoint that it cosigned, and cosigns no other of that size', async () => {
-    const random = randomOf('killed witness')
     /** The size of the newest checkpoint whose cosignature arrived. */
     let cosigned = 1
     for (let round = 0; round < 20; round += 1) {
       const [KILL_AT = '', KILL_COUNT] = [steps[round % steps.length], String(1 + Math.floor(random() * 4))]
       const env = { NODE_OPTIONS: `--import=${preload}`, KILL_AT, KILL_COUNT }
-      const doomed = await startProgram('witness', options, env)
+      const doomed = await startProgram(options, env)
       let known = cosigned
       for (let tries = 0; tries < 50; tries += 1) {
         log.grow(1 + Math.floor(random() * 5))
-        const answer = await postTo(doomed.baseUrl, log.request(known)).catch(() => undefined)
+        const answer = await postTo(doomed.url, log.request(known)).catch(() => undefined)
         if (answer === undefined) break
         if (answer.status === 409) known = Number(answer.text)
         else {
@@ -62,8 +67,8 @@ describe('a witness that is killed while it writes its state', () => {
       await doomed.stop()
       assert.equal(doomed.process.signalCode, 'SIGKILL')
 
-      const witness = await startProgram('witness', options)
-      const { status, text } = await postTo(witness.baseUrl, log.request(0))
+      const witness = await startProgram(options)
+      const { status, text } = await postTo(witness.url, log.request(0))
       assert.equal(status, 409)
       const remembered = Number(text)
       assert.ok(remembered >= cosigned, `${KILL_AT}: ${remembered} of ${cosigned}`)
@@ -73,10 +78,10 @@ describe('a witness that is killed while it writes its state', () => {
         [4, 422],
       ] as const) {
         const fork = log.forkAt(remembered - 1, more + 1)
-        assert.equal((await postTo(witness.baseUrl, fork.request(remembered))).status, refusal)
+        assert.equal((await postTo(witness.url, fork.request(remembered))).status, refusal)
       }
       log.grow(Math.max(0, remembered + 1 - log.leaves.length))
-      assert.equal((await postTo(witness.baseUrl, log.request(remembered))).status, 200)
+      assert.equal((await postTo(witness.url, log.request(remembered))).status, 200)
       cosigned = log.leaves.length
       await witness.stop()
     }

@@ -1,6 +1,6 @@
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { readCheckpoint, readNote, type VerifierKey, verifyCosignature } from '../../proof/note.ts'
+import { readCheckpoint, readNote, type VerifierKey, verifyCosignature } from '../proof/note.ts'
 
 /**
  * What a witness remembers: of each log, the newest checkpoint that it cosigned, with its cosignature. The

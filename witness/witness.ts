@@ -4,7 +4,8 @@
  * others were.
  */
 import { createHash } from 'node:crypto'
-import { type Bytes, bytesOf, join, sha256 } from '../../proof/bytes.ts'
+import { type AddCheckpoint, readRequest, spellSize } from '../proof/add-checkpoint.ts'
+import { type Bytes, bytesOf, join, sha256 } from '../proof/bytes.ts'
 import {
   type Checkpoint,
   cosignature,
@@ -15,10 +16,8 @@ import {
   spellSignature,
   type VerifierKey,
   verifyNote,
-} from '../../proof/note.ts'
-import { rootsFrom } from '../../proof/tree.ts'
-import { type Clock, secondOf } from '../clock.ts'
-import { type AddCheckpoint, readRequest, spellSize } from './request.ts'
+} from '../proof/note.ts'
+import { rootsFrom } from '../proof/tree.ts'
 import type { State } from './state.ts'
 
 export interface Witness {
@@ -27,7 +26,8 @@ export interface Witness {
   /** Each has the origin of its log as its name. A log may have several. */
   logs: readonly VerifierKey[]
   state: State
-  clock: Clock
+  /** Milliseconds since 1970. */
+  clock(): number
   log: Events
 }
 
@@ -115,7 +115,7 @@ async function faultOf(
 }
 
 function cosign({ key, sign, clock }: Witness, text: string) {
-  const seconds = secondOf(clock())
+  const seconds = Math.floor(clock() / 1000)
   return {
     name: key.name,
     id: key.id,

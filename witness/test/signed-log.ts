@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { spellRequest } from '../../proof/add-checkpoint.ts'
 import { type Bytes, concat } from '../../proof/bytes.ts'
 import type { Head } from '../../proof/log-tree.ts'
 import {
@@ -11,8 +12,7 @@ import {
   verifierKey,
 } from '../../proof/note.ts'
 import { consistencyRanges, rootOf } from '../../proof/tree.ts'
-import { ed25519PublicKey, ed25519Sign } from '../../server/private-keys.ts'
-import { spellRequest } from '../../server/witness/request.ts'
+import { publicKeyOf, signBy } from '../keys.ts'
 
 /** A log or a witness: both sign notes. */
 export interface Signer {
@@ -25,15 +25,15 @@ export async function newSigner(
   type: VerifierKey['type'] = 'ed25519',
   privateKey = generateKeyPairSync('ed25519').privateKey,
 ): Promise<Signer> {
-  return { key: await verifierKey(name, type, ed25519PublicKey(privateKey)), privateKey }
+  return { key: await verifierKey(name, type, publicKeyOf(privateKey)), privateKey }
 }
 
 export function signatureBy({ key: { name, id }, privateKey }: Signer, text: string) {
-  return { name, id, signature: ed25519Sign(privateKey, Buffer.from(text)) }
+  return { name, id, signature: signBy(privateKey, Buffer.from(text)) }
 }
 
 export function cosignatureBy({ key: { name, id }, privateKey }: Signer, text: string, seconds: number) {
-  const signature = ed25519Sign(privateKey, cosignedMessage(text, seconds))
+  const signature = signBy(privateKey, cosignedMessage(text, seconds))
   return { name, id, signature: cosignature(seconds, signature) }
 }
 

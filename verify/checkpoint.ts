@@ -1,9 +1,9 @@
-import { toBase64 } from '../../proof/bytes.ts'
-import type { Note, VerifierKey } from '../../proof/note.ts'
-import { type Vouched, vouchedBy } from '../../proof/proof.ts'
-import { formatCount, formatExactInstant, inSeries } from '../src/ui/format.ts'
-import { isolated } from '../src/ui/isolate.ts'
+import { toBase64 } from '../proof/bytes.ts'
+import type { Note, VerifierKey } from '../proof/note.ts'
+import { type Vouched, vouchedBy } from '../proof/proof.ts'
+import { isolated } from '../rules/isolate.ts'
 import { type Finding, nothingSaid, type Worth } from './finding.ts'
+import { formatCount, formatExactInstant, inSeries } from './format.ts'
 import type { KindOf } from './given.ts'
 
 /** A checkpoint, and what its signatures are worth. */

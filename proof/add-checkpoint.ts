@@ -1,5 +1,5 @@
-import { type Bytes, toBase64 } from '../../proof/bytes.ts'
-import { type Note, readHash, readNote, readNumber, spellNote } from '../../proof/note.ts'
+import { type Bytes, toBase64 } from './bytes.ts'
+import { type Note, readHash, readNote, readNumber, spellNote } from './note.ts'
 
 /** The body of `add-checkpoint` (tlog-witness): a checkpoint, and that the tree only grew since `from`. */
 export interface AddCheckpoint {

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { spellNote, spellVerifierKey } from '../../proof/note.ts'
-import { newSigner, SignedLog } from '../support/signed-log.ts'
-import { startWitness } from '../support/witness.ts'
+import { startWitness } from './running.ts'
+import { newSigner, SignedLog } from './signed-log.ts'
 
 const script = fileURLToPath(new URL('./verify.py', import.meta.url))
 const skip = spawnSync('python3', ['--version']).status === 0 ? false : 'needs Python'

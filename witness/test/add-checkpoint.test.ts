@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { spellRequest } from '../../proof/add-checkpoint.ts'
 import { readNote, spellNote, verifierKey, verifyCosignature, verifyNote } from '../../proof/note.ts'
-import { spellRequest } from '../../server/witness/request.ts'
-import { newSigner, SignedLog, signatureBy } from '../support/signed-log.ts'
-import { type RunningWitness, startWitness, type WitnessAnswer } from '../support/witness.ts'
+import { type RunningWitness, startWitness, type WitnessAnswer } from './running.ts'
+import { newSigner, SignedLog, signatureBy } from './signed-log.ts'
 
 const origin = 'orders.example/log'
 

@@ -6,7 +6,7 @@ import {
   readVerifierKey,
   startOfProof,
   type VerifierKey,
-} from '../../proof/note.ts'
+} from '../proof/note.ts'
 
 /** What a person added: something to check, or the keys to check it with. */
 export type Given = { name: string } & (

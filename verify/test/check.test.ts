@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { before, describe, it } from 'node:test'
+import { bytesOf, bytesOfHex } from '../../proof/bytes.ts'
+import { hashOf, spellLine } from '../../proof/line.ts'
+import { LogTree } from '../../proof/log-tree.ts'
+import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../proof/note.ts'
+import { check } from '../check.ts'
+import { verdictOf } from '../finding.ts'
+import { recognise } from '../given.ts'
+
+const origin = 'orders.example/log'
+
+function lineNumber(sequence: number): string {
+  const line = {
+    sequence,
+    id: `e${sequence}`,
+    kind: 'created',
+    subject: { kind: 'order', id: `o${sequence}` },
+    version: 1,
+    atUtc: '2026-11-28T10:00:00.000Z',
+    atTimeZone: 'UTC',
+    by: 'operator',
+    byId: 2,
+    for: null,
+    forId: null,
+    data: { customer: 'Acme', total: '1250.5' },
+    textHash: null,
+  }
+  return spellLine({ ...line, textSalt: null, text: null, hash: hashOf(line) })
+}
+
+async function verdict(...texts: string[]) {
+  const given = await Promise.all(texts.map((text, at) => recognise(`file ${at}`, new Blob([text]))))
+  return verdictOf(await check(given.flat(), { origin: undefined, progress: () => undefined }))
+}
+
+describe('a log on the page that verifies', () => {
+  const lines = [1, 2, 3].map(lineNumber)
+  const log = `${lines.join('\n')}\n`
+  let checkpoint: string
+  let key: string
+  before(async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    const { x = '' } = publicKey.export({ format: 'jwk' })
+    const named = await verifierKey(origin, 'ed25519', Uint8Array.from(Buffer.from(x, 'base64url')))
+    const tree = new LogTree()
+    for (const line of lines) tree.add(JSON.parse(line).hash)
+    const text = spellCheckpoint({ origin, size: tree.size, root: bytesOfHex(tree.head.root) })
+    const signature = Uint8Array.from(sign(null, bytesOf(text), privateKey))
+    checkpoint = spellNote({ text, signatures: [{ name: named.name, id: named.id, signature }] })
+    key = spellVerifierKey(named)
+  })
+
+  it('is proven by a checkpoint and the key that signed it', async () => {
+    assert.equal(await verdict(log, checkpoint, key), 'proven')
+  })
+
+  it('is not proven without the key, or without the checkpoint', async () => {
+    assert.equal(await verdict(log, checkpoint), 'missing')
+    assert.equal(await verdict(log, key), 'missing')
+  })
+
+  it('is wrong if a line was changed, removed or added', async () => {
+    const changed = { ...JSON.parse(lines[1] ?? ''), by: 'somebody' }
+    const { hash: _, text: __, textSalt: ___, ...hashed } = changed
+    const rehashed = spellLine({ ...changed, hash: hashOf(hashed) })
+    for (const wrong of [
+      log.replace('"by":"operator"', '"by":"somebody"'),
+      `${[lines[0], rehashed, lines[2]].join('\n')}\n`,
+      `${lines.slice(0, 2).join('\n')}\n`,
+      `${[lines[0], lines[2]].join('\n')}\n`,
+    ]) {
+      assert.equal(await verdict(wrong, checkpoint, key), 'wrong')
+    }
+  })
+})
