@@ -11,8 +11,10 @@ export async function clientTypes(description: Description): Promise<string> {
   const generator = new URL('openapi-types/node_modules/openapi-typescript/bin/cli.js', import.meta.url)
   const [source, target] = [join(folder, 'openapi.json'), join(folder, 'schema.ts')]
   try {
-    await writeFile(source, JSON.stringify(withPlainAnswers(description)))
-    await promisify(execFile)(process.execPath, [fileURLToPath(generator), source, '--output', target])
+    await writeFile(source, JSON.stringify(withPlainAnswers(leanOf(description))))
+    await promisify(execFile)(process.execPath, [fileURLToPath(generator), source, '--output', target], {
+      cwd: folder,
+    })
     return await readFile(target, 'utf8')
   } finally {
     await rm(folder, { recursive: true })
@@ -20,10 +22,46 @@ export async function clientTypes(description: Description): Promise<string> {
 }
 
 type Json = Record<string, unknown>
-type Operation = { responses: Json; requestBody?: Json }
+type Operation = { responses: Record<string, Json>; requestBody?: Json }
 interface Description {
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Json; responses: Json }
+  components: { schemas: Json; responses: Record<string, Json>; parameters: Json }
+}
+
+/**
+ * What the client has types from: parameters, bodies, the content of successful answers, and schemas. A failure
+ * has one type for all operations (`client/src/problem.ts`), and headers have none.
+ */
+function leanOf(description: Description): Description {
+  const { paths, components } = mapped(description, withoutExamples)
+  const contentOnly = ({ $ref, content }: Json) => ({ $ref, content, description: '' })
+  for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) {
+    operation.responses = changed(operation.responses, (status) => status.startsWith('2'), contentOnly)
+  }
+  const left = JSON.stringify(paths)
+  const isLeft = (name: string) => left.includes(`"#/components/responses/${name}"`)
+  const { schemas, parameters, responses } = components
+  return {
+    ...description,
+    paths,
+    components: { schemas, parameters, responses: changed(responses, isLeft, contentOnly) },
+  }
+}
+
+/** A part of the description, except a list of properties: one of those may have the name. */
+function withoutExamples(part: Json, key: string): Json {
+  const { example, examples, ...rest } = part
+  return key === 'properties' ? part : rest
+}
+
+/** The entries whose key is wanted, with each value changed. */
+function changed<T>(
+  entries: Record<string, T>,
+  isWanted: (key: string) => boolean,
+  change: (value: T) => T,
+): Record<string, T> {
+  const wanted = Object.entries(entries).filter(([key]) => isWanted(key))
+  return Object.fromEntries(wanted.map(([key, value]) => [key, change(value)]))
 }
 
 /**
@@ -65,10 +103,10 @@ function schemasIn(value: unknown, { schemas }: Description['components']): Set<
   return found
 }
 
-function mapped<T>(value: T, change: (part: Json) => unknown): T {
+function mapped<T>(value: T, change: (part: Json, key: string) => unknown): T {
   const isObject = (part: unknown): part is Json =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
-  return JSON.parse(JSON.stringify(value), (_, part) => (isObject(part) ? change(part) : part))
+  return JSON.parse(JSON.stringify(value), (key, part) => (isObject(part) ? change(part, key) : part))
 }
 
 function plainNumber(schema: Json): Json {

@@ -1609,187 +1609,113 @@ export interface components {
             /**
              * Format: date-time
              * @description When it begins or began.
-             * @example 2026-12-21T08:00:00.000Z
              */
             from: string | null;
             /**
              * Format: date-time
              * @description When it ends.
-             * @example 2027-01-04T08:00:00.000Z
              */
             until: string | null;
-            /**
-             * @description Id of the deputy.
-             * @example 5
-             */
+            /** @description Id of the deputy. */
             deputyId: number | null;
-            /**
-             * @description User name of the deputy.
-             * @example bo
-             */
+            /** @description User name of the deputy. */
             deputy: string | null;
             /** @description People who are absent now, can approve orders and have this account as deputy. */
             standingInFor: {
                 /**
                  * Format: int32
                  * @description Id of the account.
-                 * @example 4
                  */
                 id: number;
-                /**
-                 * @description User name.
-                 * @example ann
-                 */
+                /** @description User name. */
                 name: string;
                 /**
                  * Format: date-time
                  * @description When that absence ends.
-                 * @example 2027-01-04T08:00:00.000Z
                  */
                 until: string;
             }[];
         };
         /** @description A new service client. */
         AddClientCommand: {
-            /**
-             * @description Name of the service in its tokens, on orders and in the log; it never changes. A letter, then up to 63 letters, digits and . _ -
-             * @example billing
-             */
+            /** @description Name of the service in its tokens, on orders and in the log; it never changes. A letter, then up to 63 letters, digits and . _ - */
             clientId: string;
-            /**
-             * @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example Billing, nightly run
-             */
+            /** @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             displayName?: string;
-            /**
-             * @description Names of roles. The account may do what any of them allows.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Names of roles. The account may do what any of them allows. */
             roles: string[];
             /**
              * Format: date-time
              * @description From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.
-             * @example 2027-06-30T22:00:00Z
              */
             endsAtUtc?: string;
-            /**
-             * @description Id of an enabled user, who counts as creator of every order that the client creates from now on.
-             * @example 3
-             */
+            /** @description Id of an enabled user, who counts as creator of every order that the client creates from now on. */
             ownerId?: (number | string) | null;
         };
         AddClientResponse: {
             /**
              * Format: int32
              * @description Id of the account.
-             * @example 2
              */
             id: number;
-            /**
-             * @description The secret. Shown once, and stored as a hash.
-             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
-             */
+            /** @description The secret. Shown once, and stored as a hash. */
             clientSecret: string;
         };
         /** @description A note on an order. */
         AddNoteCommand: {
-            /**
-             * @description The note. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example Called the customer, who confirms the total.
-             */
+            /** @description The note. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             text: string;
         };
         AddNoteResponse: {
             /**
              * Format: uuid
              * @description Id of the event.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58
              */
             id: string;
         };
         /** @description A new passkey. */
         AddPasskeyCommand: {
-            /**
-             * @description What its owner calls it. White space at both ends is trimmed. What is left has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example Phone
-             */
+            /** @description What its owner calls it. White space at both ends is trimmed. What is left has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             name: string;
             /** @description `RegistrationResponseJSON` of WebAuthn Level 3. */
             credential: {
-                /**
-                 * @description Id of the passkey.
-                 * @example Aq7n3v0yT1u8w7x6
-                 */
+                /** @description Id of the passkey. */
                 id: string;
                 /** @description What the authenticator made. */
                 response: {
-                    /**
-                     * @description What the browser saw: type, challenge and origin.
-                     * @example eyJ0eXBlIjoi
-                     */
+                    /** @description What the browser saw: type, challenge and origin. */
                     clientDataJSON: string;
-                    /**
-                     * @description The new key, and its authenticator.
-                     * @example o2NmbXRkbm9uZQ
-                     */
+                    /** @description The new key, and its authenticator. */
                     attestationObject: string;
                 };
             };
         };
         AddPasskeyResponse: {
-            /**
-             * @description Id of the passkey.
-             * @example Aq7n3v0yT1u8w7x6
-             */
+            /** @description Id of the passkey. */
             id: string;
         };
         /** @description A new role. */
         AddRoleCommand: {
-            /**
-             * @description Name of the role. Names are unique, ignoring case. A letter, then up to 63 letters, digits and . _ -
-             * @example Auditor
-             */
+            /** @description Name of the role. Names are unique, ignoring case. A letter, then up to 63 letters, digits and . _ - */
             name: string;
-            /**
-             * @description What the role may do; no duplicates.
-             * @example [
-             *       "Orders.Read"
-             *     ]
-             */
+            /** @description What the role may do; no duplicates. */
             permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A new user, who has no password yet. */
         AddUserCommand: {
-            /**
-             * @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ -
-             * @example jo
-             */
+            /** @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ - */
             userName: string;
-            /**
-             * @description The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored.
-             * @example jo@example.com
-             */
+            /** @description The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored. */
             email: string;
-            /**
-             * @description Names of roles. The account may do what any of them allows.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Names of roles. The account may do what any of them allows. */
             roles: string[];
-            /**
-             * @description Time zone of audit stamps, as an IANA name; if left out, the default of the service.
-             * @example Europe/Berlin
-             */
+            /** @description Time zone of audit stamps, as an IANA name; if left out, the default of the service. */
             timeZone?: string;
         };
         AddUserResponse: {
             /**
              * Format: int32
              * @description Id of the account.
-             * @example 2
              */
             id: number;
         };
@@ -1798,21 +1724,13 @@ export interface components {
             /**
              * Format: uri
              * @description Where the events are sent: an https address with any port and no user name, password or fragment. http is for addresses within WEBHOOK_NETWORKS.
-             * @example https://erp.example.com/hooks/countersign
              */
             url: string;
-            /**
-             * @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent.
-             * @example [
-             *       "order.approved",
-             *       "order.rejected"
-             *     ]
-             */
+            /** @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent. */
             events: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
             /**
              * @description Whether events are sent. One that is disabled keeps its place, and continues there.
              * @default true
-             * @example true
              */
             enabled: boolean;
         };
@@ -1820,20 +1738,11 @@ export interface components {
             /**
              * Format: uuid
              * @description Id of the webhook.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
              */
             id: string;
-            /**
-             * @description The secret that verifies `v1` signatures. Shown once, and not stored.
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
-             */
+            /** @description The secret that verifies `v1` signatures. Shown once, and not stored. */
             secret: string;
-            /**
-             * @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks.
-             * @example [
-             *       "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
-             *     ]
-             */
+            /** @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks. */
             publicKeys: string[];
         };
         /** @description How many approvals an order needs, by its total, and who may give them. The row that applies when an order is created is kept with the order. */
@@ -1843,34 +1752,20 @@ export interface components {
                 /**
                  * Format: double
                  * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.
-                 * @example 10000
                  */
                 from: number;
                 /**
                  * Format: int32
                  * @description How many approvals an order needs, each from another account: 1 to 5.
-                 * @example 2
                  */
                 approvals: number;
-                /**
-                 * @description Whether the creator may approve the order.
-                 * @example false
-                 */
+                /** @description Whether the creator may approve the order. */
                 selfApproval: boolean;
-                /**
-                 * @description Whether services may approve the order.
-                 * @example false
-                 */
+                /** @description Whether services may approve the order. */
                 services: boolean;
-                /**
-                 * @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ -
-                 * @example Finance
-                 */
+                /** @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ - */
                 role?: string | null;
-                /**
-                 * @description Whether each approval must be signed with a passkey.
-                 * @example false
-                 */
+                /** @description Whether each approval must be signed with a passkey. */
                 passkey?: boolean;
             }[];
         };
@@ -1878,25 +1773,13 @@ export interface components {
             /**
              * Format: int32
              * @description Id of the account; users and services share one sequence.
-             * @example 2
              */
             id: number;
-            /**
-             * @description User name, or the clientId of a service.
-             * @example operator
-             */
+            /** @description User name, or the clientId of a service. */
             userName: string;
-            /**
-             * @description Email address of the account.
-             * @example operator@example.com
-             */
+            /** @description Email address of the account. */
             email: string;
-            /**
-             * @description Roles at the time when the credential was issued.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Roles at the time when the credential was issued. */
             roles: string[];
         };
         /** @description Metadata of this service for OAuth software (RFC 8414). */
@@ -1904,150 +1787,72 @@ export interface components {
             /**
              * Format: uri
              * @description `iss` and `aud` of every token.
-             * @example https://orders.example.com
              */
             issuer: string;
             /**
              * Format: uri
              * @description The keys that verify the tokens.
-             * @example https://orders.example.com/.well-known/jwks.json
              */
             jwks_uri: string;
             /**
              * Format: uri
              * @description Where services get tokens.
-             * @example https://orders.example.com/v1/auth/clients/token
              */
             token_endpoint: string;
-            /**
-             * @description How services authenticate.
-             * @example [
-             *       "client_secret_basic",
-             *       "client_secret_post"
-             *     ]
-             */
+            /** @description How services authenticate. */
             token_endpoint_auth_methods_supported: string[];
-            /**
-             * @description Grants of the token endpoint.
-             * @example [
-             *       "client_credentials"
-             *     ]
-             */
+            /** @description Grants of the token endpoint. */
             grant_types_supported: string[];
             /**
              * Format: uri
              * @description Where refresh tokens are revoked.
-             * @example https://orders.example.com/v1/auth/revoke
              */
             revocation_endpoint: string;
-            /**
-             * @description Having a token is enough to revoke it; other credentials are accepted and ignored.
-             * @example [
-             *       "none",
-             *       "client_secret_basic",
-             *       "client_secret_post"
-             *     ]
-             */
+            /** @description Having a token is enough to revoke it; other credentials are accepted and ignored. */
             revocation_endpoint_auth_methods_supported: string[];
-            /**
-             * @description None: there is no authorization endpoint.
-             * @example []
-             */
+            /** @description None: there is no authorization endpoint. */
             response_types_supported: string[];
-            /**
-             * @description `sub` is the same for every client.
-             * @example [
-             *       "public"
-             *     ]
-             */
+            /** @description `sub` is the same for every client. */
             subject_types_supported: string[];
-            /**
-             * @description Algorithm of all tokens. There are no ID tokens, but validators look here.
-             * @example [
-             *       "RS256"
-             *     ]
-             */
+            /** @description Algorithm of all tokens. There are no ID tokens, but validators look here. */
             id_token_signing_alg_values_supported: string[];
         };
         /** @description What to change; the rest stays. */
         ChangeClientCommand: {
-            /**
-             * @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example Billing, nightly run
-             */
+            /** @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             displayName?: string | null;
-            /**
-             * @description From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.
-             * @example 2027-06-30T22:00:00Z
-             */
+            /** @description From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then. */
             endsAtUtc?: string | null;
-            /**
-             * @description Id of an enabled user, who counts as creator of every order that the client creates from now on.
-             * @example 3
-             */
+            /** @description Id of an enabled user, who counts as creator of every order that the client creates from now on. */
             ownerId?: (number | string) | null;
-            /**
-             * @description Names of roles. The account may do what any of them allows.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Names of roles. The account may do what any of them allows. */
             roles?: string[];
-            /**
-             * @description Whether the client gets tokens. Disabling ends those that it has.
-             * @example true
-             */
+            /** @description Whether the client gets tokens. Disabling ends those that it has. */
             enabled?: boolean;
         };
         /** @description Asks for another email. */
         ChangeEmailCommand: {
-            /**
-             * @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored.
-             * @example operator@example.com
-             */
+            /** @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored. */
             email: string;
         };
         /** @description Replaces the caller's password. */
         ChangePasswordCommand: {
-            /**
-             * @description The password, unchanged: 1 to 256 characters.
-             * @example countersign-demo-operator
-             */
+            /** @description The password, unchanged: 1 to 256 characters. */
             currentPassword?: string;
-            /**
-             * @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account.
-             * @example seven grey herons by the weir
-             */
+            /** @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account. */
             newPassword: string;
         };
         /** @description What to change; the rest stays. */
         ChangeUserCommand: {
-            /**
-             * @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ -
-             * @example jo
-             */
+            /** @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ - */
             userName?: string;
-            /**
-             * @description The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored.
-             * @example jo@example.com
-             */
+            /** @description The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored. */
             email?: string;
-            /**
-             * @description Time zone of audit stamps, as an IANA name; if left out, the default of the service.
-             * @example Europe/Berlin
-             */
+            /** @description Time zone of audit stamps, as an IANA name; if left out, the default of the service. */
             timeZone?: string | null;
-            /**
-             * @description Names of roles. The account may do what any of them allows.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Names of roles. The account may do what any of them allows. */
             roles?: string[];
-            /**
-             * @description Whether the user can sign in. Disabling ends every session and token.
-             * @example true
-             */
+            /** @description Whether the user can sign in. Disabling ends every session and token. */
             enabled?: boolean;
         };
         /** @description What to change; the rest stays. */
@@ -2055,21 +1860,11 @@ export interface components {
             /**
              * Format: uri
              * @description Where the events are sent: an https address with any port and no user name, password or fragment. http is for addresses within WEBHOOK_NETWORKS.
-             * @example https://erp.example.com/hooks/countersign
              */
             url?: string;
-            /**
-             * @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent.
-             * @example [
-             *       "order.approved",
-             *       "order.rejected"
-             *     ]
-             */
+            /** @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent. */
             events?: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
-            /**
-             * @description Whether events are sent. One that is disabled keeps its place, and continues there.
-             * @example true
-             */
+            /** @description Whether events are sent. One that is disabled keeps its place, and continues there. */
             enabled?: boolean;
         };
         /** @description A service client as administrators see it. */
@@ -2077,194 +1872,111 @@ export interface components {
             /**
              * Format: int32
              * @description Id of the account.
-             * @example 2
              */
             id: number;
-            /**
-             * @description Name of the service in its tokens.
-             * @example billing
-             */
+            /** @description Name of the service in its tokens. */
             clientId: string;
-            /**
-             * @description What people call it.
-             * @example Billing, nightly run
-             */
+            /** @description What people call it. */
             displayName: string | null;
-            /**
-             * @description Names of the roles, sorted.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Names of the roles, sorted. */
             roles: string[];
-            /**
-             * @description Whether the client gets tokens.
-             * @example true
-             */
+            /** @description Whether the client gets tokens. */
             enabled: boolean;
             /**
              * Format: int32
              * @description Active secrets: two during a rotation.
-             * @example 1
              */
             secrets: number;
             /**
              * Format: date-time
              * @description From then on, the client gets no token; null for no end.
-             * @example 2027-06-30T22:00:00.000Z
              */
             endsAtUtc: string | null;
             /**
              * Format: date-time
              * @description When the client last got a token, to the minute; null for never.
-             * @example 2026-11-20T10:00:00.000Z
              */
             lastUsedAtUtc: string | null;
-            /**
-             * @description Id of the user who counts as creator of the orders that the client creates; null for none.
-             * @example 3
-             */
+            /** @description Id of the user who counts as creator of the orders that the client creates; null for none. */
             ownerId: number | null;
-            /**
-             * @description User name of the owner.
-             * @example ann
-             */
+            /** @description User name of the owner. */
             owner: string | null;
             /**
              * Format: date-time
              * @description When it was created.
-             * @example 2026-11-20T10:00:00.000Z
              */
             createdAtUtc: string;
         };
         /** @description Identifies a service. */
         ClientTokenCommand: {
-            /**
-             * @description Name of the service client.
-             * @example demo-service
-             */
+            /** @description Name of the service client. */
             clientId: string;
-            /**
-             * @description Secret of the service client.
-             * @example countersign-demo-service-secret
-             */
+            /** @description Secret of the service client. */
             clientSecret: string;
         };
         /** @description The same in the form of OAuth (RFC 6749 §4.4.2). */
         ClientTokenForm: {
-            /**
-             * @description `client_credentials`, the only grant.
-             * @example client_credentials
-             */
+            /** @description `client_credentials`, the only grant. */
             grant_type: string;
             /** @description There are no scopes: it is ignored. */
             scope?: string;
-            /**
-             * @description Name of the service client.
-             * @example demo-service
-             */
+            /** @description Name of the service client. */
             client_id?: string;
-            /**
-             * @description Secret of the service client, unless it is sent by Basic.
-             * @example countersign-demo-service-secret
-             */
+            /** @description Secret of the service client, unless it is sent by Basic. */
             client_secret?: string;
         };
         /** @description Gives the password or a passkey again: one of the two. */
         ConfirmSessionCommand: {
-            /**
-             * @description The password, unchanged: 1 to 256 characters.
-             * @example countersign-demo-operator
-             */
+            /** @description The password, unchanged: 1 to 256 characters. */
             password?: string;
             /** @description `AuthenticationResponseJSON` of WebAuthn Level 3. */
             credential?: {
-                /**
-                 * @description Id of the passkey.
-                 * @example Aq7n3v0yT1u8w7x6
-                 */
+                /** @description Id of the passkey. */
                 id: string;
                 /** @description What the authenticator answered. */
                 response: {
-                    /**
-                     * @description What the browser saw: type, challenge and origin.
-                     * @example eyJ0eXBlIjoi
-                     */
+                    /** @description What the browser saw: type, challenge and origin. */
                     clientDataJSON: string;
-                    /**
-                     * @description What the authenticator saw.
-                     * @example SZYN5YgOjGh0NBcP
-                     */
+                    /** @description What the authenticator saw. */
                     authenticatorData: string;
-                    /**
-                     * @description The signature of both.
-                     * @example MEUCIQDvX3pC
-                     */
+                    /** @description The signature of both. */
                     signature: string;
-                    /**
-                     * @description The handle of the account.
-                     * @example YWNjb3VudCAy
-                     */
+                    /** @description The handle of the account. */
                     userHandle?: string;
                 };
             };
         };
         /** @description A new order. */
         CreateOrderCommand: {
-            /**
-             * @description The customer. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example Müller & Söhne GmbH
-             */
+            /** @description The customer. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             customer: string;
-            /**
-             * @description Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.
-             * @example 1250.5
-             */
+            /** @description Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double. */
             total: number | string;
         };
         CreateOrderResponse: {
             /**
              * Format: uuid
              * @description UUIDv7, lower case.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
              */
             id: string;
         };
         CsrfTokenResponse: {
-            /**
-             * @description A cookie caller sends it as `X-XSRF-TOKEN` with every unsafe request.
-             * @example 3q2-7wAAAAAAAAAAAAAAAA.5Y2mB0Xg1kq0cUZb4mI3Z0i8v0H1o3Q2m9n5b7d1e2E
-             */
+            /** @description A cookie caller sends it as `X-XSRF-TOKEN` with every unsafe request. */
             token: string;
         };
         CurrentUserPermissions: {
-            /**
-             * @description What the caller may do, in alphabetical order.
-             * @example [
-             *       "Orders.Create",
-             *       "Orders.Read"
-             *     ]
-             */
+            /** @description What the caller may do, in alphabetical order. */
             permissions: components["schemas"]["Permission"][];
         };
         CurrentUserResponse: {
             /**
              * Format: int32
              * @description Id of the account; users and services share one sequence.
-             * @example 2
              */
             id: number;
-            /**
-             * @description User name, or the clientId of a service.
-             * @example operator
-             */
+            /** @description User name, or the clientId of a service. */
             userName: string;
-            /**
-             * @description Roles at the time when the credential was issued.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Roles at the time when the credential was issued. */
             roles: string[];
         };
         Deputies: {
@@ -2273,25 +1985,19 @@ export interface components {
                 /**
                  * Format: int32
                  * @description Id of the account.
-                 * @example 4
                  */
                 id: number;
-                /**
-                 * @description User name.
-                 * @example ann
-                 */
+                /** @description User name. */
                 name: string;
             }[];
         };
         /**
          * @description Asc = 0, Desc = 1.
-         * @example 1
          * @enum {integer}
          */
         EOrderDirection: 0 | 1;
         /**
          * @description Pending = 0, Approved = 1, Rejected = 2, Withdrawn = 3. Values are only ever appended.
-         * @example 0
          * @enum {integer}
          */
         EOrderStatus: 0 | 1 | 2 | 3;
@@ -2316,11 +2022,6 @@ export interface components {
             /** @description In a filter: what was probably meant, to put in place of the faulty part. */
             suggestion?: string;
         };
-        /**
-         * @example {
-         *       "status": "ok"
-         *     }
-         */
         HealthResponse: {
             /** @constant */
             status: "ok";
@@ -2339,139 +2040,67 @@ export interface components {
             /** @description Exponent. */
             e: string;
         };
-        /**
-         * @example {
-         *       "keys": [
-         *         {
-         *           "kty": "RSA",
-         *           "use": "sig",
-         *           "alg": "RS256",
-         *           "kid": "thumbprint",
-         *           "n": "modulus",
-         *           "e": "AQAB"
-         *         }
-         *       ]
-         *     }
-         */
         JsonWebKeySet: {
             keys: components["schemas"]["JsonWebKey"][];
         };
         /** @description An event of the log. It never changes, except that its text can be erased. */
         LogEvent: {
-            /**
-             * @description Place in the log, from 1 without gaps.
-             * @example 1043
-             */
+            /** @description Place in the log, from 1 without gaps. */
             sequence: number;
             /**
              * Format: uuid
              * @description Id of the event.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58
              */
             id: string;
-            /**
-             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, text-erased, log-restored. Later versions may have more.
-             * @example approved
-             */
+            /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, text-erased, log-restored. Later versions may have more. */
             kind: string;
             /** @description What it happened to. */
             subject: {
-                /**
-                 * @description order, account, role, policy, webhook, log; later versions may have more.
-                 * @example order
-                 */
+                /** @description order, account, role, policy, webhook, log; later versions may have more. */
                 kind: string;
-                /**
-                 * @description Which one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Which one. */
                 id: string;
             };
-            /**
-             * @description Version of the order or the policy afterwards; null for other subjects.
-             * @example 2
-             */
+            /** @description Version of the order or the policy afterwards; null for other subjects. */
             version: number | null;
             /**
              * Format: date-time
              * @description When.
-             * @example 2026-11-20T10:00:00.000Z
              */
             atUtc: string;
-            /**
-             * @description IANA time zone in which it was done.
-             * @example Europe/Berlin
-             */
+            /** @description IANA time zone in which it was done. */
             atTimeZone: string | null;
-            /**
-             * @description User name or clientId at that time; `machine:` and a name for a command line.
-             * @example admin
-             */
+            /** @description User name or clientId at that time; `machine:` and a name for a command line. */
             by: string;
-            /**
-             * @description Id of that account; null for a command.
-             * @example 1
-             */
+            /** @description Id of that account; null for a command. */
             byId: number | null;
-            /**
-             * @description The absent person in whose place it was done; null if there is none.
-             * @example null
-             */
+            /** @description The absent person in whose place it was done; null if there is none. */
             for: string | null;
-            /**
-             * @description Id of that account.
-             * @example null
-             */
+            /** @description Id of that account. */
             forId: number | null;
-            /**
-             * @description Details, by kind. An order has its customer, and its total as a decimal string.
-             * @example {
-             *       "customer": "Acme",
-             *       "total": "1250.5"
-             *     }
-             */
+            /** @description Details, by kind. An order has its customer, and its total as a decimal string. */
             data: {
                 [key: string]: unknown;
             };
-            /**
-             * @description Hexadecimal SHA-256 of the salt followed by the text; null if there was no text.
-             * @example null
-             */
+            /** @description Hexadecimal SHA-256 of the salt followed by the text; null if there was no text. */
             textHash: string | null;
-            /**
-             * @description 16 bytes, hexadecimal. Null if there was no text or if it was erased.
-             * @example null
-             */
+            /** @description 16 bytes, hexadecimal. Null if there was no text or if it was erased. */
             textSalt: string | null;
-            /**
-             * @description Reason or note; null if there was none or if it was erased.
-             * @example null
-             */
+            /** @description Reason or note; null if there was none or if it was erased. */
             text: string | null;
-            /**
-             * @description Hexadecimal SHA-256 of the event, its leaf of the tree; docs/auditing.md says how.
-             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-             */
+            /** @description Hexadecimal SHA-256 of the event, its leaf of the tree; docs/auditing.md says how. */
             hash: string;
         };
         /** @description The keys that sign checkpoints, by the name of the log. */
         LogKeySet: {
             keys: {
-                /**
-                 * @description As tools for signed notes take it (c2sp.org/signed-note): name, id and key.
-                 * @example orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0
-                 */
+                /** @description As tools for signed notes take it (c2sp.org/signed-note): name, id and key. */
                 verifierKey: string;
                 /** @description The same key by RFC 8037. */
                 jwk: {
-                    /** @example OKP */
                     kty: string;
-                    /** @example Ed25519 */
                     crv: string;
-                    /**
-                     * @description The key, base64url.
-                     * @example JsiqvKox-HcGkQYzGYxb1fNFOcqkEI3FhQ99ZPllKDQ
-                     */
+                    /** @description The key, base64url. */
                     x: string;
                 };
             }[];
@@ -2482,79 +2111,47 @@ export interface components {
         };
         /** @description Signs a browser in. */
         LoginSessionCommand: {
-            /**
-             * @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored.
-             * @example operator@example.com
-             */
+            /** @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored. */
             email: string;
-            /**
-             * @description The password, unchanged: 1 to 256 characters.
-             * @example countersign-demo-operator
-             */
+            /** @description The password, unchanged: 1 to 256 characters. */
             password: string;
         };
         /** @description The result, or the error of an earlier revision. */
         McpAnswer: {
             /**
              * @description The version of JSON-RPC.
-             * @example 2.0
              * @enum {string}
              */
             jsonrpc: "2.0";
-            /**
-             * @description Chosen by the client; the answer repeats it.
-             * @example 1
-             */
+            /** @description Chosen by the client; the answer repeats it. */
             id: string | number;
-            /**
-             * @description By the revision of the protocol.
-             * @example {}
-             */
+            /** @description By the revision of the protocol. */
             result?: Record<string, never>;
             /** @description With the problem as `data`. */
             error?: {
-                /**
-                 * @description By JSON-RPC and MCP.
-                 * @example -32601
-                 */
+                /** @description By JSON-RPC and MCP. */
                 code: number;
-                /**
-                 * @description What is wrong.
-                 * @example Method not found
-                 */
+                /** @description What is wrong. */
                 message: string;
                 data: components["schemas"]["McpErrorData"];
             };
         };
-        /**
-         * @description The problem.
-         * @example {}
-         */
+        /** @description The problem. */
         McpErrorData: Record<string, never>;
         /** @description A failed request, if its message could be judged. */
         McpFailure: {
             /**
              * @description The version of JSON-RPC.
-             * @example 2.0
              * @enum {string}
              */
             jsonrpc: "2.0";
-            /**
-             * @description Chosen by the client; the answer repeats it.
-             * @example 1
-             */
+            /** @description Chosen by the client; the answer repeats it. */
             id?: string | number;
             /** @description With the problem as `data`. */
             error: {
-                /**
-                 * @description By JSON-RPC and MCP.
-                 * @example -32601
-                 */
+                /** @description By JSON-RPC and MCP. */
                 code: number;
-                /**
-                 * @description What is wrong.
-                 * @example Method not found
-                 */
+                /** @description What is wrong. */
                 message: string;
                 data: components["schemas"]["McpErrorData"];
             };
@@ -2563,195 +2160,111 @@ export interface components {
         McpMessage: {
             /**
              * @description The version of JSON-RPC.
-             * @example 2.0
              * @enum {string}
              */
             jsonrpc: "2.0";
-            /**
-             * @description Chosen by the client; the answer repeats it. A notification has none.
-             * @example 1
-             */
+            /** @description Chosen by the client; the answer repeats it. A notification has none. */
             id?: string | number;
-            /**
-             * @description What to do.
-             * @example tools/list
-             */
+            /** @description What to do. */
             method: string;
-            /**
-             * @description What the method takes.
-             * @example {}
-             */
+            /** @description What the method takes. */
             params?: Record<string, never>;
         };
         /** @description A failure in the form of OAuth, with the members of the problem. */
         OAuthFailure: {
-            /**
-             * @description Error code of RFC 6749 §5.2.
-             * @example invalid_client
-             */
+            /** @description Error code of RFC 6749 §5.2. */
             error: string;
-            /**
-             * @description What is wrong.
-             * @example Check both. The secret may have been rotated.
-             */
+            /** @description What is wrong. */
             error_description: string;
         };
         Order: {
             /**
              * Format: uuid
              * @description UUIDv7, lower case.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
              */
             id: string;
-            /**
-             * @description The customer.
-             * @example Müller & Söhne GmbH
-             */
+            /** @description The customer. */
             customer: string;
             /**
              * Format: double
              * @description Amount with up to 4 decimal places; always sent as a JSON number.
-             * @example 1250.5
              */
             total: number;
             status: components["schemas"]["EOrderStatus"];
             /**
              * Format: date-time
              * @description When the order was created.
-             * @example 2026-11-20T09:30:00.000Z
              */
             createdAtUtc: string;
-            /**
-             * @description IANA time zone in which it was created.
-             * @example Europe/Berlin
-             */
+            /** @description IANA time zone in which it was created. */
             createdAtTimeZone: string | null;
             /**
              * Format: date-time
              * @description When the order last changed; null if it never did.
-             * @example 2026-11-20T10:00:00.000Z
              */
             updatedAtUtc: string | null;
-            /**
-             * @description IANA time zone of the last change; null if there was none.
-             * @example Europe/Berlin
-             */
+            /** @description IANA time zone of the last change; null if there was none. */
             updatedAtTimeZone: string | null;
-            /**
-             * @description User name of the creator.
-             * @example operator
-             */
+            /** @description User name of the creator. */
             createdBy: string | null;
-            /**
-             * @description User name of the account that made the last change; null if there was none.
-             * @example admin
-             */
+            /** @description User name of the account that made the last change; null if there was none. */
             modifiedBy: string | null;
         };
         OrderApprovals: {
-            /**
-             * @description The short number of the order, as the column `number` of a list has it.
-             * @example 1042
-             */
+            /** @description The short number of the order, as the column `number` of a list has it. */
             number: number;
-            /**
-             * @description clientId of the service that created the order, such as an agent; null if a person did.
-             * @example purchasing-agent
-             */
+            /** @description clientId of the service that created the order, such as an agent; null if a person did. */
             proposedBy: string | null;
             /**
              * Format: int32
              * @description How many approvals the order needs, by the policy when it was created.
-             * @example 2
              */
             required: number;
             /** @description In the order of the log. */
             given: {
-                /**
-                 * @description User name or clientId at that time; `machine:` and a name for a command line.
-                 * @example admin
-                 */
+                /** @description User name or clientId at that time; `machine:` and a name for a command line. */
                 by: string;
-                /**
-                 * @description Id of that account; null if no account did it.
-                 * @example 1
-                 */
+                /** @description Id of that account; null if no account did it. */
                 byId: number | null;
                 /**
                  * Format: date-time
                  * @description When.
-                 * @example 2026-11-20T10:00:00.000Z
                  */
                 atUtc: string;
-                /**
-                 * @description The absent person in whose place it was done; else null.
-                 * @example null
-                 */
+                /** @description The absent person in whose place it was done; else null. */
                 for: string | null;
-                /**
-                 * @description Id of that account.
-                 * @example null
-                 */
+                /** @description Id of that account. */
                 forId: number | null;
-                /**
-                 * @description Whether the approver signed it with a passkey.
-                 * @example false
-                 */
+                /** @description Whether the approver signed it with a passkey. */
                 signed: boolean;
             }[];
-            /**
-             * @description Whether the creator may approve the order.
-             * @example false
-             */
+            /** @description Whether the creator may approve the order. */
             selfApproval: boolean;
-            /**
-             * @description Whether services may approve the order.
-             * @example false
-             */
+            /** @description Whether services may approve the order. */
             services: boolean;
-            /**
-             * @description The role that at least one approver must hold; null for none.
-             * @example Finance
-             */
+            /** @description The role that at least one approver must hold; null for none. */
             role: string | null;
-            /**
-             * @description Whether each approval must be signed with a passkey.
-             * @example false
-             */
+            /** @description Whether each approval must be signed with a passkey. */
             passkey: boolean;
-            /**
-             * @description Whether the caller may approve it now, if need be with a signature.
-             * @example true
-             */
+            /** @description Whether the caller may approve it now, if need be with a signature. */
             mayApprove: boolean;
-            /**
-             * @description The absent person in whose place the caller would approve; null in their own right.
-             * @example null
-             */
+            /** @description The absent person in whose place the caller would approve; null in their own right. */
             mayApproveFor: {
                 /**
                  * Format: int32
                  * @description Id of the account.
-                 * @example 4
                  */
                 id: number;
-                /**
-                 * @description User name.
-                 * @example ann
-                 */
+                /** @description User name. */
                 name: string;
             } | null;
-            /**
-             * @description Code of the problem that an approval by the caller would get now; null if it would succeed.
-             * @example null
-             */
+            /** @description Code of the problem that an approval by the caller would get now; null if it would succeed. */
             reason: string | null;
         };
         OrderDay: {
             /**
              * Format: date
              * @description Day of creation in the time zone.
-             * @example 2026-11-20
              */
             date: string;
             pending: components["schemas"]["OrderTally"];
@@ -2764,80 +2277,44 @@ export interface components {
             /**
              * Format: uuid
              * @description Id of the event.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58
              */
             id: string;
-            /**
-             * @description What happened: created, approval-given, approved, rejected, withdrawn, noted. Further kinds may come.
-             * @example approved
-             */
+            /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted. Further kinds may come. */
             kind: string;
             /**
              * Format: int32
              * @description Row version of the order afterwards.
-             * @example 2
              */
             version: number;
             /**
              * Format: date-time
              * @description When.
-             * @example 2026-11-20T10:00:00.000Z
              */
             atUtc: string;
-            /**
-             * @description IANA time zone in which it was done.
-             * @example Europe/Berlin
-             */
+            /** @description IANA time zone in which it was done. */
             atTimeZone: string | null;
-            /**
-             * @description User name or clientId at that time; `machine:` and a name for a command line.
-             * @example admin
-             */
+            /** @description User name or clientId at that time; `machine:` and a name for a command line. */
             by: string;
-            /**
-             * @description Id of that account; null if no account did it.
-             * @example 1
-             */
+            /** @description Id of that account; null if no account did it. */
             byId: number | null;
-            /**
-             * @description The absent person in whose place it was done; else null.
-             * @example null
-             */
+            /** @description The absent person in whose place it was done; else null. */
             for: string | null;
-            /**
-             * @description Id of that account.
-             * @example null
-             */
+            /** @description Id of that account. */
             forId: number | null;
-            /**
-             * @description Reason or note; null if there is none or if it was erased.
-             * @example null
-             */
+            /** @description Reason or note; null if there is none or if it was erased. */
             text: string | null;
-            /**
-             * @description Place in the log of all events; null until it is sealed, within two seconds.
-             * @example 1043
-             */
+            /** @description Place in the log of all events; null until it is sealed, within two seconds. */
             sequence: number | null;
-            /**
-             * @description Hexadecimal SHA-256 of the event, its leaf of the tree; null until it is sealed.
-             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-             */
+            /** @description Hexadecimal SHA-256 of the event, its leaf of the tree; null until it is sealed. */
             hash: string | null;
         };
         OrderReceipt: {
-            /**
-             * @description A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and proves its place in the log.
-             * @example header.payload.signature
-             */
+            /** @description A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and proves its place in the log. */
             receipt: string;
         };
         /** @description Figures from one moment. */
         OrderStatistics: {
-            /**
-             * @description IANA time zone of the days.
-             * @example Europe/Berlin
-             */
+            /** @description IANA time zone of the days. */
             timeZone: string;
             pending: components["schemas"]["OrderTally"];
             approved: components["schemas"]["OrderTally"];
@@ -2852,25 +2329,19 @@ export interface components {
             /**
              * Format: uuid
              * @description UUIDv7, lower case.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
              */
             id: string;
-            /**
-             * @description The customer.
-             * @example Müller & Söhne GmbH
-             */
+            /** @description The customer. */
             customer: string;
             /**
              * Format: double
              * @description Amount with up to 4 decimal places; always sent as a JSON number.
-             * @example 1250.5
              */
             total: number;
             status: components["schemas"]["EOrderStatus"];
             /**
              * Format: date-time
              * @description When the order was created.
-             * @example 2026-11-20T09:30:00.000Z
              */
             createdAtUtc: string;
         };
@@ -2878,13 +2349,11 @@ export interface components {
             /**
              * Format: int32
              * @description How many orders.
-             * @example 12
              */
             count: number;
             /**
              * Format: double
              * @description Sum of their totals: the double nearest to the exact sum, as a JSON number.
-             * @example 1234.5
              */
             total: number;
         };
@@ -2892,60 +2361,34 @@ export interface components {
             /**
              * Format: int32
              * @description Id of the account; users and services share one sequence.
-             * @example 2
              */
             id: number;
-            /**
-             * @description User name, or the clientId of a service.
-             * @example operator
-             */
+            /** @description User name, or the clientId of a service. */
             userName: string;
-            /**
-             * @description Email address of the account.
-             * @example operator@example.com
-             */
+            /** @description Email address of the account. */
             email: string;
-            /**
-             * @description Roles at the time when the credential was issued.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Roles at the time when the credential was issued. */
             roles: string[];
-            /**
-             * @description Time zone of audit stamps, as an IANA name, for requests that name none; null if none is stored.
-             * @example Europe/Berlin
-             */
+            /** @description Time zone of audit stamps, as an IANA name, for requests that name none; null if none is stored. */
             timeZone: string | null;
-            /**
-             * @description Whether the account has a password; without one it signs in by passkey.
-             * @example true
-             */
+            /** @description Whether the account has a password; without one it signs in by passkey. */
             hasPassword: boolean;
         };
         /** @description What mail about orders the account gets. */
         OwnMail: {
             /**
              * @description Orders that wait for the approval of the account: `at-once` within a minute, `daily` all in one mail, or `never`.
-             * @example daily
              * @enum {string}
              */
             waiting: "at-once" | "daily" | "never";
             /**
              * Format: int32
              * @description The hour of the daily mail in the time zone of the account: 0 to 23.
-             * @example 8
              */
             hour: number;
-            /**
-             * @description Whether there is mail when an order that the account created is approved or rejected.
-             * @example true
-             */
+            /** @description Whether there is mail when an order that the account created is approved or rejected. */
             decided: boolean;
-            /**
-             * @description The time zone of the hour and of times in mail, as an IANA name.
-             * @example Europe/Berlin
-             */
+            /** @description The time zone of the hour and of times in mail, as an IANA name. */
             timeZone: string;
         };
         PaginatedListOfClientAccount: {
@@ -2953,30 +2396,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfLogEvent: {
@@ -2984,30 +2418,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfOrderEvent: {
@@ -3015,30 +2440,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfOrderSummary: {
@@ -3046,30 +2462,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfPasskey: {
@@ -3077,30 +2484,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfPermission: {
@@ -3108,30 +2506,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfRole: {
@@ -3139,30 +2528,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfSignIn: {
@@ -3170,30 +2550,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfUserAccount: {
@@ -3201,30 +2572,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfView: {
@@ -3232,30 +2594,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfWebhook: {
@@ -3263,30 +2616,21 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         PaginatedListOfWebhookDelivery: {
@@ -3294,189 +2638,116 @@ export interface components {
             /**
              * Format: int32
              * @description Number of this page, from 1.
-             * @example 1
              */
             pageNumber: number;
             /**
              * Format: int32
              * @description Number of pages; 0 if nothing matches.
-             * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
              * @description Number of matches. Always sent.
-             * @example 250
              */
             totalCount?: number;
-            /**
-             * @description Always sent.
-             * @example false
-             */
+            /** @description Always sent. */
             hasPreviousPage?: boolean;
-            /**
-             * @description Always sent.
-             * @example true
-             */
+            /** @description Always sent. */
             hasNextPage?: boolean;
         };
         /** @description A public key by which its owner signs in and confirms. */
         Passkey: {
-            /**
-             * @description Id that the authenticator gave it.
-             * @example Aq7n3v0yT1u8w7x6
-             */
+            /** @description Id that the authenticator gave it. */
             id: string;
-            /**
-             * @description What its owner calls it.
-             * @example Phone
-             */
+            /** @description What its owner calls it. */
             name: string;
-            /**
-             * @description Whether its key may be on several devices, or on one only.
-             * @example true
-             */
+            /** @description Whether its key may be on several devices, or on one only. */
             synced: boolean;
             /**
              * Format: date-time
              * @description When it was added.
-             * @example 2026-11-20T09:30:00.000Z
              */
             createdAtUtc: string;
             /**
              * Format: date-time
              * @description When it was last used; null for never.
-             * @example 2026-11-20T10:00:00.000Z
              */
             lastUsedAtUtc: string | null;
         };
         /** @description `PublicKeyCredentialCreationOptionsJSON` of WebAuthn Level 3. */
         PasskeyCreationOptions: {
             rp: {
-                /**
-                 * @description Host name of the public address.
-                 * @example orders.example.com
-                 */
+                /** @description Host name of the public address. */
                 id: string;
-                /**
-                 * @description The service.
-                 * @example Countersign
-                 */
+                /** @description The service. */
                 name: string;
             };
             user: {
-                /**
-                 * @description The handle of the account.
-                 * @example YWNjb3VudCAy
-                 */
+                /** @description The handle of the account. */
                 id: string;
-                /**
-                 * @description User name.
-                 * @example ann
-                 */
+                /** @description User name. */
                 name: string;
-                /**
-                 * @description User name.
-                 * @example ann
-                 */
+                /** @description User name. */
                 displayName: string;
             };
-            /**
-             * @description Can be signed once, within five minutes.
-             * @example Y291bnRlcnNpZ246c2lnbi1pbjox
-             */
+            /** @description Can be signed once, within five minutes. */
             challenge: string;
             /** @description EdDSA, ES256 and RS256. */
             pubKeyCredParams: {
-                /**
-                 * @description `public-key`.
-                 * @example public-key
-                 */
+                /** @description `public-key`. */
                 type: string;
                 /**
                  * Format: int32
                  * @description COSE algorithm.
-                 * @example -7
                  */
                 alg: number;
             }[];
             /**
              * Format: int32
              * @description How long a browser may take, in milliseconds.
-             * @example 300000
              */
             timeout: number;
             /** @description The passkeys that the account has. */
             excludeCredentials: {
-                /**
-                 * @description `public-key`.
-                 * @example public-key
-                 */
+                /** @description `public-key`. */
                 type: string;
-                /**
-                 * @description Id.
-                 * @example Aq7n3v0yT1u8w7x6
-                 */
+                /** @description Id. */
                 id: string;
             }[];
             authenticatorSelection: {
-                /**
-                 * @description The authenticator keeps the key: nobody types a name.
-                 * @example required
-                 */
+                /** @description The authenticator keeps the key: nobody types a name. */
                 residentKey: string;
-                /**
-                 * @description The same, for older browsers.
-                 * @example true
-                 */
+                /** @description The same, for older browsers. */
                 requireResidentKey: boolean;
                 /**
                  * @description The authenticator checks who touches it.
-                 * @example required
                  * @enum {string}
                  */
                 userVerification: "required";
             };
-            /**
-             * @description `none`.
-             * @example none
-             */
+            /** @description `none`. */
             attestation: string;
         };
         /** @description `PublicKeyCredentialRequestOptionsJSON` of WebAuthn Level 3. */
         PasskeyRequestOptions: {
-            /**
-             * @description Can be signed once, within five minutes.
-             * @example Y291bnRlcnNpZ246c2lnbi1pbjox
-             */
+            /** @description Can be signed once, within five minutes. */
             challenge: string;
             /**
              * Format: int32
              * @description How long a browser may take, in milliseconds.
-             * @example 300000
              */
             timeout: number;
-            /**
-             * @description Host name of the public address.
-             * @example orders.example.com
-             */
+            /** @description Host name of the public address. */
             rpId: string;
             /** @description The passkeys that may answer; empty for any. */
             allowCredentials: {
-                /**
-                 * @description `public-key`.
-                 * @example public-key
-                 */
+                /** @description `public-key`. */
                 type: string;
-                /**
-                 * @description Id.
-                 * @example Aq7n3v0yT1u8w7x6
-                 */
+                /** @description Id. */
                 id: string;
             }[];
             /**
              * @description The authenticator checks who touches it.
-             * @example required
              * @enum {string}
              */
             userVerification: "required";
@@ -3485,71 +2756,40 @@ export interface components {
         PasskeySignInCommand: {
             /** @description `AuthenticationResponseJSON` of WebAuthn Level 3. */
             credential: {
-                /**
-                 * @description Id of the passkey.
-                 * @example Aq7n3v0yT1u8w7x6
-                 */
+                /** @description Id of the passkey. */
                 id: string;
                 /** @description What the authenticator answered. */
                 response: {
-                    /**
-                     * @description What the browser saw: type, challenge and origin.
-                     * @example eyJ0eXBlIjoi
-                     */
+                    /** @description What the browser saw: type, challenge and origin. */
                     clientDataJSON: string;
-                    /**
-                     * @description What the authenticator saw.
-                     * @example SZYN5YgOjGh0NBcP
-                     */
+                    /** @description What the authenticator saw. */
                     authenticatorData: string;
-                    /**
-                     * @description The signature of both.
-                     * @example MEUCIQDvX3pC
-                     */
+                    /** @description The signature of both. */
                     signature: string;
-                    /**
-                     * @description The handle of the account.
-                     * @example YWNjb3VudCAy
-                     */
+                    /** @description The handle of the account. */
                     userHandle?: string;
                 };
             };
         };
-        /**
-         * @description What a role allows. The list grows.
-         * @example Orders.Create
-         */
+        /** @description What a role allows. The list grows. */
         Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage") | string;
         /** @description A permission. */
         PermissionFact: {
             name: components["schemas"]["Permission"];
-            /**
-             * @description Whether services can hold it. Only people hold permissions that decide what others may do.
-             * @example true
-             */
+            /** @description Whether services can hold it. Only people hold permissions that decide what others may do. */
             services: boolean;
         };
         PolicyWarnings: {
             warnings: {
-                /**
-                 * @description Where the row begins.
-                 * @example 10000
-                 */
+                /** @description Where the row begins. */
                 from: number;
-                /**
-                 * @description Why: nobody, role-unheld, too-few, only-one. More may be added.
-                 * @example too-few
-                 */
+                /** @description Why: nobody, role-unheld, too-few, only-one. More may be added. */
                 code: string;
-                /**
-                 * @description Why, in words.
-                 * @example 3 approvals are needed, but only 2 people may approve orders.
-                 */
+                /** @description Why, in words. */
                 detail: string;
                 /**
                  * Format: int32
                  * @description How many pending orders have the same rules as the row.
-                 * @example 12
                  */
                 pendingOrders: number;
             }[];
@@ -3558,7 +2798,6 @@ export interface components {
         PrepareDecisionsCommand: {
             /**
              * @description What to do: approve or reject.
-             * @example approve
              * @enum {string}
              */
             action: "approve" | "reject";
@@ -3567,28 +2806,18 @@ export interface components {
                 /**
                  * Format: uuid
                  * @description Id of the order.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
-                /**
-                 * @description Row version that was read: the number in its entity tag.
-                 * @example 1
-                 */
+                /** @description Row version that was read: the number in its entity tag. */
                 version: number | string;
             }[];
-            /**
-             * @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example The total differs from the offer.
-             */
+            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             reason?: string;
         };
         PreparedDecisions: {
             /** @description One for each order, in the order of the request. They are what is signed, to the byte. */
             statements: string[];
-            /**
-             * @description Salt of the reason in `textHash` of the statements; null without a reason.
-             * @example null
-             */
+            /** @description Salt of the reason in `textHash` of the statements; null without a reason. */
             textSalt: string | null;
             options: components["schemas"]["PasskeyRequestOptions"];
         };
@@ -3630,60 +2859,30 @@ export interface components {
                 size: number;
             }[];
         };
-        /**
-         * @description Kind of problem, for programs. The list grows: treat an unknown code by its status.
-         * @example malformed-json
-         */
+        /** @description Kind of problem, for programs. The list grows: treat an unknown code by its status. */
         ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
-            /**
-             * @description Name of the view. Names are unique per account, ignoring case. White space at both ends is trimmed. What is left has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example Large and waiting
-             */
+            /** @description Name of the view. Names are unique per account, ignoring case. White space at both ends is trimmed. What is left has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             name: string;
-            /**
-             * @description Like the parameter `filter` of the list (docs/filter.md). Empty for every order.
-             * @example status=Pending AND total>=1000
-             */
+            /** @description Like the parameter `filter` of the list (docs/filter.md). Empty for every order. */
             filter: string;
             /** @description Field and direction by which the list is sorted. */
             sort: {
                 /**
                  * @description Field to sort by, ignoring case: id, customer, total, status, createdAtUtc, updatedAtUtc. Orders that never changed come before those that did; ties are broken by id.
                  * @default createdAtUtc
-                 * @example createdAtUtc
                  */
                 orderBy: string;
-                /**
-                 * @description Sort direction: Asc or Desc (ignoring case), or its number.
-                 * @example Desc
-                 */
+                /** @description Sort direction: Asc or Desc (ignoring case), or its number. */
                 order: components["schemas"]["EOrderDirection"] | string;
             };
-            /**
-             * @description Columns of the list, in this order. Later versions will have more.
-             * @example [
-             *       "id",
-             *       "customer",
-             *       "total",
-             *       "createdBy",
-             *       "approvalsMissing"
-             *     ]
-             */
+            /** @description Columns of the list, in this order. Later versions will have more. */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "version" | "passkey" | "mayApprove")[];
-            /**
-             * @description Whether every account that can read orders sees the view. Sharing needs the permission Views.Share.
-             * @example false
-             */
+            /** @description Whether every account that can read orders sees the view. Sharing needs the permission Views.Share. */
             shared: boolean;
         };
-        /**
-         * @description The warning `clock-behind` says that the clock is more than a minute behind the newest event of the log.
-         * @example {
-         *       "status": "ok"
-         *     }
-         */
+        /** @description The warning `clock-behind` says that the clock is more than a minute behind the newest event of the log. */
         ReadinessResponse: {
             /** @constant */
             status: "ok";
@@ -3692,141 +2891,83 @@ export interface components {
         };
         /** @description Uses a refresh token, once. */
         RefreshTokenCommand: {
-            /**
-             * @description The refresh token of the last pair. It works once.
-             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
-             */
+            /** @description The refresh token of the last pair. It works once. */
             refreshToken: string;
         };
         /** @description The same in the form of OAuth (RFC 6749 §6). */
         RefreshTokenForm: {
-            /**
-             * @description `refresh_token`, the only grant.
-             * @example refresh_token
-             */
+            /** @description `refresh_token`, the only grant. */
             grant_type: string;
-            /**
-             * @description The refresh token of the last pair. It works once.
-             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
-             */
+            /** @description The refresh token of the last pair. It works once. */
             refresh_token?: string;
             /** @description There are no scopes: it is ignored. */
             scope?: string;
         };
         /** @description Why the order is rejected. */
         RejectOrderCommand: {
-            /**
-             * @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example The total differs from the offer.
-             */
+            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             reason: string;
         };
         /** @description A new name for a passkey. */
         RenamePasskeyCommand: {
-            /**
-             * @description What its owner calls it. White space at both ends is trimmed. What is left has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example Phone
-             */
+            /** @description What its owner calls it. White space at both ends is trimmed. What is left has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             name: string;
         };
         /** @description From where to send again. */
         ReplayWebhookCommand: {
-            /**
-             * @description The sequence of the first event that is sent again.
-             * @example 1043
-             */
+            /** @description The sequence of the first event that is sent again. */
             from: number | string;
         };
         /** @description Asks for a link to set a forgotten password. */
         RequestLinkCommand: {
-            /**
-             * @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored.
-             * @example operator@example.com
-             */
+            /** @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored. */
             email: string;
         };
         /** @description Ends a token (RFC 7009 §2.1). */
         RevocationForm: {
-            /**
-             * @description A refresh token, the newest of its family or an older one; or an access token, which expires by itself.
-             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
-             */
+            /** @description A refresh token, the newest of its family or an older one; or an access token, which expires by itself. */
             token: string;
-            /**
-             * @description Not needed: the token itself shows its kind.
-             * @example refresh_token
-             */
+            /** @description Not needed: the token itself shows its kind. */
             token_type_hint?: string;
         };
         /** @description A name for several permissions. */
         Role: {
-            /**
-             * @description Name of the role.
-             * @example Auditor
-             */
+            /** @description Name of the role. */
             name: string;
-            /**
-             * @description What the role may do, in alphabetical order.
-             * @example [
-             *       "Log.Read",
-             *       "Orders.Read"
-             *     ]
-             */
+            /** @description What the role may do, in alphabetical order. */
             permissions: components["schemas"]["Permission"][];
             /**
              * Format: int32
              * @description Number of users and services that have the role.
-             * @example 2
              */
             accounts: number;
         };
         /** @description How to replace the secret. */
         RotateClientSecretCommand: {
-            /**
-             * @description Ends every earlier secret at once, with the tokens issued for them; false if left out.
-             * @example false
-             */
+            /** @description Ends every earlier secret at once, with the tokens issued for them; false if left out. */
             dropOld?: boolean;
         };
         RotateClientSecretResponse: {
-            /**
-             * @description The secret. Shown once, and stored as a hash.
-             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
-             */
+            /** @description The secret. Shown once, and stored as a hash. */
             clientSecret: string;
         };
         /** @description How to replace the secret. */
         RotateWebhookSecretCommand: {
-            /**
-             * @description Whether the previous secret ends at once; false if left out, and then it signs too for 24 hours.
-             * @example false
-             */
+            /** @description Whether the previous secret ends at once; false if left out, and then it signs too for 24 hours. */
             dropOld?: boolean;
         };
         RotateWebhookSecretResponse: {
-            /**
-             * @description The secret that verifies `v1` signatures. Shown once, and not stored.
-             * @example whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
-             */
+            /** @description The secret that verifies `v1` signatures. Shown once, and not stored. */
             secret: string;
-            /**
-             * @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks.
-             * @example [
-             *       "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
-             *     ]
-             */
+            /** @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks. */
             publicKeys: string[];
         };
         ServiceAccessToken: {
-            /**
-             * @description A signed JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`; its header names the algorithm.
-             * @example eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl
-             */
+            /** @description A signed JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`; its header names the algorithm. */
             accessToken: string;
             /**
              * Format: date-time
              * @description When the access token expires; equals its claim `exp`.
-             * @example 2026-11-20T10:30:00.000Z
              */
             expiresAt: string;
         };
@@ -3835,38 +2976,24 @@ export interface components {
             /**
              * Format: date-time
              * @description When it begins (RFC 3339, UTC with Z). A past instant means now.
-             * @example 2026-12-21T08:00:00Z
              */
             from: string;
             /**
              * Format: date-time
              * @description When it ends (RFC 3339, UTC with Z): in the future, and at most 366 days after it begins.
-             * @example 2027-01-04T08:00:00Z
              */
             until: string;
-            /**
-             * @description Id of the deputy: another enabled user who may read orders.
-             * @example 5
-             */
+            /** @description Id of the deputy: another enabled user who may read orders. */
             deputyId: number | string;
         };
         SetApprovalPolicyResponse: {
             /** @description Rows that too few enabled accounts could satisfy now, or that depend on one account. */
             warnings: {
-                /**
-                 * @description Where the row begins.
-                 * @example 10000
-                 */
+                /** @description Where the row begins. */
                 from: number;
-                /**
-                 * @description Why: nobody, role-unheld, too-few, only-one. More may be added.
-                 * @example too-few
-                 */
+                /** @description Why: nobody, role-unheld, too-few, only-one. More may be added. */
                 code: string;
-                /**
-                 * @description Why, in words.
-                 * @example 3 approvals are needed, but only 2 people may approve orders.
-                 */
+                /** @description Why, in words. */
                 detail: string;
             }[];
         };
@@ -3874,117 +3001,71 @@ export interface components {
         SetOwnMailCommand: {
             /**
              * @description Orders that wait for the approval of the account: `at-once` within a minute, `daily` all in one mail, or `never`.
-             * @example daily
              * @enum {string}
              */
             waiting: "at-once" | "daily" | "never";
-            /**
-             * @description The hour of the daily mail in the time zone of the account: 0 to 23.
-             * @example 8
-             */
+            /** @description The hour of the daily mail in the time zone of the account: 0 to 23. */
             hour: number | string;
-            /**
-             * @description Whether there is mail when an order that the account created is approved or rejected.
-             * @example true
-             */
+            /** @description Whether there is mail when an order that the account created is approved or rejected. */
             decided: boolean;
         };
         /** @description What the role may do. */
         SetRolePermissionsCommand: {
-            /**
-             * @description What the role may do; no duplicates.
-             * @example [
-             *       "Orders.Read"
-             *     ]
-             */
+            /** @description What the role may do; no duplicates. */
             permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A session or a token family, which began when a password was given. */
         SignIn: {
-            /**
-             * @description Id of the session or token family; not a secret.
-             * @example Zr3mQe0bT1u8y7w6v5s4rA
-             */
+            /** @description Id of the session or token family; not a secret. */
             id: string;
             /**
              * @description `session` of a browser, or `tokens` of another app.
-             * @example session
              * @enum {string}
              */
             kind: "session" | "tokens";
-            /**
-             * @description Name that the software gave itself when the password was given.
-             * @example Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0
-             */
+            /** @description Name that the software gave itself when the password was given. */
             userAgent: string | null;
             /**
              * Format: date-time
              * @description When it began.
-             * @example 2026-11-20T09:30:00.000Z
              */
             createdAtUtc: string;
             /**
              * Format: date-time
              * @description Last use of a session, to the minute, or last refresh of tokens.
-             * @example 2026-11-20T10:00:00.000Z
              */
             lastUsedAtUtc: string;
-            /**
-             * @description Whether this request used it.
-             * @example true
-             */
+            /** @description Whether this request used it. */
             current: boolean;
         };
         /** @description Signs a mobile or native app in. */
         TokenLoginCommand: {
-            /**
-             * @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored.
-             * @example operator@example.com
-             */
+            /** @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored. */
             email: string;
-            /**
-             * @description The password, unchanged: 1 to 256 characters.
-             * @example countersign-demo-operator
-             */
+            /** @description The password, unchanged: 1 to 256 characters. */
             password: string;
         };
         TokenPair: {
-            /**
-             * @description A signed JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`; its header names the algorithm.
-             * @example eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl
-             */
+            /** @description A signed JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`; its header names the algorithm. */
             accessToken: string;
             /**
              * Format: date-time
              * @description When the access token expires; equals its claim `exp`.
-             * @example 2026-11-20T09:45:00.000Z
              */
             accessTokenExpiresAt: string;
-            /**
-             * @description Works once, for the next pair. Send one refresh at a time: a second use ends the whole family.
-             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
-             */
+            /** @description Works once, for the next pair. Send one refresh at a time: a second use ends the whole family. */
             refreshToken: string;
         };
         /** @description Confirms the email. */
         UseEmailLinkCommand: {
-            /**
-             * @description The `token` of the link.
-             * @example aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E
-             */
+            /** @description The `token` of the link. */
             token: string;
         };
         /** @description Sets the password. */
         UseLinkCommand: {
-            /**
-             * @description The `token` of the link.
-             * @example aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E
-             */
+            /** @description The `token` of the link. */
             token: string;
-            /**
-             * @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account.
-             * @example seven grey herons by the weir
-             */
+            /** @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account. */
             newPassword: string;
         };
         /** @description A user as administrators see it. */
@@ -3992,58 +3073,32 @@ export interface components {
             /**
              * Format: int32
              * @description Id of the account.
-             * @example 2
              */
             id: number;
-            /**
-             * @description Name of the user.
-             * @example jo
-             */
+            /** @description Name of the user. */
             userName: string;
-            /**
-             * @description The email that the user signs in with.
-             * @example jo@example.com
-             */
+            /** @description The email that the user signs in with. */
             email: string;
-            /**
-             * @description Time zone of audit stamps, as an IANA name; null for the default of the service.
-             * @example Europe/Berlin
-             */
+            /** @description Time zone of audit stamps, as an IANA name; null for the default of the service. */
             timeZone: string | null;
-            /**
-             * @description Names of the roles, sorted.
-             * @example [
-             *       "Operator"
-             *     ]
-             */
+            /** @description Names of the roles, sorted. */
             roles: string[];
-            /**
-             * @description Whether the user can sign in.
-             * @example true
-             */
+            /** @description Whether the user can sign in. */
             enabled: boolean;
-            /**
-             * @description False until the user has set a password by a link; signing in needs one.
-             * @example true
-             */
+            /** @description False until the user has set a password by a link; signing in needs one. */
             hasPassword: boolean;
             /**
              * Format: date-time
              * @description When it was created.
-             * @example 2026-11-20T10:00:00.000Z
              */
             createdAtUtc: string;
         };
         UserLink: {
-            /**
-             * @description Where the user sets the password. Shown once, and stored as a hash.
-             * @example https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
-             */
+            /** @description Where the user sets the password. Shown once, and stored as a hash. */
             link: string;
             /**
              * Format: date-time
              * @description When the link expires.
-             * @example 2026-11-21T10:00:00.000Z
              */
             expiresAtUtc: string;
         };
@@ -4051,52 +3106,24 @@ export interface components {
             /**
              * Format: uuid
              * @description Chosen by the client that created it.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
              */
             id: string;
-            /**
-             * @description Name of the view.
-             * @example Large and waiting
-             */
+            /** @description Name of the view. */
             name: string;
-            /**
-             * @description Like the parameter `filter` of the list (docs/filter.md). Empty for every order.
-             * @example status=Pending AND total>=1000
-             */
+            /** @description Like the parameter `filter` of the list (docs/filter.md). Empty for every order. */
             filter: string;
             sort: {
-                /**
-                 * @description Field to sort by.
-                 * @example total
-                 */
+                /** @description Field to sort by. */
                 orderBy: string;
                 order: components["schemas"]["EOrderDirection"];
             };
-            /**
-             * @description Columns of the list, in this order. Later versions will have more.
-             * @example [
-             *       "id",
-             *       "customer",
-             *       "total",
-             *       "createdBy",
-             *       "approvalsMissing"
-             *     ]
-             */
+            /** @description Columns of the list, in this order. Later versions will have more. */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "version" | "passkey" | "mayApprove")[];
-            /**
-             * @description Whether every account that can read orders sees the view.
-             * @example false
-             */
+            /** @description Whether every account that can read orders sees the view. */
             shared: boolean;
-            /**
-             * @description Whether the caller owns it.
-             * @example true
-             */
+            /** @description Whether the caller owns it. */
             isOwn: boolean;
-            /**
-             * @description User name of the owner.
-             * @example operator
-             */
+            /** @description User name of the owner. */
             owner: string;
         };
         /** @description An address that is sent events of the log, in its order. */
@@ -4104,1885 +3131,91 @@ export interface components {
             /**
              * Format: uuid
              * @description Id of the webhook.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
              */
             id: string;
-            /**
-             * @description Where the events are sent.
-             * @example https://erp.example.com/hooks/countersign
-             */
+            /** @description Where the events are sent. */
             url: string;
-            /**
-             * @description Which events are sent.
-             * @example [
-             *       "order.approved",
-             *       "order.rejected"
-             *     ]
-             */
+            /** @description Which events are sent. */
             events: string[];
-            /**
-             * @description Whether events are sent.
-             * @example true
-             */
+            /** @description Whether events are sent. */
             enabled: boolean;
-            /**
-             * @description Why the service disabled it: `failing` after three days without an answer of success, `gone` after an answer of 410. Null if it did not.
-             * @example null
-             */
+            /** @description Why the service disabled it: `failing` after three days without an answer of success, `gone` after an answer of 410. Null if it did not. */
             disabledBecause: string | null;
-            /**
-             * @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks.
-             * @example [
-             *       "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
-             *     ]
-             */
+            /** @description Public keys that verify `v1a` signatures (Ed25519), the newest first: two for 24 hours after a rotation. Empty if the service has no key for webhooks. */
             publicKeys: string[];
             /**
              * Format: date-time
              * @description Until when the secret before the newest signs too; null if only the newest does.
-             * @example null
              */
             previousSecretUntilUtc: string | null;
-            /**
-             * @description It has every event that it asks for, up to this place in the log.
-             * @example 1042
-             */
+            /** @description It has every event that it asks for, up to this place in the log. */
             sequence: number;
-            /**
-             * @description Events of the log after that place, whether it asks for them or not.
-             * @example 0
-             */
+            /** @description Events of the log after that place, whether it asks for them or not. */
             waiting: number;
             /**
              * Format: int32
              * @description Attempts at the next event that have failed; 0 if it is not failing.
-             * @example 0
              */
             failures: number;
             /**
              * Format: date-time
              * @description Since when; null if it is not failing.
-             * @example null
              */
             failingSinceUtc: string | null;
             /**
              * Format: date-time
              * @description When the next event is tried again; null for at once.
-             * @example null
              */
             nextAttemptAtUtc: string | null;
             /**
              * Format: date-time
              * @description When it was created.
-             * @example 2026-11-20T10:00:00.000Z
              */
             createdAtUtc: string;
         };
         /** @description An attempt to send an event. */
         WebhookDelivery: {
-            /**
-             * @description The `webhook-id`, which is the id of the event.
-             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58
-             */
+            /** @description The `webhook-id`, which is the id of the event. */
             eventId: string;
-            /**
-             * @description The type of the event; `ping` for a trial.
-             * @example order.approved
-             */
+            /** @description The type of the event; `ping` for a trial. */
             type: string;
-            /**
-             * @description Place of the event in the log; null for a trial.
-             * @example 1043
-             */
+            /** @description Place of the event in the log; null for a trial. */
             sequence: number | null;
             /**
              * Format: date-time
              * @description When it was sent.
-             * @example 2026-11-20T10:00:00.000Z
              */
             atUtc: string;
             /**
              * Format: int32
              * @description How long it took, from the look-up of the name to the end of the answer.
-             * @example 87
              */
             durationMilliseconds: number;
-            /**
-             * @description The status that the receiver answered; null without an answer.
-             * @example 204
-             */
+            /** @description The status that the receiver answered; null without an answer. */
             status: number | null;
-            /**
-             * @description Why the event counts as not delivered; null if it was delivered.
-             * @example null
-             */
+            /** @description Why the event counts as not delivered; null if it was delivered. */
             failure: string | null;
-            /**
-             * @description The first 200 characters of the answer, without those that control or reorder text; null without an answer.
-             * @example
-             */
+            /** @description The first 200 characters of the answer, without those that control or reorder text; null without an answer. */
             answer: string | null;
         };
         /** @description Why the order is withdrawn; optional. */
         WithdrawOrderCommand: {
-            /**
-             * @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
-             * @example The total differs from the offer.
-             */
+            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             reason?: string;
         };
     };
     responses: {
-        /** @description `authentication-required`: A valid credential is required. */
-        AuthenticationRequired: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/authentication-required",
-                 *       "title": "A valid credential is required",
-                 *       "status": 401,
-                 *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "authentication-required",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `bad-request`: The request is not valid HTTP. */
-        BadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/bad-request",
-                 *       "title": "The request is not valid HTTP",
-                 *       "status": 400,
-                 *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "bad-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
-        BadRequestOrMalformedJson: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/bad-request",
-                 *       "title": "The request is not valid HTTP",
-                 *       "status": 400,
-                 *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "bad-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
-        BadRequestOrValidationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/bad-request",
-                 *       "title": "The request is not valid HTTP",
-                 *       "status": 400,
-                 *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "bad-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-        BadRequestOrValidationFailedOrMalformedJson: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/bad-request",
-                 *       "title": "The request is not valid HTTP",
-                 *       "status": 400,
-                 *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "bad-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `body-too-large`: The body is too large. */
-        BodyTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/body-too-large",
-                 *       "title": "The body is too large",
-                 *       "status": 413,
-                 *       "detail": "A body can have at most 64 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "body-too-large",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `client-not-found`: No such service client. */
-        ClientNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/client-not-found",
-                 *       "title": "No such service client",
-                 *       "status": 404,
-                 *       "detail": "Check the id.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "client-not-found",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. */
-        CrossSiteRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/csrf-token-missing",
-                 *       "title": "The antiforgery token is missing",
-                 *       "status": 403,
-                 *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "csrf-token-missing",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. */
-        CrossSiteRequestOrNotForServices: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/csrf-token-missing",
-                 *       "title": "The antiforgery token is missing",
-                 *       "status": 403,
-                 *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "csrf-token-missing",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The last sign-in is too long ago. */
-        CrossSiteRequestOrNotForServicesOrRecentSignInNeeded: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/csrf-token-missing",
-                 *       "title": "The antiforgery token is missing",
-                 *       "status": 403,
-                 *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "csrf-token-missing",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
-        CrossSiteRequestOrPermissionDenied: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/csrf-token-missing",
-                 *       "title": "The antiforgery token is missing",
-                 *       "status": 403,
-                 *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "csrf-token-missing",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The last sign-in is too long ago. */
-        CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/csrf-token-missing",
-                 *       "title": "The antiforgery token is missing",
-                 *       "status": 403,
-                 *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "csrf-token-missing",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
-        DatabaseUnavailableOrTimedOutOrShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database is not available",
-                 *       "status": 503,
-                 *       "detail": "Repeat the request after `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "database-unavailable",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-        DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database is not available",
-                 *       "status": 503,
-                 *       "detail": "Repeat the request after `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "database-unavailable",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `expectation-failed`: The Expect header cannot be met. */
-        ExpectationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/expectation-failed",
-                 *       "title": "The Expect header cannot be met",
-                 *       "status": 417,
-                 *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "expectation-failed",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `export-running`: You already have an export running. */
-        ExportRunning: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/export-running",
-                 *       "title": "You already have an export running",
-                 *       "status": 409,
-                 *       "detail": "Read it to its end, or end it, and try again. A caller can have one at a time.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "export-running",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `filter-too-expensive`: The list took too long and was stopped. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
-        FilterTooExpensiveOrBadRequestOrValidationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/filter-too-expensive",
-                 *       "title": "The list took too long and was stopped",
-                 *       "status": 400,
-                 *       "detail": "Narrow the filter: a status, a range of dates or a longer word.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "filter-too-expensive",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `headers-too-large`: The header block is too large. */
-        HeadersTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/headers-too-large",
-                 *       "title": "The header block is too large",
-                 *       "status": 431,
-                 *       "detail": "A header block can have at most 16 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "headers-too-large",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `idempotency-key-reused`: The idempotency key belongs to another request. */
-        IdempotencyKeyReused: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/idempotency-key-reused",
-                 *       "title": "The idempotency key belongs to another request",
-                 *       "status": 422,
-                 *       "detail": "Use a new key for every new request.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "idempotency-key-reused",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `internal-error`: The service failed unexpectedly. */
-        InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/internal-error",
-                 *       "title": "The service failed unexpectedly",
-                 *       "status": 500,
-                 *       "detail": "Report the `requestId`. The log has the cause.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "internal-error",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-        InvalidTimeZoneOrInvalidIdempotencyKeyOrBadRequestOrValidationFailedOrMalformedJson: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/invalid-time-zone",
-                 *       "title": "The Time-Zone header is not a known time zone",
-                 *       "status": 400,
-                 *       "detail": "Send an IANA name such as `Europe/Berlin`, or leave the header out.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "invalid-time-zone",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `last-credential`: The account would have no way to sign in. */
-        LastCredential: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/last-credential",
-                 *       "title": "The account would have no way to sign in",
-                 *       "status": 409,
-                 *       "detail": "Add a passkey or set a password first.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "last-credential",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `mail-unavailable`: This service sends no mail. */
-        MailUnavailable: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/mail-unavailable",
-                 *       "title": "This service sends no mail",
-                 *       "status": 409,
-                 *       "detail": "Ask an administrator for a link to set a new password, or set SMTP_URL.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "mail-unavailable",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `misdirected-request`: This server does not serve that host. */
-        MisdirectedRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/misdirected-request",
-                 *       "title": "This server does not serve that host",
-                 *       "status": 421,
-                 *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "misdirected-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `name-taken`: The name is taken. */
-        NameTaken: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/name-taken",
-                 *       "title": "The name is taken",
-                 *       "status": 409,
-                 *       "detail": "Choose another name. Users and services share one set of names, and case is ignored.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "name-taken",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description No Content */
         NoContent: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description `not-for-services`: A service cannot do this. */
-        NotForServices: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/not-for-services",
-                 *       "title": "A service cannot do this",
-                 *       "status": 403,
-                 *       "detail": "Sign in as a person. A service has no sessions and no password.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "not-for-services",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description Not Modified */
-        NotModified: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
-                ETag: components["headers"]["ETag"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description `body-too-large`: The body is too large. */
-        OAuthFailurePublicBodyTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/body-too-large",
-                 *       "title": "The body is too large",
-                 *       "status": 413,
-                 *       "detail": "A body can have at most 64 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "body-too-large",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-        OAuthFailurePublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database is not available",
-                 *       "status": 503,
-                 *       "detail": "Repeat the request after `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "database-unavailable",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `expectation-failed`: The Expect header cannot be met. */
-        OAuthFailurePublicExpectationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/expectation-failed",
-                 *       "title": "The Expect header cannot be met",
-                 *       "status": 417,
-                 *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "expectation-failed",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `headers-too-large`: The header block is too large. */
-        OAuthFailurePublicHeadersTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/headers-too-large",
-                 *       "title": "The header block is too large",
-                 *       "status": 431,
-                 *       "detail": "A header block can have at most 16 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "headers-too-large",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `internal-error`: The service failed unexpectedly. */
-        OAuthFailurePublicInternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/internal-error",
-                 *       "title": "The service failed unexpectedly",
-                 *       "status": 500,
-                 *       "detail": "Report the `requestId`. The log has the cause.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "internal-error",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `misdirected-request`: This server does not serve that host. */
-        OAuthFailurePublicMisdirectedRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/misdirected-request",
-                 *       "title": "This server does not serve that host",
-                 *       "status": 421,
-                 *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "misdirected-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `rate-limited`: Too many requests. */
-        OAuthFailurePublicRateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/rate-limited",
-                 *       "title": "Too many requests",
-                 *       "status": 429,
-                 *       "detail": "Wait `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "rate-limited",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `request-timeout`: The request did not arrive in time. */
-        OAuthFailurePublicRequestTimeout: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/request-timeout",
-                 *       "title": "The request did not arrive in time",
-                 *       "status": 408,
-                 *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "request-timeout",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unsupported-media-type`: The body has the wrong media type. */
-        OAuthFailurePublicUnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                 *       "title": "The body has the wrong media type",
-                 *       "status": 415,
-                 *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "unsupported-media-type",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `uri-too-long`: The URL is too long. */
-        OAuthFailurePublicUriTooLong: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "error": "invalid_client",
-                 *       "error_description": "Check both. The secret may have been rotated."
-                 *     }
-                 */
-                "application/json": components["schemas"]["OAuthFailure"];
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/uri-too-long",
-                 *       "title": "The URL is too long",
-                 *       "status": 414,
-                 *       "detail": "A URL can have at most 8 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "uri-too-long",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `order-not-found`: No such order. */
-        OrderNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/order-not-found",
-                 *       "title": "No such order",
-                 *       "status": 404,
-                 *       "detail": "Check the id.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "order-not-found",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `order-not-pending`: The order is not pending. `concurrency-conflict`: Another change came first. `idempotency-in-progress`: The first request with this key is still running. */
-        OrderNotPendingOrConcurrencyConflictOrIdempotencyInProgress: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                ETag: components["headers"]["ETag"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/order-not-pending",
-                 *       "title": "The order is not pending",
-                 *       "status": 409,
-                 *       "detail": "Read the order again. `currentStatus` is its status now.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "order-not-pending",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `overloaded`: The service is overloaded. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
-        OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/overloaded",
-                 *       "title": "The service is overloaded",
-                 *       "status": 503,
-                 *       "detail": "Repeat the request after `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "overloaded",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `passkey-not-found`: There is no such passkey. */
-        PasskeyNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/passkey-not-found",
-                 *       "title": "There is no such passkey",
-                 *       "status": 404,
-                 *       "detail": "List the passkeys again. It may have been removed.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "passkey-not-found",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `passkeys-unavailable`: Passkeys need a host name. */
-        PasskeysUnavailable: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/passkeys-unavailable",
-                 *       "title": "Passkeys need a host name",
-                 *       "status": 409,
-                 *       "detail": "Use a host name in PUBLIC_URL: no passkey can belong to an IP address.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "passkeys-unavailable",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `permission-denied`: The caller lacks a permission. */
-        PermissionDenied: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/permission-denied",
-                 *       "title": "The caller lacks a permission",
-                 *       "status": 403,
-                 *       "detail": "Ask an administrator for a role with the permission in `permission`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "permission-denied",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `precondition-failed`: It has changed since you read it. */
-        PreconditionFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                ETag: components["headers"]["ETag"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/precondition-failed",
-                 *       "title": "It has changed since you read it",
-                 *       "status": 412,
-                 *       "detail": "Read it again. Its current version is in the `ETag` header.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "precondition-failed",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `bad-request`: The request is not valid HTTP. */
-        PublicBadRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/bad-request",
-                 *       "title": "The request is not valid HTTP",
-                 *       "status": 400,
-                 *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "bad-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-        PublicBadRequestOrValidationFailedOrMalformedJson: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/bad-request",
-                 *       "title": "The request is not valid HTTP",
-                 *       "status": 400,
-                 *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "bad-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `body-too-large`: The body is too large. */
-        PublicBodyTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/body-too-large",
-                 *       "title": "The body is too large",
-                 *       "status": 413,
-                 *       "detail": "A body can have at most 64 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "body-too-large",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `cross-site-request`: The request comes from another site. */
-        PublicCrossSiteRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/cross-site-request",
-                 *       "title": "The request comes from another site",
-                 *       "status": 403,
-                 *       "detail": "Send the request from the origin of the service, or without a browser.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "cross-site-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-        PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database is not available",
-                 *       "status": 503,
-                 *       "detail": "Repeat the request after `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "database-unavailable",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `expectation-failed`: The Expect header cannot be met. */
-        PublicExpectationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/expectation-failed",
-                 *       "title": "The Expect header cannot be met",
-                 *       "status": 417,
-                 *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "expectation-failed",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `headers-too-large`: The header block is too large. */
-        PublicHeadersTooLarge: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/headers-too-large",
-                 *       "title": "The header block is too large",
-                 *       "status": 431,
-                 *       "detail": "A header block can have at most 16 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "headers-too-large",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `internal-error`: The service failed unexpectedly. */
-        PublicInternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/internal-error",
-                 *       "title": "The service failed unexpectedly",
-                 *       "status": 500,
-                 *       "detail": "Report the `requestId`. The log has the cause.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "internal-error",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `invalid-credentials`: The email or password is wrong. */
-        PublicInvalidCredentials: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/invalid-credentials",
-                 *       "title": "The email or password is wrong",
-                 *       "status": 401,
-                 *       "detail": "Check both and try again. After several failures you have to wait.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "invalid-credentials",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `link-not-found`: The link is not valid. */
-        PublicLinkNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/link-not-found",
-                 *       "title": "The link is not valid",
-                 *       "status": 404,
-                 *       "detail": "A link works once, within 24 hours and until a newer one is made. Ask for a new one.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "link-not-found",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `misdirected-request`: This server does not serve that host. */
-        PublicMisdirectedRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/misdirected-request",
-                 *       "title": "This server does not serve that host",
-                 *       "status": 421,
-                 *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "misdirected-request",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description No Content */
         PublicNoContent: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                RateLimit: components["headers"]["RateLimit"];
                 [name: string]: unknown;
             };
             content?: never;
-        };
-        /** @description Not Modified */
-        PublicNotModified: {
-            headers: {
-                ETag: components["headers"]["ETag"];
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        /** @description `passkeys-unavailable`: Passkeys need a host name. */
-        PublicPasskeysUnavailable: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/passkeys-unavailable",
-                 *       "title": "Passkeys need a host name",
-                 *       "status": 409,
-                 *       "detail": "Use a host name in PUBLIC_URL: no passkey can belong to an IP address.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "passkeys-unavailable",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `rate-limited`: Too many requests. */
-        PublicRateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/rate-limited",
-                 *       "title": "Too many requests",
-                 *       "status": 429,
-                 *       "detail": "Wait `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "rate-limited",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `request-timeout`: The request did not arrive in time. */
-        PublicRequestTimeout: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/request-timeout",
-                 *       "title": "The request did not arrive in time",
-                 *       "status": 408,
-                 *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "request-timeout",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `shutting-down`: This instance is shutting down. */
-        PublicShuttingDown: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/shutting-down",
-                 *       "title": "This instance is shutting down",
-                 *       "status": 503,
-                 *       "detail": "Repeat the request. Another instance will answer.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "shutting-down",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `too-many-attempts`: Too many failed sign-ins. `rate-limited`: Too many requests. */
-        PublicTooManyAttemptsOrRateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/too-many-attempts",
-                 *       "title": "Too many failed sign-ins",
-                 *       "status": 429,
-                 *       "detail": "Wait `Retry-After` seconds. No password is checked until then.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "too-many-attempts",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unsupported-media-type`: The body has the wrong media type. */
-        PublicUnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                 *       "title": "The body has the wrong media type",
-                 *       "status": 415,
-                 *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "unsupported-media-type",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `uri-too-long`: The URL is too long. */
-        PublicUriTooLong: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/uri-too-long",
-                 *       "title": "The URL is too long",
-                 *       "status": 414,
-                 *       "detail": "A URL can have at most 8 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "uri-too-long",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `rate-limited`: Too many requests. */
-        RateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/rate-limited",
-                 *       "title": "Too many requests",
-                 *       "status": 429,
-                 *       "detail": "Wait `Retry-After` seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "rate-limited",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `request-timeout`: The request did not arrive in time. */
-        RequestTimeout: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/request-timeout",
-                 *       "title": "The request did not arrive in time",
-                 *       "status": 408,
-                 *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "request-timeout",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `role-not-found`: No such role. */
-        RoleNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/role-not-found",
-                 *       "title": "No such role",
-                 *       "status": 404,
-                 *       "detail": "Check the name. It is case-sensitive.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "role-not-found",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `too-many-attempts`: Too many failed sign-ins. `rate-limited`: Too many requests. */
-        TooManyAttemptsOrRateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/too-many-attempts",
-                 *       "title": "Too many failed sign-ins",
-                 *       "status": 429,
-                 *       "detail": "Wait `Retry-After` seconds. No password is checked until then.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "too-many-attempts",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unknown-role`: A role does not exist. */
-        UnknownRole: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/unknown-role",
-                 *       "title": "A role does not exist",
-                 *       "status": 422,
-                 *       "detail": "List the roles, and send only those.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "unknown-role",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unknown-role`: A role does not exist. `not-an-owner`: This account cannot own a service. */
-        UnknownRoleOrNotAnOwner: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/unknown-role",
-                 *       "title": "A role does not exist",
-                 *       "status": 422,
-                 *       "detail": "List the roles, and send only those.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "unknown-role",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `unsupported-media-type`: The body has the wrong media type. */
-        UnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                 *       "title": "The body has the wrong media type",
-                 *       "status": 415,
-                 *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "unsupported-media-type",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `uri-too-long`: The URL is too long. */
-        UriTooLong: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/uri-too-long",
-                 *       "title": "The URL is too long",
-                 *       "status": 414,
-                 *       "detail": "A URL can have at most 8 KiB.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "uri-too-long",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `user-not-found`: No such user. */
-        UserNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/user-not-found",
-                 *       "title": "No such user",
-                 *       "status": 404,
-                 *       "detail": "Check the id.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "user-not-found",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `view-not-found`: No such view. */
-        ViewNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/view-not-found",
-                 *       "title": "No such view",
-                 *       "status": 404,
-                 *       "detail": "Check the id. Only its owner can see a view that is not shared.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "view-not-found",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `webhook-key-missing`: The service has no key for webhooks. */
-        WebhookKeyMissing: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/webhook-key-missing",
-                 *       "title": "The service has no key for webhooks",
-                 *       "status": 409,
-                 *       "detail": "Ask an operator to set WEBHOOK_KEY_FILE (node server/main.ts key generate --webhook makes a key) and to start the service again.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "webhook-key-missing",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `webhook-not-found`: No such webhook. */
-        WebhookNotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                "Session-Expires": components["headers"]["Session-Expires"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "https://orders.example.com/problems/webhook-not-found",
-                 *       "title": "No such webhook",
-                 *       "status": 404,
-                 *       "detail": "Check the id.",
-                 *       "instance": "/v1/orders",
-                 *       "code": "webhook-not-found",
-                 *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"];
-            };
         };
     };
     parameters: {
@@ -6000,58 +3233,17 @@ export interface components {
         Prefer: string;
         /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
         "Time-Zone": string;
-        /**
-         * @description How the name begins; case is ignored.
-         * @example jo
-         */
+        /** @description How the name begins; case is ignored. */
         filter: string;
-        /**
-         * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first.
-         * @example Desc
-         */
+        /** @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first. */
         order: components["schemas"]["EOrderDirection"] | string;
-        /**
-         * @description Page to return, from 1. Pages past the end have no items.
-         * @example 1
-         */
+        /** @description Page to return, from 1. Pages past the end have no items. */
         pageNumber: number | string;
-        /**
-         * @description Items per page. More than 100 counts as 100.
-         * @example 20
-         */
+        /** @description Items per page. More than 100 counts as 100. */
         pageSize: number | string;
     };
     requestBodies: never;
-    headers: {
-        /** @description Strong entity tag of this version. */
-        ETag: string;
-        /** @description `true` if this is the answer to an earlier request with the same key. */
-        "Idempotency-Replayed": "true";
-        /** @description The place in the log at which the list was read. The live list misses nothing if it begins there. */
-        "Last-Event-ID": string;
-        /** @description Links to the first, previous, next and last page that exist (RFC 8288). */
-        Link: string;
-        /** @description Path of what was added. */
-        Location: string;
-        /** @description `return=minimal`: the answer has no body, as requested. */
-        "Preference-Applied": string;
-        /** @description What is left of that limit. */
-        RateLimit: string;
-        /** @description The limit that counted this request. */
-        "RateLimit-Policy": string;
-        /** @description Seconds to wait before the next try. */
-        "Retry-After": number;
-        /** @description When the session ends at the latest. Sent to cookie callers whose session continues. */
-        "Session-Expires": string;
-        /** @description When the session ends unless it is used. Sent to cookie callers whose session continues. */
-        "Session-Idle-Expires": string;
-        /** @description The session cookie: HttpOnly, Secure, SameSite=Strict. */
-        "Set-Cookie": string;
-        /** @description The challenge (RFC 9110). */
-        "WWW-Authenticate": string;
-        /** @description The id that the request carried, or a new one. */
-        "X-Request-Id": string;
-    };
+    headers: never;
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -6065,28 +3257,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "ok"
-                     *     }
-                     */
                     "application/json": components["schemas"]["HealthResponse"];
                 };
             };
-            400: components["responses"]["PublicBadRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            414: components["responses"]["PublicUriTooLong"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
         };
     };
     getReadiness: {
@@ -6098,48 +3276,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "status": "ok"
-                     *     }
-                     */
                     "application/json": components["schemas"]["ReadinessResponse"];
-                };
-            };
-            400: components["responses"]["PublicBadRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            414: components["responses"]["PublicUriTooLong"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database is not available. `log-contradicted`: Witnesses contradict the log. */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/shutting-down",
-                     *       "title": "This instance is shutting down",
-                     *       "status": 503,
-                     *       "detail": "Repeat the request. Another instance will answer.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "shutting-down",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6153,40 +3295,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "keys": [
-                     *         {
-                     *           "kty": "RSA",
-                     *           "use": "sig",
-                     *           "alg": "RS256",
-                     *           "kid": "thumbprint",
-                     *           "n": "modulus",
-                     *           "e": "AQAB"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["JsonWebKeySet"];
                 };
             };
-            304: components["responses"]["PublicNotModified"];
-            400: components["responses"]["PublicBadRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            414: components["responses"]["PublicUriTooLong"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicShuttingDown"];
         };
     };
     getAuthorizationServerMetadata: {
@@ -6198,53 +3314,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "issuer": "https://orders.example.com",
-                     *       "jwks_uri": "https://orders.example.com/.well-known/jwks.json",
-                     *       "token_endpoint": "https://orders.example.com/v1/auth/clients/token",
-                     *       "token_endpoint_auth_methods_supported": [
-                     *         "client_secret_basic",
-                     *         "client_secret_post"
-                     *       ],
-                     *       "grant_types_supported": [
-                     *         "client_credentials"
-                     *       ],
-                     *       "revocation_endpoint": "https://orders.example.com/v1/auth/revoke",
-                     *       "revocation_endpoint_auth_methods_supported": [
-                     *         "none",
-                     *         "client_secret_basic",
-                     *         "client_secret_post"
-                     *       ],
-                     *       "response_types_supported": [],
-                     *       "subject_types_supported": [
-                     *         "public"
-                     *       ],
-                     *       "id_token_signing_alg_values_supported": [
-                     *         "RS256"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["AuthorizationServerMetadata"];
                 };
             };
-            304: components["responses"]["PublicNotModified"];
-            400: components["responses"]["PublicBadRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            414: components["responses"]["PublicUriTooLong"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicShuttingDown"];
         };
     };
     getOpenIdConfiguration: {
@@ -6256,53 +3333,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "issuer": "https://orders.example.com",
-                     *       "jwks_uri": "https://orders.example.com/.well-known/jwks.json",
-                     *       "token_endpoint": "https://orders.example.com/v1/auth/clients/token",
-                     *       "token_endpoint_auth_methods_supported": [
-                     *         "client_secret_basic",
-                     *         "client_secret_post"
-                     *       ],
-                     *       "grant_types_supported": [
-                     *         "client_credentials"
-                     *       ],
-                     *       "revocation_endpoint": "https://orders.example.com/v1/auth/revoke",
-                     *       "revocation_endpoint_auth_methods_supported": [
-                     *         "none",
-                     *         "client_secret_basic",
-                     *         "client_secret_post"
-                     *       ],
-                     *       "response_types_supported": [],
-                     *       "subject_types_supported": [
-                     *         "public"
-                     *       ],
-                     *       "id_token_signing_alg_values_supported": [
-                     *         "RS256"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["AuthorizationServerMetadata"];
                 };
             };
-            304: components["responses"]["PublicNotModified"];
-            400: components["responses"]["PublicBadRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            414: components["responses"]["PublicUriTooLong"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicShuttingDown"];
         };
     };
     loginSession: {
@@ -6317,68 +3355,24 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "operator@example.com",
-                 *       "password": "countersign-demo-operator"
-                 *     }
-                 */
                 "application/json": components["schemas"]["LoginSessionCommand"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Set-Cookie": components["headers"]["Set-Cookie"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2,
-                     *       "userName": "operator",
-                     *       "email": "operator@example.com",
-                     *       "roles": [
-                     *         "Operator"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Set-Cookie": components["headers"]["Set-Cookie"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["PublicInvalidCredentials"];
-            403: components["responses"]["PublicCrossSiteRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicTooManyAttemptsOrRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     loginSessionByPasskey: {
@@ -6393,76 +3387,24 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "credential": {
-                 *         "id": "Aq7n3v0yT1u8w7x6",
-                 *         "response": {
-                 *           "clientDataJSON": "eyJ0eXBlIjoi",
-                 *           "authenticatorData": "SZYN5YgOjGh0NBcP",
-                 *           "signature": "MEUCIQDvX3pC",
-                 *           "userHandle": "YWNjb3VudCAy"
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["PasskeySignInCommand"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Set-Cookie": components["headers"]["Set-Cookie"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2,
-                     *       "userName": "operator",
-                     *       "email": "operator@example.com",
-                     *       "roles": [
-                     *         "Operator"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Set-Cookie": components["headers"]["Set-Cookie"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["PublicInvalidCredentials"];
-            403: components["responses"]["PublicCrossSiteRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            409: components["responses"]["PublicPasskeysUnavailable"];
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicTooManyAttemptsOrRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     refreshSession: {
@@ -6479,58 +3421,20 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Set-Cookie": components["headers"]["Set-Cookie"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2,
-                     *       "userName": "operator",
-                     *       "email": "operator@example.com",
-                     *       "roles": [
-                     *         "Operator"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Set-Cookie": components["headers"]["Set-Cookie"];
-                    "Preference-Applied": components["headers"]["Preference-Applied"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequest"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     confirmSession: {
@@ -6545,73 +3449,16 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "password": "countersign-demo-operator",
-                 *       "credential": {
-                 *         "id": "Aq7n3v0yT1u8w7x6",
-                 *         "response": {
-                 *           "clientDataJSON": "eyJ0eXBlIjoi",
-                 *           "authenticatorData": "SZYN5YgOjGh0NBcP",
-                 *           "signature": "MEUCIQDvX3pC",
-                 *           "userHandle": "YWNjb3VudCAy"
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["ConfirmSessionCommand"];
             };
         };
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Set-Cookie": components["headers"]["Set-Cookie"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            /** @description `wrong-password`: The password is wrong. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/wrong-password",
-                     *       "title": "The password is wrong",
-                     *       "status": 403,
-                     *       "detail": "Try again. A wrong password counts as a failed sign-in. After several you have to wait.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "wrong-password",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["PasskeysUnavailable"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["TooManyAttemptsOrRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     logoutSession: {
@@ -6626,56 +3473,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    /** @description Clears the session cookie. */
-                    "Set-Cookie"?: string;
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            /** @description `authentication-required`: A valid credential is required. */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    /** @description Clears a session cookie that no longer works. */
-                    "Set-Cookie"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/authentication-required",
-                     *       "title": "A valid credential is required",
-                     *       "status": 401,
-                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "authentication-required",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            403: components["responses"]["CrossSiteRequest"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getCurrentUser: {
@@ -6690,39 +3493,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2,
-                     *       "userName": "operator",
-                     *       "roles": [
-                     *         "Operator"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["CurrentUserResponse"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getCurrentUserPermissions: {
@@ -6737,38 +3515,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "permissions": [
-                     *         "Orders.Create",
-                     *         "Orders.Read"
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["CurrentUserPermissions"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getCsrfToken: {
@@ -6783,55 +3537,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    /** @description The binding, if there was none. */
-                    "Set-Cookie"?: string;
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "token": "3q2-7wAAAAAAAAAAAAAAAA.5Y2mB0Xg1kq0cUZb4mI3Z0i8v0H1o3Q2m9n5b7d1e2E"
-                     *     }
-                     */
                     "application/json": components["schemas"]["CsrfTokenResponse"];
-                };
-            };
-            400: components["responses"]["PublicBadRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            414: components["responses"]["PublicUriTooLong"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/database-unavailable",
-                     *       "title": "The database is not available",
-                     *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "database-unavailable",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -6845,47 +3556,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "operator@example.com",
-                 *       "password": "countersign-demo-operator"
-                 *     }
-                 */
                 "application/json": components["schemas"]["TokenLoginCommand"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "accessToken": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl",
-                     *       "accessTokenExpiresAt": "2026-11-20T09:45:00.000Z",
-                     *       "refreshToken": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
-                     *     }
-                     */
                     "application/json": components["schemas"]["TokenPair"];
                 };
             };
-            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["PublicInvalidCredentials"];
-            408: components["responses"]["PublicRequestTimeout"];
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicTooManyAttemptsOrRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     issueTokenByPasskey: {
@@ -6897,55 +3579,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "credential": {
-                 *         "id": "Aq7n3v0yT1u8w7x6",
-                 *         "response": {
-                 *           "clientDataJSON": "eyJ0eXBlIjoi",
-                 *           "authenticatorData": "SZYN5YgOjGh0NBcP",
-                 *           "signature": "MEUCIQDvX3pC",
-                 *           "userHandle": "YWNjb3VudCAy"
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["PasskeySignInCommand"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "accessToken": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl",
-                     *       "accessTokenExpiresAt": "2026-11-20T09:45:00.000Z",
-                     *       "refreshToken": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
-                     *     }
-                     */
                     "application/json": components["schemas"]["TokenPair"];
                 };
             };
-            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["PublicInvalidCredentials"];
-            408: components["responses"]["PublicRequestTimeout"];
-            409: components["responses"]["PublicPasskeysUnavailable"];
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicTooManyAttemptsOrRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     refreshToken: {
@@ -6960,108 +3605,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "refreshToken": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
-                 *     }
-                 */
                 "application/json": components["schemas"]["RefreshTokenCommand"];
-                /**
-                 * @example {
-                 *       "grant_type": "refresh_token",
-                 *       "refresh_token": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
-                 *     }
-                 */
                 "application/x-www-form-urlencoded": components["schemas"]["RefreshTokenForm"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "accessToken": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl",
-                     *       "accessTokenExpiresAt": "2026-11-20T09:45:00.000Z",
-                     *       "refreshToken": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
-                     *     }
-                     */
                     "application/json": components["schemas"]["TokenPair"];
                 };
             };
-            /** @description `invalid-idempotency-key`: The Idempotency-Key header is malformed. `invalid-grant`: The refresh token is not valid. `unsupported-grant-type`: This grant type is not supported. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_client",
-                     *       "error_description": "Check both. The secret may have been rotated."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OAuthFailure"];
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/invalid-idempotency-key",
-                     *       "title": "The Idempotency-Key header is malformed",
-                     *       "status": 400,
-                     *       "detail": "Send one key of 1 to 255 printable ASCII characters, bare or in double quotes.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "invalid-idempotency-key",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `invalid-refresh-token`: The refresh token is not valid. */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_client",
-                     *       "error_description": "Check both. The secret may have been rotated."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OAuthFailure"];
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/invalid-refresh-token",
-                     *       "title": "The refresh token is not valid",
-                     *       "status": 401,
-                     *       "detail": "Sign in again. A refresh token works once. Using it twice ends its whole family.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "invalid-refresh-token",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["OAuthFailurePublicRequestTimeout"];
-            413: components["responses"]["OAuthFailurePublicBodyTooLarge"];
-            414: components["responses"]["OAuthFailurePublicUriTooLong"];
-            415: components["responses"]["OAuthFailurePublicUnsupportedMediaType"];
-            417: components["responses"]["OAuthFailurePublicExpectationFailed"];
-            421: components["responses"]["OAuthFailurePublicMisdirectedRequest"];
-            429: components["responses"]["OAuthFailurePublicRateLimited"];
-            431: components["responses"]["OAuthFailurePublicHeadersTooLarge"];
-            500: components["responses"]["OAuthFailurePublicInternalError"];
-            503: components["responses"]["OAuthFailurePublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     issueServiceToken: {
@@ -7073,109 +3629,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "clientId": "demo-service",
-                 *       "clientSecret": "countersign-demo-service-secret"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ClientTokenCommand"];
-                /**
-                 * @example {
-                 *       "grant_type": "client_credentials",
-                 *       "client_id": "demo-service",
-                 *       "client_secret": "countersign-demo-service-secret"
-                 *     }
-                 */
                 "application/x-www-form-urlencoded": components["schemas"]["ClientTokenForm"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "accessToken": "eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl",
-                     *       "expiresAt": "2026-11-20T10:30:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["ServiceAccessToken"];
                 };
             };
-            /** @description `unsupported-grant-type`: This grant type is not supported. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_client",
-                     *       "error_description": "Check both. The secret may have been rotated."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OAuthFailure"];
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/unsupported-grant-type",
-                     *       "title": "This grant type is not supported",
-                     *       "status": 400,
-                     *       "detail": "Send `client_credentials` for the token of a service, or `refresh_token` to refresh.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "unsupported-grant-type",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `invalid-client`: The client id or secret is wrong. */
-            401: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_client",
-                     *       "error_description": "Check both. The secret may have been rotated."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OAuthFailure"];
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/invalid-client",
-                     *       "title": "The client id or secret is wrong",
-                     *       "status": 401,
-                     *       "detail": "Check both. The secret may have been rotated.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "invalid-client",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["OAuthFailurePublicRequestTimeout"];
-            413: components["responses"]["OAuthFailurePublicBodyTooLarge"];
-            414: components["responses"]["OAuthFailurePublicUriTooLong"];
-            415: components["responses"]["OAuthFailurePublicUnsupportedMediaType"];
-            417: components["responses"]["OAuthFailurePublicExpectationFailed"];
-            421: components["responses"]["OAuthFailurePublicMisdirectedRequest"];
-            429: components["responses"]["OAuthFailurePublicRateLimited"];
-            431: components["responses"]["OAuthFailurePublicHeadersTooLarge"];
-            500: components["responses"]["OAuthFailurePublicInternalError"];
-            503: components["responses"]["OAuthFailurePublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     revokeToken: {
@@ -7187,64 +3653,16 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU",
-                 *       "token_type_hint": "refresh_token"
-                 *     }
-                 */
                 "application/x-www-form-urlencoded": components["schemas"]["RevocationForm"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "error": "invalid_client",
-                     *       "error_description": "Check both. The secret may have been rotated."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["OAuthFailure"];
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
-                     *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["OAuthFailurePublicRequestTimeout"];
-            413: components["responses"]["OAuthFailurePublicBodyTooLarge"];
-            414: components["responses"]["OAuthFailurePublicUriTooLong"];
-            415: components["responses"]["OAuthFailurePublicUnsupportedMediaType"];
-            417: components["responses"]["OAuthFailurePublicExpectationFailed"];
-            421: components["responses"]["OAuthFailurePublicMisdirectedRequest"];
-            429: components["responses"]["OAuthFailurePublicRateLimited"];
-            431: components["responses"]["OAuthFailurePublicHeadersTooLarge"];
-            500: components["responses"]["OAuthFailurePublicInternalError"];
-            503: components["responses"]["OAuthFailurePublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     requestLink: {
@@ -7256,48 +3674,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "operator@example.com"
-                 *     }
-                 */
                 "application/json": components["schemas"]["RequestLinkCommand"];
             };
         };
         responses: {
             204: components["responses"]["PublicNoContent"];
-            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            408: components["responses"]["PublicRequestTimeout"];
-            /** @description `mail-unavailable`: This service sends no mail. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/mail-unavailable",
-                     *       "title": "This service sends no mail",
-                     *       "status": 409,
-                     *       "detail": "Ask an administrator for a link to set a new password, or set SMTP_URL.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "mail-unavailable",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     useLink: {
@@ -7309,29 +3690,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E",
-                 *       "newPassword": "seven grey herons by the weir"
-                 *     }
-                 */
                 "application/json": components["schemas"]["UseLinkCommand"];
             };
         };
         responses: {
             204: components["responses"]["PublicNoContent"];
-            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            404: components["responses"]["PublicLinkNotFound"];
-            408: components["responses"]["PublicRequestTimeout"];
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     changeEmail: {
@@ -7346,41 +3709,16 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "email": "operator@example.com"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ChangeEmailCommand"];
             };
         };
         responses: {
-            /** @description Accepted */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["MailUnavailable"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     useEmailLink: {
@@ -7392,49 +3730,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "token": "aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E"
-                 *     }
-                 */
                 "application/json": components["schemas"]["UseEmailLinkCommand"];
             };
         };
         responses: {
             204: components["responses"]["PublicNoContent"];
-            400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            404: components["responses"]["PublicLinkNotFound"];
-            408: components["responses"]["PublicRequestTimeout"];
-            /** @description `email-taken`: Another user has this email. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/email-taken",
-                     *       "title": "Another user has this email",
-                     *       "status": 409,
-                     *       "detail": "Find that user, or use another email.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "email-taken",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getOwnAccount: {
@@ -7449,57 +3749,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2,
-                     *       "userName": "operator",
-                     *       "email": "operator@example.com",
-                     *       "roles": [
-                     *         "Operator"
-                     *       ],
-                     *       "timeZone": "Europe/Berlin",
-                     *       "hasPassword": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["OwnAccount"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["NotForServices"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listSignIns: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -7511,51 +3776,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "Zr3mQe0bT1u8y7w6v5s4rA",
-                     *           "kind": "session",
-                     *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
-                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
-                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
-                     *           "current": true
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfSignIn"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["NotForServices"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     endOtherSignIns: {
@@ -7570,33 +3798,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    /** @description For a cookie caller: from now on the session has this id only. */
-                    "Set-Cookie"?: string;
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     endSignIn: {
@@ -7607,10 +3814,7 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the session or token family, as in the list.
-                 * @example Zr3mQe0bT1u8y7w6v5s4rA
-                 */
+                /** @description Id of the session or token family, as in the list. */
                 id: string;
             };
             cookie?: never;
@@ -7618,42 +3822,6 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            /** @description `sign-in-not-found`: No such sign-in. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/sign-in-not-found",
-                     *       "title": "No such sign-in",
-                     *       "status": 404,
-                     *       "detail": "List the sign-ins again. This one may have ended.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "sign-in-not-found",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     changePassword: {
@@ -7668,65 +3836,16 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "currentPassword": "countersign-demo-operator",
-                 *       "newPassword": "seven grey herons by the weir"
-                 *     }
-                 */
                 "application/json": components["schemas"]["ChangePasswordCommand"];
             };
         };
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    /** @description For a cookie caller: from now on the session has this id only. */
-                    "Set-Cookie"?: string;
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            /** @description `wrong-password`: The password is wrong. `recent-sign-in-needed`: The last sign-in is too long ago. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/wrong-password",
-                     *       "title": "The password is wrong",
-                     *       "status": 403,
-                     *       "detail": "Try again. A wrong password counts as a failed sign-in. After several you have to wait.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "wrong-password",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["TooManyAttemptsOrRateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     removePassword: {
@@ -7741,34 +3860,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    /** @description For a cookie caller: from now on the session has this id only. */
-                    "Set-Cookie"?: string;
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["LastCredential"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     beginPasskeyEnrolment: {
@@ -7783,81 +3880,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "rp": {
-                     *         "id": "orders.example.com",
-                     *         "name": "Countersign"
-                     *       },
-                     *       "user": {
-                     *         "id": "YWNjb3VudCAy",
-                     *         "name": "ann",
-                     *         "displayName": "ann"
-                     *       },
-                     *       "challenge": "Y291bnRlcnNpZ246c2lnbi1pbjox",
-                     *       "pubKeyCredParams": [
-                     *         {
-                     *           "type": "public-key",
-                     *           "alg": -7
-                     *         }
-                     *       ],
-                     *       "timeout": 300000,
-                     *       "excludeCredentials": [
-                     *         {
-                     *           "type": "public-key",
-                     *           "id": "Aq7n3v0yT1u8w7x6"
-                     *         }
-                     *       ],
-                     *       "authenticatorSelection": {
-                     *         "residentKey": "required",
-                     *         "requireResidentKey": true,
-                     *         "userVerification": "required"
-                     *       },
-                     *       "attestation": "none"
-                     *     }
-                     */
                     "application/json": components["schemas"]["PasskeyCreationOptions"];
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["PasskeysUnavailable"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listPasskeys: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -7869,50 +3907,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "Aq7n3v0yT1u8w7x6",
-                     *           "name": "Phone",
-                     *           "synced": true,
-                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
-                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfPasskey"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["NotForServices"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     addPasskey: {
@@ -7927,100 +3929,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Phone",
-                 *       "credential": {
-                 *         "id": "Aq7n3v0yT1u8w7x6",
-                 *         "response": {
-                 *           "clientDataJSON": "eyJ0eXBlIjoi",
-                 *           "attestationObject": "o2NmbXRkbm9uZQ"
-                 *         }
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["AddPasskeyCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Location: components["headers"]["Location"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "Aq7n3v0yT1u8w7x6"
-                     *     }
-                     */
                     "application/json": components["schemas"]["AddPasskeyResponse"];
                 };
             };
-            /** @description `passkey-invalid`: The passkey cannot be added. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/passkey-invalid",
-                     *       "title": "The passkey cannot be added",
-                     *       "status": 400,
-                     *       "detail": "Ask for new options and try again. They work once, within five minutes, in the same sign-in.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "passkey-invalid",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `too-many-passkeys`: This account has the maximum number of passkeys. `passkeys-unavailable`: Passkeys need a host name. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/too-many-passkeys",
-                     *       "title": "This account has the maximum number of passkeys",
-                     *       "status": 409,
-                     *       "detail": "Remove one that you no longer use.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "too-many-passkeys",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     removePasskey: {
@@ -8031,10 +3951,7 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the passkey, as in the list.
-                 * @example Aq7n3v0yT1u8w7x6
-                 */
+                /** @description Id of the passkey, as in the list. */
                 id: string;
             };
             cookie?: never;
@@ -8042,21 +3959,6 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            404: components["responses"]["PasskeyNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["LastCredential"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     renamePasskey: {
@@ -8067,40 +3969,18 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the passkey, as in the list.
-                 * @example Aq7n3v0yT1u8w7x6
-                 */
+                /** @description Id of the passkey, as in the list. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Phone"
-                 *     }
-                 */
                 "application/json": components["schemas"]["RenamePasskeyCommand"];
             };
         };
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServices"];
-            404: components["responses"]["PasskeyNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     beginPasskeySignIn: {
@@ -8112,64 +3992,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "challenge": "Y291bnRlcnNpZ246c2lnbi1pbjox",
-                     *       "timeout": 300000,
-                     *       "rpId": "orders.example.com",
-                     *       "allowCredentials": [
-                     *         {
-                     *           "type": "public-key",
-                     *           "id": "Aq7n3v0yT1u8w7x6"
-                     *         }
-                     *       ],
-                     *       "userVerification": "required"
-                     *     }
-                     */
                     "application/json": components["schemas"]["PasskeyRequestOptions"];
                 };
             };
-            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
-                     *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["PublicRequestTimeout"];
-            409: components["responses"]["PublicPasskeysUnavailable"];
-            413: components["responses"]["PublicBodyTooLarge"];
-            414: components["responses"]["PublicUriTooLong"];
-            415: components["responses"]["PublicUnsupportedMediaType"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicDatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     beginConfirmation: {
@@ -8184,48 +4014,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "challenge": "Y291bnRlcnNpZ246c2lnbi1pbjox",
-                     *       "timeout": 300000,
-                     *       "rpId": "orders.example.com",
-                     *       "allowCredentials": [
-                     *         {
-                     *           "type": "public-key",
-                     *           "id": "Aq7n3v0yT1u8w7x6"
-                     *         }
-                     *       ],
-                     *       "userVerification": "required"
-                     *     }
-                     */
                     "application/json": components["schemas"]["PasskeyRequestOptions"];
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequest"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["PasskeysUnavailable"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getAbsence: {
@@ -8240,46 +4036,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "from": "2026-12-21T08:00:00.000Z",
-                     *       "until": "2027-01-04T08:00:00.000Z",
-                     *       "deputyId": 5,
-                     *       "deputy": "bo",
-                     *       "standingInFor": [
-                     *         {
-                     *           "id": 4,
-                     *           "name": "ann",
-                     *           "until": "2027-01-04T08:00:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["Absence"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["NotForServices"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     setAbsence: {
@@ -8294,54 +4058,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "from": "2026-12-21T08:00:00Z",
-                 *       "until": "2027-01-04T08:00:00Z",
-                 *       "deputyId": 5
-                 *     }
-                 */
                 "application/json": components["schemas"]["SetAbsenceCommand"];
             };
         };
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            /** @description `not-a-deputy`: This person cannot be your deputy. */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/not-a-deputy",
-                     *       "title": "This person cannot be your deputy",
-                     *       "status": 422,
-                     *       "detail": "Choose another: GET /v1/auth/absence/deputies lists people who are enabled and may read orders.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "not-a-deputy",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     endAbsence: {
@@ -8357,28 +4078,12 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServices"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listDeputies: {
         parameters: {
             query?: {
-                /**
-                 * @description How the name begins; case is ignored.
-                 * @example jo
-                 */
+                /** @description How the name begins; case is ignored. */
                 filter?: components["parameters"]["filter"];
             };
             header?: {
@@ -8390,41 +4095,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": 4,
-                     *           "name": "ann"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["Deputies"];
                 };
             };
-            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["NotForServices"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getOwnMail: {
@@ -8439,40 +4117,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "waiting": "daily",
-                     *       "hour": 8,
-                     *       "decided": true,
-                     *       "timeZone": "Europe/Berlin"
-                     *     }
-                     */
                     "application/json": components["schemas"]["OwnMail"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["NotForServices"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["MailUnavailable"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     setOwnMail: {
@@ -8487,46 +4139,19 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "waiting": "daily",
-                 *       "hour": 8,
-                 *       "decided": true
-                 *     }
-                 */
                 "application/json": components["schemas"]["SetOwnMailCommand"];
             };
         };
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrNotForServices"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["MailUnavailable"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listUserSignIns: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -8534,62 +4159,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "Zr3mQe0bT1u8y7w6v5s4rA",
-                     *           "kind": "session",
-                     *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
-                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
-                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
-                     *           "current": true
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfSignIn"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     signOutUser: {
@@ -8600,10 +4184,7 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
@@ -8611,20 +4192,6 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     endUserSignIn: {
@@ -8635,15 +4202,9 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
-                /**
-                 * @description Id of the session or token family, as in the list.
-                 * @example Zr3mQe0bT1u8y7w6v5s4rA
-                 */
+                /** @description Id of the session or token family, as in the list. */
                 session: string;
             };
             cookie?: never;
@@ -8651,61 +4212,16 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            /** @description `user-not-found`: No such user. `sign-in-not-found`: No such sign-in. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/user-not-found",
-                     *       "title": "No such user",
-                     *       "status": 404,
-                     *       "detail": "Check the id.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "user-not-found",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listUsers: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
-                /**
-                 * @description How the name begins; case is ignored.
-                 * @example jo
-                 */
+                /** @description How the name begins; case is ignored. */
                 filter?: components["parameters"]["filter"];
             };
             header?: {
@@ -8717,55 +4233,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": 2,
-                     *           "userName": "jo",
-                     *           "email": "jo@example.com",
-                     *           "timeZone": "Europe/Berlin",
-                     *           "roles": [
-                     *             "Operator"
-                     *           ],
-                     *           "enabled": true,
-                     *           "hasPassword": true,
-                     *           "createdAtUtc": "2026-11-20T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfUserAccount"];
                 };
             };
-            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     addUser: {
@@ -8780,78 +4255,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "userName": "jo",
-                 *       "email": "jo@example.com",
-                 *       "roles": [
-                 *         "Operator"
-                 *       ],
-                 *       "timeZone": "Europe/Berlin"
-                 *     }
-                 */
                 "application/json": components["schemas"]["AddUserCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2
-                     *     }
-                     */
                     "application/json": components["schemas"]["AddUserResponse"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `name-taken`: The name is taken. `email-taken`: Another user has this email. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/name-taken",
-                     *       "title": "The name is taken",
-                     *       "status": 409,
-                     *       "detail": "Choose another name. Users and services share one set of names, and case is ignored.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "name-taken",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["UnknownRole"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getUser: {
@@ -8864,58 +4279,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2,
-                     *       "userName": "jo",
-                     *       "email": "jo@example.com",
-                     *       "timeZone": "Europe/Berlin",
-                     *       "roles": [
-                     *         "Operator"
-                     *       ],
-                     *       "enabled": true,
-                     *       "hasPassword": true,
-                     *       "createdAtUtc": "2026-11-20T10:00:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["UserAccount"];
                 };
             };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     changeUser: {
@@ -8928,83 +4306,23 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "userName": "jo",
-                 *       "email": "jo@example.com",
-                 *       "timeZone": "Europe/Berlin",
-                 *       "roles": [
-                 *         "Operator"
-                 *       ],
-                 *       "enabled": true
-                 *     }
-                 */
                 "application/json": components["schemas"]["ChangeUserCommand"];
             };
         };
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `name-taken`: The name is taken. `email-taken`: Another user has this email. `last-administrator`: Someone must be able to manage accounts. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/name-taken",
-                     *       "title": "The name is taken",
-                     *       "status": 409,
-                     *       "detail": "Choose another name. Users and services share one set of names, and case is ignored.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "name-taken",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["UnknownRole"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     makeLink: {
@@ -9015,87 +4333,29 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "link": "https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU",
-                     *       "expiresAtUtc": "2026-11-21T10:00:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["UserLink"];
                 };
             };
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `account-disabled`: The account is disabled. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/account-disabled",
-                     *       "title": "The account is disabled",
-                     *       "status": 409,
-                     *       "detail": "Enable it first.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "account-disabled",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listUserPasskeys: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -9103,61 +4363,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "Aq7n3v0yT1u8w7x6",
-                     *           "name": "Phone",
-                     *           "synced": true,
-                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
-                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfPasskey"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     removeUserPasskey: {
@@ -9168,15 +4388,9 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
-                /**
-                 * @description Id of the passkey, as in the list.
-                 * @example Aq7n3v0yT1u8w7x6
-                 */
+                /** @description Id of the passkey, as in the list. */
                 passkey: string;
             };
             cookie?: never;
@@ -9184,43 +4398,6 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            /** @description `user-not-found`: No such user. `passkey-not-found`: There is no such passkey. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/user-not-found",
-                     *       "title": "No such user",
-                     *       "status": 404,
-                     *       "detail": "Check the id.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "user-not-found",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["LastCredential"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getUserAbsence: {
@@ -9231,57 +4408,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "from": "2026-12-21T08:00:00.000Z",
-                     *       "until": "2027-01-04T08:00:00.000Z",
-                     *       "deputyId": 5,
-                     *       "deputy": "bo",
-                     *       "standingInFor": [
-                     *         {
-                     *           "id": 4,
-                     *           "name": "ann",
-                     *           "until": "2027-01-04T08:00:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["Absence"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     endUserAbsence: {
@@ -9292,10 +4433,7 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
@@ -9303,39 +4441,16 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listClients: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
-                /**
-                 * @description How the name begins; case is ignored.
-                 * @example jo
-                 */
+                /** @description How the name begins; case is ignored. */
                 filter?: components["parameters"]["filter"];
             };
             header?: {
@@ -9347,58 +4462,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": 2,
-                     *           "clientId": "billing",
-                     *           "displayName": "Billing, nightly run",
-                     *           "roles": [
-                     *             "Operator"
-                     *           ],
-                     *           "enabled": true,
-                     *           "secrets": 1,
-                     *           "endsAtUtc": "2027-06-30T22:00:00.000Z",
-                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
-                     *           "ownerId": 3,
-                     *           "owner": "ann",
-                     *           "createdAtUtc": "2026-11-20T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfClientAccount"];
                 };
             };
-            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     addClient: {
@@ -9413,58 +4484,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "clientId": "billing",
-                 *       "displayName": "Billing, nightly run",
-                 *       "roles": [
-                 *         "Operator"
-                 *       ],
-                 *       "endsAtUtc": "2027-06-30T22:00:00Z",
-                 *       "ownerId": 3
-                 *     }
-                 */
                 "application/json": components["schemas"]["AddClientCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2,
-                     *       "clientSecret": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
-                     *     }
-                     */
                     "application/json": components["schemas"]["AddClientResponse"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["NameTaken"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["UnknownRoleOrNotAnOwner"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getClient: {
@@ -9475,60 +4506,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 2,
-                     *       "clientId": "billing",
-                     *       "displayName": "Billing, nightly run",
-                     *       "roles": [
-                     *         "Operator"
-                     *       ],
-                     *       "enabled": true,
-                     *       "secrets": 1,
-                     *       "endsAtUtc": "2027-06-30T22:00:00.000Z",
-                     *       "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
-                     *       "ownerId": 3,
-                     *       "owner": "ann",
-                     *       "createdAtUtc": "2026-11-20T10:00:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["ClientAccount"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["ClientNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     changeClient: {
@@ -9541,60 +4533,23 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "displayName": "Billing, nightly run",
-                 *       "endsAtUtc": "2027-06-30T22:00:00Z",
-                 *       "ownerId": 3,
-                 *       "roles": [
-                 *         "Operator"
-                 *       ],
-                 *       "enabled": true
-                 *     }
-                 */
                 "application/json": components["schemas"]["ChangeClientCommand"];
             };
         };
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["ClientNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["UnknownRoleOrNotAnOwner"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     rotateClientSecret: {
@@ -9605,58 +4560,25 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "dropOld": false
-                 *     }
-                 */
                 "application/json": components["schemas"]["RotateClientSecretCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "clientSecret": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
-                     *     }
-                     */
                     "application/json": components["schemas"]["RotateClientSecretResponse"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["ClientNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     dropOldClientSecrets: {
@@ -9667,10 +4589,7 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
-                 * @example 2
-                 */
+                /** @description Id of the account. A malformed id gets the same answer as an unknown one. */
                 id: number;
             };
             cookie?: never;
@@ -9678,34 +4597,14 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["ClientNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listRoles: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -9717,51 +4616,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "name": "Auditor",
-                     *           "permissions": [
-                     *             "Log.Read",
-                     *             "Orders.Read"
-                     *           ],
-                     *           "accounts": 2
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfRole"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     addRole: {
@@ -9776,58 +4638,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Auditor",
-                 *       "permissions": [
-                 *         "Orders.Read"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["AddRoleCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "name": "Auditor",
-                     *       "permissions": [
-                     *         "Log.Read",
-                     *         "Orders.Read"
-                     *       ],
-                     *       "accounts": 2
-                     *     }
-                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["NameTaken"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getRole: {
@@ -9840,54 +4662,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Name of the role; case matters.
-                 * @example Auditor
-                 */
+                /** @description Name of the role; case matters. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "name": "Auditor",
-                     *       "permissions": [
-                     *         "Log.Read",
-                     *         "Orders.Read"
-                     *       ],
-                     *       "accounts": 2
-                     *     }
-                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["RoleNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     setRolePermissions: {
@@ -9900,78 +4689,23 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Name of the role; case matters.
-                 * @example Auditor
-                 */
+                /** @description Name of the role; case matters. */
                 name: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "permissions": [
-                 *         "Orders.Read"
-                 *       ]
-                 *     }
-                 */
                 "application/json": components["schemas"]["SetRolePermissionsCommand"];
             };
         };
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["RoleNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `last-administrator`: Someone must be able to manage accounts. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/last-administrator",
-                     *       "title": "Someone must be able to manage accounts",
-                     *       "status": 409,
-                     *       "detail": "First let another user who can sign in manage accounts.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "last-administrator",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     removeRole: {
@@ -9982,10 +4716,7 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Name of the role; case matters.
-                 * @example Auditor
-                 */
+                /** @description Name of the role; case matters. */
                 name: string;
             };
             cookie?: never;
@@ -9993,57 +4724,14 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["RoleNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `role-held`: The role is in use. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/role-held",
-                     *       "title": "The role is in use",
-                     *       "status": 409,
-                     *       "detail": "Take it from the accounts that have it (`accounts` is how many) and from the approval policy first.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "role-held",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listPermissions: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -10055,91 +4743,34 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "name": "Orders.Create",
-                     *           "services": true
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfPermission"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listOrders: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
-                /**
-                 * @description Field to sort by, ignoring case: id, customer, total, status, createdAtUtc, updatedAtUtc. Orders that never changed come before those that did; ties are broken by id.
-                 * @example createdAtUtc
-                 */
+                /** @description Field to sort by, ignoring case: id, customer, total, status, createdAtUtc, updatedAtUtc. Orders that never changed come before those that did; ties are broken by id. */
                 orderBy?: string;
-                /**
-                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Desc, or Asc if orderBy is given.
-                 * @example Desc
-                 */
+                /** @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Desc, or Asc if orderBy is given. */
                 order?: components["schemas"]["EOrderDirection"] | string;
-                /**
-                 * @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing` and `waits` (only `waits:me`); `#1042` alone is a number. See docs/filter.md.
-                 * @example status=Pending AND total>=1000
-                 */
+                /** @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing` and `waits` (only `waits:me`); `#1042` alone is a number. See docs/filter.md. */
                 filter?: string;
-                /**
-                 * @description `false` returns every match as one page, up to 10,000.
-                 * @example true
-                 */
+                /** @description `false` returns every match as one page, up to 10,000. */
                 paginated?: boolean | string;
-                /**
-                 * @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `version`, `passkey`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `version`: Row version: the number in its entity tag. `passkey`: Whether each approval must be signed with a passkey. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns.
-                 * @example createdBy,approvalsMissing
-                 */
+                /** @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `version`, `passkey`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `version`: Row version: the number in its entity tag. `passkey`: Whether each approval must be signed with a passkey. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns. */
                 columns?: string;
-                /**
-                 * @description Whether an export as CSV begins with a byte-order mark, by which spreadsheets recognize UTF-8.
-                 * @example true
-                 */
+                /** @description Whether an export as CSV begins with a byte-order mark, by which spreadsheets recognize UTF-8. */
                 bom?: boolean | string;
             };
             header?: {
@@ -10153,94 +4784,16 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    ETag: components["headers"]["ETag"];
-                    "Last-Event-ID": components["headers"]["Last-Event-ID"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *           "customer": "Müller & Söhne GmbH",
-                     *           "total": 1250.5,
-                     *           "status": 0,
-                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfOrderSummary"];
-                    /** @example {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","customer":"Müller & Söhne GmbH","total":1250.5,"status":0,"createdAtUtc":"2026-11-20T09:30:00.000Z"} */
                     "text/csv": string;
-                    /** @example {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","customer":"Müller & Söhne GmbH","total":1250.5,"status":0,"createdAtUtc":"2026-11-20T09:30:00.000Z"} */
                     "application/jsonl": string;
                 };
             };
-            /** @description Not Modified */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    ETag: components["headers"]["ETag"];
-                    "Last-Event-ID": components["headers"]["Last-Event-ID"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `invalid-filter`: The filter cannot be understood. `filter-too-expensive`: The list took too long and was stopped. `result-too-large`: Too many matches for an unpaged list. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/invalid-filter",
-                     *       "title": "The filter cannot be understood",
-                     *       "status": 400,
-                     *       "detail": "Look at `errors[0].position` in the filter text; `expected` lists what could be there.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "invalid-filter",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["ExportRunning"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     createOrder: {
@@ -10259,85 +4812,24 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "customer": "Müller & Söhne GmbH",
-                 *       "total": 1250.5
-                 *     }
-                 */
                 "application/json": components["schemas"]["CreateOrderCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"
-                     *     }
-                     */
                     "application/json": components["schemas"]["CreateOrderResponse"];
                 };
             };
-            400: components["responses"]["InvalidTimeZoneOrInvalidIdempotencyKeyOrBadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `idempotency-in-progress`: The first request with this key is still running. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/idempotency-in-progress",
-                     *       "title": "The first request with this key is still running",
-                     *       "status": 409,
-                     *       "detail": "Repeat the same request after `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "idempotency-in-progress",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["IdempotencyKeyReused"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getOrdersOverview: {
         parameters: {
             query?: {
-                /**
-                 * @description Days to list, the last of them today: 1 to 366.
-                 * @example 30
-                 */
+                /** @description Days to list, the last of them today: 1 to 366. */
                 days?: number | string;
             };
             header?: {
@@ -10353,106 +4845,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "timeZone": "Europe/Berlin",
-                     *       "pending": {
-                     *         "count": 12,
-                     *         "total": 1234.5
-                     *       },
-                     *       "approved": {
-                     *         "count": 12,
-                     *         "total": 1234.5
-                     *       },
-                     *       "rejected": {
-                     *         "count": 12,
-                     *         "total": 1234.5
-                     *       },
-                     *       "withdrawn": {
-                     *         "count": 12,
-                     *         "total": 1234.5
-                     *       },
-                     *       "days": [
-                     *         {
-                     *           "date": "2026-11-20",
-                     *           "pending": {
-                     *             "count": 12,
-                     *             "total": 1234.5
-                     *           },
-                     *           "approved": {
-                     *             "count": 12,
-                     *             "total": 1234.5
-                     *           },
-                     *           "rejected": {
-                     *             "count": 12,
-                     *             "total": 1234.5
-                     *           },
-                     *           "withdrawn": {
-                     *             "count": 12,
-                     *             "total": 1234.5
-                     *           }
-                     *         }
-                     *       ],
-                     *       "oldestPending": [
-                     *         {
-                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *           "customer": "Müller & Söhne GmbH",
-                     *           "total": 1250.5,
-                     *           "status": 0,
-                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z"
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["OrderStatistics"];
                 };
             };
-            304: components["responses"]["NotModified"];
-            /** @description `invalid-time-zone`: The Time-Zone header is not a known time zone. `filter-too-expensive`: The list took too long and was stopped. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/invalid-time-zone",
-                     *       "title": "The Time-Zone header is not a known time zone",
-                     *       "status": 400,
-                     *       "detail": "Send an IANA name such as `Europe/Berlin`, or leave the header out.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "invalid-time-zone",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getOrder: {
@@ -10465,58 +4865,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *       "customer": "Müller & Söhne GmbH",
-                     *       "total": 1250.5,
-                     *       "status": 0,
-                     *       "createdAtUtc": "2026-11-20T09:30:00.000Z",
-                     *       "createdAtTimeZone": "Europe/Berlin",
-                     *       "updatedAtUtc": "2026-11-20T10:00:00.000Z",
-                     *       "updatedAtTimeZone": "Europe/Berlin",
-                     *       "createdBy": "operator",
-                     *       "modifiedBy": "admin"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Order"];
                 };
             };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     approveOrder: {
@@ -10535,116 +4898,19 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `decision-signature-invalid`: The signature does not fit this decision. `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/decision-signature-invalid",
-                     *       "title": "The signature does not fit this decision",
-                     *       "status": 400,
-                     *       "detail": "Read the order again and sign a new statement from POST /v1/orders/decisions. A statement serves once, within five minutes.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "decision-signature-invalid",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: components["responses"]["AuthenticationRequired"];
-            /** @description `service-approval`: A service cannot approve this order. `self-approval`: The creator cannot approve this order. `role-needed`: An approver with a certain role is still needed. `passkey-needed`: The approval must be signed with a passkey. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/service-approval",
-                     *       "title": "A service cannot approve this order",
-                     *       "status": 403,
-                     *       "detail": "Ask a person to approve it. The approval policy of this order requires that.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "service-approval",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `order-not-pending`: The order is not pending. `already-approved-by-you`: You have already approved this order. `concurrency-conflict`: Another change came first. `idempotency-in-progress`: The first request with this key is still running. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/order-not-pending",
-                     *       "title": "The order is not pending",
-                     *       "status": 409,
-                     *       "detail": "Read the order again. `currentStatus` is its status now.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "order-not-pending",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["IdempotencyKeyReused"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     rejectOrder: {
@@ -10663,78 +4929,23 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "reason": "The total differs from the offer."
-                 *     }
-                 */
                 "application/json": components["schemas"]["RejectOrderCommand"];
             };
         };
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `decision-signature-invalid`: The signature does not fit this decision. `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/decision-signature-invalid",
-                     *       "title": "The signature does not fit this decision",
-                     *       "status": 400,
-                     *       "detail": "Read the order again and sign a new statement from POST /v1/orders/decisions. A statement serves once, within five minutes.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "decision-signature-invalid",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["OrderNotPendingOrConcurrencyConflictOrIdempotencyInProgress"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["IdempotencyKeyReused"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     withdrawOrder: {
@@ -10751,79 +4962,23 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "reason": "The total differs from the offer."
-                 *     }
-                 */
                 "application/json": components["schemas"]["WithdrawOrderCommand"];
             };
         };
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["InvalidTimeZoneOrInvalidIdempotencyKeyOrBadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            /** @description `not-the-creator`: Only the creator can withdraw an order. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/not-the-creator",
-                     *       "title": "Only the creator can withdraw an order",
-                     *       "status": 403,
-                     *       "detail": "Ask the creator to withdraw it, or reject it.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "not-the-creator",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["OrderNotPendingOrConcurrencyConflictOrIdempotencyInProgress"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["IdempotencyKeyReused"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     prepareDecisions: {
@@ -10838,138 +4993,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "action": "approve",
-                 *       "orders": [
-                 *         {
-                 *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                 *           "version": 1
-                 *         }
-                 *       ],
-                 *       "reason": "The total differs from the offer."
-                 *     }
-                 */
                 "application/json": components["schemas"]["PrepareDecisionsCommand"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "statements": [
-                     *         "{\"action\":\"approve\",\"by\":\"ann\"}"
-                     *       ],
-                     *       "textSalt": null,
-                     *       "options": {
-                     *         "challenge": "Y291bnRlcnNpZ246c2lnbi1pbjox",
-                     *         "timeout": 300000,
-                     *         "rpId": "orders.example.com",
-                     *         "allowCredentials": [
-                     *           {
-                     *             "type": "public-key",
-                     *             "id": "Aq7n3v0yT1u8w7x6"
-                     *           }
-                     *         ],
-                     *         "userVerification": "required"
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["PreparedDecisions"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            /** @description `service-approval`: A service cannot approve this order. `self-approval`: The creator cannot approve this order. `role-needed`: An approver with a certain role is still needed. `passkey-needed`: The approval must be signed with a passkey. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/service-approval",
-                     *       "title": "A service cannot approve this order",
-                     *       "status": 403,
-                     *       "detail": "Ask a person to approve it. The approval policy of this order requires that.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "service-approval",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `order-not-pending`: The order is not pending. `already-approved-by-you`: You have already approved this order. `concurrency-conflict`: Another change came first. `passkeys-unavailable`: Passkeys need a host name. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/order-not-pending",
-                     *       "title": "The order is not pending",
-                     *       "status": 409,
-                     *       "detail": "Read the order again. `currentStatus` is its status now.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "order-not-pending",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `precondition-failed`: It has changed since you read it. */
-            412: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/precondition-failed",
-                     *       "title": "It has changed since you read it",
-                     *       "status": 412,
-                     *       "detail": "Read it again. Its current version is in the `ETag` header.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "precondition-failed",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     addNote: {
@@ -10984,103 +5019,35 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "text": "Called the customer, who confirms the total."
-                 *     }
-                 */
                 "application/json": components["schemas"]["AddNoteCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58"
-                     *     }
-                     */
                     "application/json": components["schemas"]["AddNoteResponse"];
                 };
             };
-            400: components["responses"]["InvalidTimeZoneOrInvalidIdempotencyKeyOrBadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `too-many-notes`: The order has too many notes. `idempotency-in-progress`: The first request with this key is still running. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/too-many-notes",
-                     *       "title": "The order has too many notes",
-                     *       "status": 409,
-                     *       "detail": "Read the notes it has. An order can have up to 1,000.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "too-many-notes",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            422: components["responses"]["IdempotencyKeyReused"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listOrderHistory: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
-                /**
-                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first.
-                 * @example Desc
-                 */
+                /** @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first. */
                 order?: components["parameters"]["order"];
             };
             header?: {
@@ -11090,83 +5057,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58",
-                     *           "kind": "approved",
-                     *           "version": 2,
-                     *           "atUtc": "2026-11-20T10:00:00.000Z",
-                     *           "atTimeZone": "Europe/Berlin",
-                     *           "by": "admin",
-                     *           "byId": 1,
-                     *           "for": null,
-                     *           "forId": null,
-                     *           "text": null,
-                     *           "sequence": 1043,
-                     *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfOrderEvent"];
                 };
             };
-            /** @description Not Modified */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getOrderApprovals: {
@@ -11179,68 +5084,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "number": 1042,
-                     *       "proposedBy": "purchasing-agent",
-                     *       "required": 2,
-                     *       "given": [
-                     *         {
-                     *           "by": "admin",
-                     *           "byId": 1,
-                     *           "atUtc": "2026-11-20T10:00:00.000Z",
-                     *           "for": null,
-                     *           "forId": null,
-                     *           "signed": false
-                     *         }
-                     *       ],
-                     *       "selfApproval": false,
-                     *       "services": false,
-                     *       "role": "Finance",
-                     *       "passkey": false,
-                     *       "mayApprove": true,
-                     *       "mayApproveFor": null,
-                     *       "reason": null
-                     *     }
-                     */
                     "application/json": components["schemas"]["OrderApprovals"];
                 };
             };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getOrderReceipt: {
@@ -11253,106 +5111,20 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "receipt": "header.payload.signature"
-                     *     }
-                     */
                     "application/json": components["schemas"]["OrderReceipt"];
-                    /**
-                     * @example c2sp.org/tlog-proof@v1
-                     *     extra eyJhdFRpbWVab25lIjpudWxsfQ==
-                     *     index 1042
-                     *     n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=
-                     *
-                     *     orders.example.com/log
-                     *     1043
-                     *     n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=
-                     *
-                     *     — orders.example.com/log qTeDQ…
-                     */
                     "text/plain": string;
-                };
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["OrderNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `order-not-approved`: The order is not approved. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/order-not-approved",
-                     *       "title": "The order is not approved",
-                     *       "status": 409,
-                     *       "detail": "Only an approved order has a receipt.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "order-not-approved",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            /** @description `receipt-not-ready`: The approval is still being recorded. `log-contradicted`: Witnesses contradict the log. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/receipt-not-ready",
-                     *       "title": "The approval is still being recorded",
-                     *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "receipt-not-ready",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -11371,47 +5143,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "rows": [
-                     *         {
-                     *           "from": 10000,
-                     *           "approvals": 2,
-                     *           "selfApproval": false,
-                     *           "services": false,
-                     *           "role": "Finance",
-                     *           "passkey": false
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["ApprovalPolicy"];
                 };
             };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     setApprovalPolicy: {
@@ -11432,170 +5171,34 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "rows": [
-                 *         {
-                 *           "from": 10000,
-                 *           "approvals": 2,
-                 *           "selfApproval": false,
-                 *           "services": false,
-                 *           "role": "Finance",
-                 *           "passkey": false
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description 1 to 20 rows in ascending order of `from`, which starts at 0 and never repeats. The last row whose `from` is not above the total of an order applies to it. */
                     rows: {
-                        /**
-                         * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.
-                         * @example 10000
-                         */
+                        /** @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double. */
                         from: number | string;
-                        /**
-                         * @description How many approvals an order needs, each from another account: 1 to 5.
-                         * @example 2
-                         */
+                        /** @description How many approvals an order needs, each from another account: 1 to 5. */
                         approvals: number | string;
-                        /**
-                         * @description Whether the creator may approve the order.
-                         * @example false
-                         */
+                        /** @description Whether the creator may approve the order. */
                         selfApproval: boolean;
-                        /**
-                         * @description Whether services may approve the order.
-                         * @example false
-                         */
+                        /** @description Whether services may approve the order. */
                         services: boolean;
-                        /**
-                         * @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ -
-                         * @example Finance
-                         */
+                        /** @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ - */
                         role?: string | null;
-                        /**
-                         * @description Whether each approval must be signed with a passkey.
-                         * @example false
-                         */
+                        /** @description Whether each approval must be signed with a passkey. */
                         passkey?: boolean;
                     }[];
                 };
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [
-                     *         {
-                     *           "from": 10000,
-                     *           "code": "too-few",
-                     *           "detail": "3 approvals are needed, but only 2 people may approve orders."
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["SetApprovalPolicyResponse"];
                 };
             };
-            400: components["responses"]["InvalidTimeZoneOrInvalidIdempotencyKeyOrBadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `concurrency-conflict`: Another change came first. `idempotency-in-progress`: The first request with this key is still running. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/concurrency-conflict",
-                     *       "title": "Another change came first",
-                     *       "status": 409,
-                     *       "detail": "Read it again, and repeat what still makes sense.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "concurrency-conflict",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            /** @description `unknown-role`: A role does not exist. `idempotency-key-reused`: The idempotency key belongs to another request. */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/unknown-role",
-                     *       "title": "A role does not exist",
-                     *       "status": 422,
-                     *       "detail": "List the roles, and send only those.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "unknown-role",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `precondition-required`: The If-Match header is missing. */
-            428: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/precondition-required",
-                     *       "title": "The If-Match header is missing",
-                     *       "status": 428,
-                     *       "detail": "Read first, and send the `ETag` of what you read as `If-Match`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "precondition-required",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     checkApprovalPolicy: {
@@ -11610,133 +5213,42 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "rows": [
-                 *         {
-                 *           "from": 10000,
-                 *           "approvals": 2,
-                 *           "selfApproval": false,
-                 *           "services": false,
-                 *           "role": "Finance",
-                 *           "passkey": false
-                 *         }
-                 *       ]
-                 *     }
-                 */
                 "application/json": {
                     /** @description 1 to 20 rows in ascending order of `from`, which starts at 0 and never repeats. The last row whose `from` is not above the total of an order applies to it. */
                     rows: {
-                        /**
-                         * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.
-                         * @example 10000
-                         */
+                        /** @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double. */
                         from: number | string;
-                        /**
-                         * @description How many approvals an order needs, each from another account: 1 to 5.
-                         * @example 2
-                         */
+                        /** @description How many approvals an order needs, each from another account: 1 to 5. */
                         approvals: number | string;
-                        /**
-                         * @description Whether the creator may approve the order.
-                         * @example false
-                         */
+                        /** @description Whether the creator may approve the order. */
                         selfApproval: boolean;
-                        /**
-                         * @description Whether services may approve the order.
-                         * @example false
-                         */
+                        /** @description Whether services may approve the order. */
                         services: boolean;
-                        /**
-                         * @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ -
-                         * @example Finance
-                         */
+                        /** @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ - */
                         role?: string | null;
-                        /**
-                         * @description Whether each approval must be signed with a passkey.
-                         * @example false
-                         */
+                        /** @description Whether each approval must be signed with a passkey. */
                         passkey?: boolean;
                     }[];
                 };
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "warnings": [
-                     *         {
-                     *           "from": 10000,
-                     *           "code": "too-few",
-                     *           "detail": "3 approvals are needed, but only 2 people may approve orders.",
-                     *           "pendingOrders": 12
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["PolicyWarnings"];
                 };
             };
-            /** @description `filter-too-expensive`: The list took too long and was stopped. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/filter-too-expensive",
-                     *       "title": "The list took too long and was stopped",
-                     *       "status": 400,
-                     *       "detail": "Narrow the filter: a status, a range of dates or a longer word.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "filter-too-expensive",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listViews: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -11750,77 +5262,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *           "name": "Large and waiting",
-                     *           "filter": "status=Pending AND total>=1000",
-                     *           "sort": {
-                     *             "orderBy": "total",
-                     *             "order": 1
-                     *           },
-                     *           "columns": [
-                     *             "id",
-                     *             "customer",
-                     *             "total",
-                     *             "createdBy",
-                     *             "approvalsMissing"
-                     *           ],
-                     *           "shared": false,
-                     *           "isOwn": true,
-                     *           "owner": "operator"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfView"];
                 };
             };
-            /** @description Not Modified */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getView: {
@@ -11833,65 +5282,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the view: a UUID that the client chooses, in upper or lower case.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the view: a UUID that the client chooses, in upper or lower case. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *       "name": "Large and waiting",
-                     *       "filter": "status=Pending AND total>=1000",
-                     *       "sort": {
-                     *         "orderBy": "total",
-                     *         "order": 1
-                     *       },
-                     *       "columns": [
-                     *         "id",
-                     *         "customer",
-                     *         "total",
-                     *         "createdBy",
-                     *         "approvalsMissing"
-                     *       ],
-                     *       "shared": false,
-                     *       "isOwn": true,
-                     *       "owner": "operator"
-                     *     }
-                     */
                     "application/json": components["schemas"]["View"];
                 };
             };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["ViewNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     putView: {
@@ -11904,149 +5309,33 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the view: a UUID that the client chooses, in upper or lower case.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the view: a UUID that the client chooses, in upper or lower case. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "name": "Large and waiting",
-                 *       "filter": "status=Pending AND total>=1000",
-                 *       "sort": {
-                 *         "orderBy": "createdAtUtc",
-                 *         "order": "Desc"
-                 *       },
-                 *       "columns": [
-                 *         "id",
-                 *         "customer",
-                 *         "total",
-                 *         "createdBy",
-                 *         "approvalsMissing"
-                 *       ],
-                 *       "shared": false
-                 *     }
-                 */
                 "application/json": components["schemas"]["PutViewCommand"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *       "name": "Large and waiting",
-                     *       "filter": "status=Pending AND total>=1000",
-                     *       "sort": {
-                     *         "orderBy": "total",
-                     *         "order": 1
-                     *       },
-                     *       "columns": [
-                     *         "id",
-                     *         "customer",
-                     *         "total",
-                     *         "createdBy",
-                     *         "approvalsMissing"
-                     *       ],
-                     *       "shared": false,
-                     *       "isOwn": true,
-                     *       "owner": "operator"
-                     *     }
-                     */
                     "application/json": components["schemas"]["View"];
                 };
             };
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *       "name": "Large and waiting",
-                     *       "filter": "status=Pending AND total>=1000",
-                     *       "sort": {
-                     *         "orderBy": "total",
-                     *         "order": 1
-                     *       },
-                     *       "columns": [
-                     *         "id",
-                     *         "customer",
-                     *         "total",
-                     *         "createdBy",
-                     *         "approvalsMissing"
-                     *       ],
-                     *       "shared": false,
-                     *       "isOwn": true,
-                     *       "owner": "operator"
-                     *     }
-                     */
                     "application/json": components["schemas"]["View"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
-            404: components["responses"]["ViewNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `view-name-taken`: Another view has this name. `too-many-views`: You have too many views. `concurrency-conflict`: Another change came first. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/view-name-taken",
-                     *       "title": "Another view has this name",
-                     *       "status": 409,
-                     *       "detail": "Choose another name, or replace that view.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "view-name-taken",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     deleteView: {
@@ -12059,10 +5348,7 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the view: a UUID that the client chooses, in upper or lower case.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the view: a UUID that the client chooses, in upper or lower case. */
                 id: string;
             };
             cookie?: never;
@@ -12070,21 +5356,6 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
-            404: components["responses"]["ViewNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     streamOrderEvents: {
@@ -12101,107 +5372,36 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example id: 1.1043
-                     *     data: {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","kind":"approved","version":2,"status":1}
-                     */
                     "text/event-stream": string;
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            /** @description `too-many-streams`: Too many streams at once. `rate-limited`: Too many requests. */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/too-many-streams",
-                     *       "title": "Too many streams at once",
-                     *       "status": 429,
-                     *       "detail": "End one first. A caller can have up to four.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "too-many-streams",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listLog: {
         parameters: {
             query?: {
-                /**
-                 * @description Only events after this sequence.
-                 * @example 0
-                 */
+                /** @description Only events after this sequence. */
                 after?: number | string;
-                /**
-                 * @description Only events of this subject: its kind, a colon and its id.
-                 * @example order:019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Only events of this subject: its kind, a colon and its id. */
                 subject?: string;
-                /**
-                 * @description Only events of this kind.
-                 * @example approved
-                 */
+                /** @description Only events of this kind. */
                 kind?: string;
-                /**
-                 * @description Only events by this name, spelled as in the event.
-                 * @example admin
-                 */
+                /** @description Only events by this name, spelled as in the event. */
                 by?: string;
-                /**
-                 * @description Only events of this instant (RFC 3339, UTC with Z) or later.
-                 * @example 2026-11-01T00:00:00Z
-                 */
+                /** @description Only events of this instant (RFC 3339, UTC with Z) or later. */
                 from?: string;
-                /**
-                 * @description Only events before this instant (RFC 3339, UTC with Z).
-                 * @example 2026-12-01T00:00:00Z
-                 */
+                /** @description Only events before this instant (RFC 3339, UTC with Z). */
                 until?: string;
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
-                /**
-                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first.
-                 * @example Desc
-                 */
+                /** @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, oldest first. */
                 order?: components["parameters"]["order"];
             };
             header?: {
@@ -12213,79 +5413,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "sequence": 1043,
-                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58",
-                     *           "kind": "approved",
-                     *           "subject": {
-                     *             "kind": "order",
-                     *             "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"
-                     *           },
-                     *           "version": 2,
-                     *           "atUtc": "2026-11-20T10:00:00.000Z",
-                     *           "atTimeZone": "Europe/Berlin",
-                     *           "by": "admin",
-                     *           "byId": 1,
-                     *           "for": null,
-                     *           "forId": null,
-                     *           "data": {
-                     *             "customer": "Acme",
-                     *             "total": "1250.5"
-                     *           },
-                     *           "textHash": null,
-                     *           "textSalt": null,
-                     *           "text": null,
-                     *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfLogEvent"];
-                    /** @example {"sequence":1043,"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58","kind":"approved","subject":{"kind":"order","id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"},"version":2,"atUtc":"2026-11-20T10:00:00.000Z","atTimeZone":"Europe/Berlin","by":"admin","byId":1,"for":null,"forId":null,"data":{"customer":"Acme","total":"1250.5"},"textHash":null,"textSalt":null,"text":null,"hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} */
                     "application/jsonl": string;
                 };
             };
-            400: components["responses"]["FilterTooExpensiveOrBadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["ExportRunning"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["OverloadedOrDatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     getLogCheckpoint: {
         parameters: {
             query?: {
-                /**
-                 * @description Whether it covers every event until now, although the witnesses may not have cosigned it yet.
-                 * @example true
-                 */
+                /** @description Whether it covers every event until now, although the witnesses may not have cosigned it yet. */
                 latest?: boolean | string;
             };
             header?: {
@@ -12297,59 +5439,12 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example orders.example.com/log
-                     *     1043
-                     *     n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=
-                     *
-                     *     — orders.example.com/log qTeDQ…
-                     */
                     "text/plain": string;
-                };
-            };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            /** @description `log-contradicted`: Witnesses contradict the log. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/log-contradicted",
-                     *       "title": "Witnesses contradict the log",
-                     *       "status": 503,
-                     *       "detail": "The database seems to have gone back to an earlier state. Nothing is sealed or signed until an operator has restored it by `countersign restore`, or run `countersign log restored`. Everything else works.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "log-contradicted",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -12363,60 +5458,24 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "keys": [
-                     *         {
-                     *           "verifierKey": "orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0",
-                     *           "jwk": {
-                     *             "kty": "OKP",
-                     *             "crv": "Ed25519",
-                     *             "x": "JsiqvKox-HcGkQYzGYxb1fNFOcqkEI3FhQ99ZPllKDQ"
-                     *           }
-                     *         }
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["LogKeySet"];
                 };
             };
-            400: components["responses"]["PublicBadRequest"];
-            408: components["responses"]["PublicRequestTimeout"];
-            414: components["responses"]["PublicUriTooLong"];
-            417: components["responses"]["PublicExpectationFailed"];
-            421: components["responses"]["PublicMisdirectedRequest"];
-            429: components["responses"]["PublicRateLimited"];
-            431: components["responses"]["PublicHeadersTooLarge"];
-            500: components["responses"]["PublicInternalError"];
-            503: components["responses"]["PublicShuttingDown"];
         };
     };
     getLogProof: {
         parameters: {
             query?: {
-                /**
-                 * @description Prove that this event is in the tree. Not together with `from`.
-                 * @example 1043
-                 */
+                /** @description Prove that this event is in the tree. Not together with `from`. */
                 sequence?: number | string;
-                /**
-                 * @description Prove that the first `size` events begin with the first `from`.
-                 * @example 1000
-                 */
+                /** @description Prove that the first `size` events begin with the first `from`. */
                 from?: number | string;
-                /**
-                 * @description The size of the tree, as a checkpoint names it.
-                 * @example 2000
-                 */
+                /** @description The size of the tree, as a checkpoint names it. */
                 size?: number | string;
             };
             header?: {
@@ -12428,52 +5487,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "hashes": [
-                     *         "n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg="
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["LogProof"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     listWebhooks: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -12485,63 +5514,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *           "url": "https://erp.example.com/hooks/countersign",
-                     *           "events": [
-                     *             "order.approved",
-                     *             "order.rejected"
-                     *           ],
-                     *           "enabled": true,
-                     *           "disabledBecause": null,
-                     *           "publicKeys": [
-                     *             "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
-                     *           ],
-                     *           "previousSecretUntilUtc": null,
-                     *           "sequence": 1042,
-                     *           "waiting": 0,
-                     *           "failures": 0,
-                     *           "failingSinceUtc": null,
-                     *           "nextAttemptAtUtc": null,
-                     *           "createdAtUtc": "2026-11-20T10:00:00.000Z"
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfWebhook"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     addWebhook: {
@@ -12556,81 +5536,18 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "url": "https://erp.example.com/hooks/countersign",
-                 *       "events": [
-                 *         "order.approved",
-                 *         "order.rejected"
-                 *       ],
-                 *       "enabled": true
-                 *     }
-                 */
                 "application/json": components["schemas"]["AddWebhookCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Location: components["headers"]["Location"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-                     *       "publicKeys": [
-                     *         "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["AddWebhookResponse"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            408: components["responses"]["RequestTimeout"];
-            /** @description `too-many-webhooks`: There are too many webhooks. `webhook-key-missing`: The service has no key for webhooks. */
-            409: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/too-many-webhooks",
-                     *       "title": "There are too many webhooks",
-                     *       "status": 409,
-                     *       "detail": "Delete one that is no longer needed. There can be up to 50.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "too-many-webhooks",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     getWebhook: {
@@ -12641,65 +5558,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the webhook. A malformed id gets the same answer as an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
-                     *       "url": "https://erp.example.com/hooks/countersign",
-                     *       "events": [
-                     *         "order.approved",
-                     *         "order.rejected"
-                     *       ],
-                     *       "enabled": true,
-                     *       "disabledBecause": null,
-                     *       "publicKeys": [
-                     *         "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
-                     *       ],
-                     *       "previousSecretUntilUtc": null,
-                     *       "sequence": 1042,
-                     *       "waiting": 0,
-                     *       "failures": 0,
-                     *       "failingSinceUtc": null,
-                     *       "nextAttemptAtUtc": null,
-                     *       "createdAtUtc": "2026-11-20T10:00:00.000Z"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Webhook"];
                 };
             };
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["WebhookNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     removeWebhook: {
@@ -12710,10 +5583,7 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the webhook. A malformed id gets the same answer as an unknown one. */
                 id: string;
             };
             cookie?: never;
@@ -12721,20 +5591,6 @@ export interface operations {
         requestBody?: never;
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["WebhookNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     changeWebhook: {
@@ -12747,58 +5603,23 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the webhook. A malformed id gets the same answer as an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "url": "https://erp.example.com/hooks/countersign",
-                 *       "events": [
-                 *         "order.approved",
-                 *         "order.rejected"
-                 *       ],
-                 *       "enabled": true
-                 *     }
-                 */
                 "application/json": components["schemas"]["ChangeWebhookCommand"];
             };
         };
         responses: {
-            /** @description No Content */
             204: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    ETag: components["headers"]["ETag"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["WebhookNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            412: components["responses"]["PreconditionFailed"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     rotateWebhookSecret: {
@@ -12809,76 +5630,33 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the webhook. A malformed id gets the same answer as an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: {
             content: {
-                /**
-                 * @example {
-                 *       "dropOld": false
-                 *     }
-                 */
                 "application/json": components["schemas"]["RotateWebhookSecretCommand"];
             };
         };
         responses: {
-            /** @description Created */
             201: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-                     *       "publicKeys": [
-                     *         "whpk_UpXGhvs0RuyI2MKKxXcMcKUdfWTVnPKBhtvGDxqaPzk="
-                     *       ]
-                     *     }
-                     */
                     "application/json": components["schemas"]["RotateWebhookSecretResponse"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["WebhookNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["WebhookKeyMissing"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
+                /** @description Page to return, from 1. Pages past the end have no items. */
                 pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
+                /** @description Items per page. More than 100 counts as 100. */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
@@ -12886,64 +5664,21 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the webhook. A malformed id gets the same answer as an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "eventId": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58",
-                     *           "type": "order.approved",
-                     *           "sequence": 1043,
-                     *           "atUtc": "2026-11-20T10:00:00.000Z",
-                     *           "durationMilliseconds": 87,
-                     *           "status": 204,
-                     *           "failure": null,
-                     *           "answer": ""
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
                     "application/json": components["schemas"]["PaginatedListOfWebhookDelivery"];
                 };
             };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["WebhookNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDown"];
         };
     };
     replayWebhook: {
@@ -12954,40 +5689,18 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the webhook. A malformed id gets the same answer as an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "from": 1043
-                 *     }
-                 */
                 "application/json": components["schemas"]["ReplayWebhookCommand"];
             };
         };
         responses: {
             204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["WebhookNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrTimedOutOrShuttingDownOrOverloaded"];
         };
     };
     pingWebhook: {
@@ -12998,78 +5711,19 @@ export interface operations {
                 Background?: components["parameters"]["Background"];
             };
             path: {
-                /**
-                 * @description Id of the webhook. A malformed id gets the same answer as an unknown one.
-                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
-                 */
+                /** @description Id of the webhook. A malformed id gets the same answer as an unknown one. */
                 id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "eventId": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58",
-                     *       "type": "order.approved",
-                     *       "sequence": 1043,
-                     *       "atUtc": "2026-11-20T10:00:00.000Z",
-                     *       "durationMilliseconds": 87,
-                     *       "status": 204,
-                     *       "failure": null,
-                     *       "answer": ""
-                     *     }
-                     */
                     "application/json": components["schemas"]["WebhookDelivery"];
-                };
-            };
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
-            404: components["responses"]["WebhookNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            409: components["responses"]["WebhookKeyMissing"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            /** @description `log-contradicted`: Witnesses contradict the log. `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/log-contradicted",
-                     *       "title": "Witnesses contradict the log",
-                     *       "status": 503,
-                     *       "detail": "The database seems to have gone back to an earlier state. Nothing is sealed or signed until an operator has restored it by `countersign restore`, or run `countersign log restored`. Everything else works.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "log-contradicted",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -13090,351 +5744,23 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "jsonrpc": "2.0",
-                 *       "id": 1,
-                 *       "method": "tools/list",
-                 *       "params": {}
-                 *     }
-                 */
                 "application/json": components["schemas"]["McpMessage"];
             };
         };
         responses: {
-            /** @description OK */
             200: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "jsonrpc": "2.0",
-                     *       "id": 1,
-                     *       "result": {},
-                     *       "error": {
-                     *         "code": -32601,
-                     *         "message": "Method not found",
-                     *         "data": {}
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["McpAnswer"];
                 };
             };
-            /** @description Accepted */
             202: {
                 headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-            /** @description `mcp-headers-differ`: The headers do not say what the message says. `mcp-version-unsupported`: This revision of the Model Context Protocol is not supported. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "jsonrpc": "2.0",
-                     *       "id": 1,
-                     *       "error": {
-                     *         "code": -32601,
-                     *         "message": "Method not found",
-                     *         "data": {}
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["McpFailure"];
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/mcp-headers-differ",
-                     *       "title": "The headers do not say what the message says",
-                     *       "status": 400,
-                     *       "detail": "Send MCP-Protocol-Version, and Mcp-Method and Mcp-Name from revision 2026-07-28 on.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "mcp-headers-differ",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            401: components["responses"]["AuthenticationRequired"];
-            /** @description `cross-site-request`: The request comes from another site. */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/cross-site-request",
-                     *       "title": "The request comes from another site",
-                     *       "status": 403,
-                     *       "detail": "Send the request from the origin of the service, or without a browser.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "cross-site-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `mcp-method-unknown`: This revision of the Model Context Protocol has no such method here. `order-not-found`: No such order. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "jsonrpc": "2.0",
-                     *       "id": 1,
-                     *       "error": {
-                     *         "code": -32601,
-                     *         "message": "Method not found",
-                     *         "data": {}
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["McpFailure"];
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/mcp-method-unknown",
-                     *       "title": "This revision of the Model Context Protocol has no such method here",
-                     *       "status": 404,
-                     *       "detail": "Use the methods for tools and resources.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "mcp-method-unknown",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `request-timeout`: The request did not arrive in time. */
-            408: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/request-timeout",
-                     *       "title": "The request did not arrive in time",
-                     *       "status": 408,
-                     *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "request-timeout",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `body-too-large`: The body is too large. */
-            413: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/body-too-large",
-                     *       "title": "The body is too large",
-                     *       "status": 413,
-                     *       "detail": "A body can have at most 64 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "body-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `uri-too-long`: The URL is too long. */
-            414: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/uri-too-long",
-                     *       "title": "The URL is too long",
-                     *       "status": 414,
-                     *       "detail": "A URL can have at most 8 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "uri-too-long",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unsupported-media-type`: The body has the wrong media type. */
-            415: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body has the wrong media type",
-                     *       "status": 415,
-                     *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "unsupported-media-type",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `expectation-failed`: The Expect header cannot be met. */
-            417: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The Expect header cannot be met",
-                     *       "status": 417,
-                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "expectation-failed",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `misdirected-request`: This server does not serve that host. */
-            421: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/misdirected-request",
-                     *       "title": "This server does not serve that host",
-                     *       "status": 421,
-                     *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "misdirected-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate-limited`: Too many requests. */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/rate-limited",
-                     *       "title": "Too many requests",
-                     *       "status": 429,
-                     *       "detail": "Wait `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "rate-limited",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `headers-too-large`: The header block is too large. */
-            431: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/headers-too-large",
-                     *       "title": "The header block is too large",
-                     *       "status": 431,
-                     *       "detail": "A header block can have at most 16 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "headers-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal-error`: The service failed unexpectedly. */
-            500: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "The service failed unexpectedly",
-                     *       "status": 500,
-                     *       "detail": "Report the `requestId`. The log has the cause.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "internal-error",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `database-unavailable`: The database is not available. `timed-out`: The request took too long and was stopped. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
-            503: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/database-unavailable",
-                     *       "title": "The database is not available",
-                     *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "database-unavailable",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
             };
         };
     };
