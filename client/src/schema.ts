@@ -3205,6 +3205,24 @@ export interface components {
         };
     };
     responses: {
+        ApproveOrder204: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        ChangeUser204: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        EndOtherSignIns204: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         NoContent: {
             headers: {
                 [name: string]: unknown;
@@ -3212,6 +3230,12 @@ export interface components {
             content?: never;
         };
         PublicNoContent: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        RequestLink204: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3367,12 +3391,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["PublicNoContent"];
         };
     };
     loginSessionByPasskey: {
@@ -3399,12 +3418,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["PublicNoContent"];
         };
     };
     refreshSession: {
@@ -3429,12 +3443,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["PublicNoContent"];
         };
     };
     confirmSession: {
@@ -3678,7 +3687,7 @@ export interface operations {
             };
         };
         responses: {
-            204: components["responses"]["PublicNoContent"];
+            204: components["responses"]["RequestLink204"];
         };
     };
     useLink: {
@@ -3694,7 +3703,7 @@ export interface operations {
             };
         };
         responses: {
-            204: components["responses"]["PublicNoContent"];
+            204: components["responses"]["RequestLink204"];
         };
     };
     changeEmail: {
@@ -3734,7 +3743,7 @@ export interface operations {
             };
         };
         responses: {
-            204: components["responses"]["PublicNoContent"];
+            204: components["responses"]["RequestLink204"];
         };
     };
     getOwnAccount: {
@@ -3798,12 +3807,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["EndOtherSignIns204"];
         };
     };
     endSignIn: {
@@ -3840,12 +3844,7 @@ export interface operations {
             };
         };
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["EndOtherSignIns204"];
         };
     };
     removePassword: {
@@ -3860,12 +3859,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["EndOtherSignIns204"];
         };
     };
     beginPasskeyEnrolment: {
@@ -4317,12 +4311,7 @@ export interface operations {
             };
         };
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["ChangeUser204"];
         };
     };
     makeLink: {
@@ -4544,12 +4533,7 @@ export interface operations {
             };
         };
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["ChangeUser204"];
         };
     };
     rotateClientSecret: {
@@ -4700,12 +4684,7 @@ export interface operations {
             };
         };
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["ChangeUser204"];
         };
     };
     removeRole: {
@@ -4905,12 +4884,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["ApproveOrder204"];
         };
     };
     rejectOrder: {
@@ -4940,12 +4914,7 @@ export interface operations {
             };
         };
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["ApproveOrder204"];
         };
     };
     withdrawOrder: {
@@ -4973,12 +4942,7 @@ export interface operations {
             };
         };
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["ApproveOrder204"];
         };
     };
     prepareDecisions: {
@@ -5614,12 +5578,7 @@ export interface operations {
             };
         };
         responses: {
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
+            204: components["responses"]["ChangeUser204"];
         };
     };
     rotateWebhookSecret: {

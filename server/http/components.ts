@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { factsOf } from './fields.ts'
 
 export type Json = Record<string, unknown>
@@ -6,12 +5,16 @@ type Kind = 'headers' | 'parameters' | 'responses'
 
 /** A part of the description, which becomes a reference once `describe` has made it a component. */
 class Part {
+  readonly kind: Kind
   readonly content: Json
+  readonly names: readonly string[]
   uses = 0
   reference: Json | undefined
 
-  constructor(content: Json) {
+  constructor(kind: Kind, content: Json, names: readonly string[]) {
+    this.kind = kind
     this.content = content
+    this.names = names
   }
 
   toJSON(): Json {
@@ -22,7 +25,7 @@ class Part {
 /** What the description writes once, under `components`, and refers to from elsewhere. */
 export class Components {
   readonly #schemas: Json = {}
-  readonly #parts = new Map<string, { kind: Kind; name: string; variants: Part[] }>()
+  readonly #parts = new Map<string, Part>()
 
   schema(schema: unknown): unknown {
     if (Array.isArray(schema)) return schema.map((member) => this.schema(member))
@@ -35,29 +38,31 @@ export class Components {
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  /** A part that may occur in several places. Parts with the same name may differ. */
-  part(kind: Kind, name: string, content: Json): Part {
-    const key = `${kind}/${name}`
-    const variants: Part[] = this.#parts.get(key)?.variants ?? []
-    this.#parts.set(key, { kind, name, variants })
-    const known = variants.find((variant) => isDeepStrictEqual(variant.content, content))
-    const part = known ?? new Part(content)
-    if (known === undefined) variants.push(part)
+  /** A part that may occur in several places, with the names that it may have, best first. */
+  part(kind: Kind, content: Json, ...names: readonly string[]): Part {
+    const key = `${kind} ${JSON.stringify(content)}`
+    const known = this.#parts.get(key)
+    const part = known ?? new Part(kind, content, names)
+    this.#parts.set(key, part)
     part.uses += 1
+    // Only a reference to an answer is repeated, not the headers in it.
+    if (known) for (const header of Object.values(content.headers ?? {})) header.uses -= 1
     return part
   }
 
   /**
-   * Call it last: of the parts of one name, the one with the most uses becomes the component, if it has
-   * several.
+   * Call it last: each part with several uses becomes a component. If parts share a name, the one with the
+   * most uses gets it, and another takes its next name or stays where it is used.
    */
   describe(): Json {
     const parts: Record<Kind, Json> = { headers: {}, parameters: {}, responses: {} }
-    for (const { kind, name, variants } of this.#parts.values()) {
-      const [first] = variants.toSorted((a, b) => b.uses - a.uses)
-      if (first === undefined || first.uses === 1) continue
-      parts[kind][name] = first.content
-      first.reference = { $ref: `#/components/${kind}/${name}` }
+    const shared = [...this.#parts.values()].filter(({ uses }) => uses > 1)
+    for (const part of shared.sort((a, b) => b.uses - a.uses)) {
+      const { kind, content, names } = part
+      const name = names.find((each) => !Object.hasOwn(parts[kind], each))
+      if (name === undefined) continue
+      parts[kind][name] = content
+      part.reference = { $ref: `#/components/${kind}/${name}` }
     }
     const kinds = Object.entries({ schemas: this.#schemas, ...parts })
     return Object.fromEntries(kinds.map(([kind, components]) => [kind, sorted(components)]))

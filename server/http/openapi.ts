@@ -37,6 +37,7 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
         name: 'Agents',
         description: 'The Model Context Protocol, for programs that propose orders.',
       },
+      { name: 'Webhooks', description: 'Events of the log, sent to addresses of yours.' },
       { name: 'Log', description: 'The log of all changes, and signed statements about it.' },
       { name: 'Authentication', description: 'Sessions, token pairs and client credentials.' },
       { name: 'Own account', description: 'Your sign-ins and your password.' },
@@ -95,7 +96,7 @@ function describeOperation(route: RouteOptions, components: Components): Json {
       ...queryParameters(schema.querystring, components),
       ...headersTaken(config).map((header) => {
         const parameter = { required: false, ...header, in: 'header' }
-        return components.part('parameters', header.name, parameter)
+        return components.part('parameters', parameter, header.name)
       }),
     ],
     requestBody: schema.body && {
@@ -118,14 +119,18 @@ function securityOf(route: RouteOptions): object[] {
 function queryParameters(querystring: unknown, components: Components): object[] {
   const properties = (querystring as { properties?: Record<string, Json> } | undefined)?.properties ?? {}
   return Object.entries(properties).map(([name, schema]) =>
-    components.part('parameters', name, {
+    components.part(
+      'parameters',
+      {
+        name,
+        in: 'query',
+        required: false,
+        description: schema.description,
+        schema: components.schema(schema),
+        example: exampleOf(schema),
+      },
       name,
-      in: 'query',
-      required: false,
-      description: schema.description,
-      schema: components.schema(schema),
-      example: exampleOf(schema),
-    }),
+    ),
   )
 }
 
@@ -179,7 +184,8 @@ function describeSuccess(status: number, schema: Json, components: Components, r
     components,
   )
   if (schema.type === 'null') {
-    return components.part('responses', answerName([description], route), { description, headers })
+    const names = answerNames([description], status, route)
+    return components.part('responses', { description, headers }, ...names)
   }
   const { textForm } = route.config ?? {}
   const content = {
@@ -192,14 +198,20 @@ function describeSuccess(status: number, schema: Json, components: Components, r
 
 const crossSiteProblems = ['csrf-token-missing', 'csrf-token-invalid', 'cross-site-request'] as const
 
-/** The name of an answer that several operations give, such as `PublicBadRequestOrMalformedJson`. */
-function answerName(meanings: string[], { config }: RouteOptions, form?: Schema): string {
-  const words = [
-    ...(form === undefined ? [] : [factsOf(form).name]),
-    ...(config?.access === 'public' ? ['public'] : []),
-    meanings.join('-or-').replace(crossSiteProblems.join('-or-'), 'cross-site-request'),
-  ]
-  return words.join('-').replaceAll(/(?:^|[- ])(\w)/g, (_, letter: string) => letter.toUpperCase())
+/**
+ * The names of an answer that several operations may give. With one meaning that is its name, such as
+ * `OrderNotFound`. Otherwise it is called after the first operation that gives it: `CreateOrder400`.
+ */
+function answerNames(meanings: string[], status: number, { schema, config }: RouteOptions, form?: Schema) {
+  const own = capitalised(`${schema?.operationId}${status}`)
+  const [meaning, ...others] = meanings.filter((each) => !each.startsWith('csrf-token-'))
+  if (others.length > 0) return [own]
+  const about = form ? factsOf(form).name : config?.access === 'public' ? 'public' : ''
+  return [capitalised(`${about} ${meaning}`), own]
+}
+
+function capitalised(words: string): string {
+  return words.replaceAll(/(?:^|[- ])(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** A 304 has the headers that the 200 would have (RFC 9110 §15.4.5). */
@@ -231,7 +243,7 @@ const challengeHeader = header('WWW-Authenticate', 'The challenge (RFC 9110).')
 
 function describeHeaders(headers: readonly HeaderDescription[], components: Components): Json {
   return Object.fromEntries(
-    headers.map(({ name, ...header }) => [name, components.part('headers', name, header)]),
+    headers.map(({ name, ...header }) => [name, components.part('headers', header, name)]),
   )
 }
 
@@ -292,7 +304,7 @@ function describeProblem(
     ...(status === 401 ? [challengeHeader] : []),
     ...headersOf(route, status),
   ]
-  return components.part('responses', answerName(codes, route, form), {
+  const answer = {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}.`).join(' '),
     headers: describeHeaders(headers, components),
     content: {
@@ -310,5 +322,6 @@ function describeProblem(
         },
       },
     },
-  })
+  }
+  return components.part('responses', answer, ...answerNames(codes, status, route, form))
 }

@@ -114,6 +114,24 @@ describe('the live description says what the contract says', () => {
     assert.deepEqual(ofGetOrder?.[404], { $ref: '#/components/responses/OrderNotFound' })
   })
 
+  it('with a name for each shared answer that is one meaning, or an operation and a status', () => {
+    for (const name of Object.keys(description.components.responses)) {
+      const [, operationId = ''] = /^([A-Z].*)\d{3}$/.exec(name) ?? []
+      const isOfOperation = operationIds.some((id) => id.toLowerCase() === operationId.toLowerCase())
+      const code = name
+        .replace(/^(?:OAuthFailure|Public)/, '')
+        .replaceAll(/(?!^)[A-Z]/g, '-$&')
+        .toLowerCase()
+      const isMeaning = code in catalogue || code === 'no-content' || code === 'not-modified'
+      assert.ok(isOfOperation || isMeaning, name)
+    }
+  })
+
+  it('with every tag that an operation has declared, and each declared tag used', () => {
+    const used = judge.operations().flatMap(({ operation }) => operation.tags)
+    assert.deepEqual(description.tags.map(({ name }) => name).sort(), [...new Set(used)].sort())
+  })
+
   it('with exactly the members of sections 2, 14 and 15, required as there', () => {
     const shapes: Record<string, [string[], string[]]> = {
       Order: [

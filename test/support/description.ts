@@ -10,6 +10,7 @@ export interface Operation {
   'x-access': string
   summary?: string
   description?: string
+  tags: string[]
   security?: Record<string, string[]>[]
   parameters?: { name: string; in: string; required?: boolean; schema: Json; example?: unknown }[]
   requestBody?: { content: Record<string, Content> }
@@ -26,6 +27,7 @@ interface Content {
 export interface Description {
   openapi: string
   info: { title: string; version: string; contact?: { name?: string; url?: string } }
+  tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
   components: Record<
     'schemas' | 'headers' | 'parameters' | 'responses' | 'securitySchemes',
