@@ -29,8 +29,8 @@ interface Description {
 }
 
 /**
- * What the client has types from: parameters, bodies, the content of successful answers, and schemas. A failure
- * has one type for all operations (`client/src/problem.ts`), and headers have none.
+ * The part of the description that the client needs: parameters, bodies, successful answers, schemas. A
+ * failure has one type for all operations (`client/src/problem.ts`), and headers have none.
  */
 function leanOf(description: Description): Description {
   const { paths, components } = mapped(description, withoutExamples)
