@@ -162,6 +162,10 @@ describe('requestLink', () => {
     )
     await nextTurn()
     assert.equal((await mailsAfter(user.email)).length, 1)
+    // Otherwise they are due when a later test moves the clock.
+    await withRawDatabase(service.databaseUrl, (trx) =>
+      trx.deleteFrom('mails').where('recipient', 'like', 'f%@x.y').execute(),
+    )
   })
 
   it('mails an account at most three times an hour', async () => {
