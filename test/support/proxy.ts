@@ -147,7 +147,10 @@ class TcpProxy implements FaultProxy {
     } else this.#reset()
   }
 
-  /** Timers of one length fire in the order in which they were set, so that bytes keep their order. */
+  /**
+   * Timers of one length fire in the order in which they were set, so that bytes keep their order. They keep
+   * no process alive once the proxy is closed.
+   */
   #late(link: Link, pass: () => void): void {
     if (link.isLost) return
     if (link.isDoomed) {
@@ -156,6 +159,6 @@ class TcpProxy implements FaultProxy {
     }
     const mode = this.#mode
     if (typeof mode === 'string') pass()
-    else setTimeout(() => link.isLost || link.client.destroyed || pass(), mode.delayMilliseconds)
+    else setTimeout(() => link.isLost || link.client.destroyed || pass(), mode.delayMilliseconds).unref()
   }
 }
