@@ -73,10 +73,10 @@ describe('the overview', () => {
   })
 
   it('warns of pending orders that could get stuck', async (t) => {
-    const service = await startService({ clockRuns: true, until: t })
+    const { person, service } = await browser.alone(t, { clockRuns: true })
     await putPolicy(service, [policyRow({ role: await addRole(service, 'Finance', ['Orders.Approve']) })])
     await createdId(await service.bearer('operator'))
-    const page = await visit(await browser.person(t, { service }), 'admin', '/')
+    const page = await visit(person, 'admin', '/')
     await page.getByText('1 order: No enabled account with the role Finance may approve orders.').waitFor()
     await page.getByText('Nothing is waiting for you. 1 order is waiting for others.').waitFor()
     await checkAccessibility(page)
@@ -118,9 +118,8 @@ describe('the overview', () => {
   })
 
   it('requires a second person in one press, after a recent sign-in, and then says so no more', async (t) => {
-    const service = await startService({ clockRuns: true, until: t })
+    const { person, service } = await browser.alone(t, { clockRuns: true })
     await createdId(await service.bearer('operator'))
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'admin', '/')
     const offer = button(page, 'Require a second person from 1,000.00')
     await offer.waitFor()

@@ -188,8 +188,7 @@ describe('the sign-in form', () => {
 
 describe('the sign-in form of a development service', () => {
   it('signs in as a demo account in one press, and leads back to the requested address', async (t) => {
-    const demo = await startService({ development: true, clockRuns: true, until: t })
-    const person = await browser.person(t, { service: demo })
+    const { person } = await browser.alone(t, { development: true, clockRuns: true })
     const { page } = person
     await page.goto('/approval-policy')
     await page.getByRole('heading', { name: 'Demo accounts' }).waitFor()

@@ -5,7 +5,7 @@ import { after, afterEach, before, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { TestUser } from '../accounts.ts'
 import { Client } from '../client.ts'
-import { passwordOf } from '../service.ts'
+import { passwordOf, type Service, type ServiceOptions, startService } from '../service.ts'
 import { launchChromium } from './chromium.ts'
 import { recordInteractions } from './figures.ts'
 import { Network, type NetworkState } from './network.ts'
@@ -76,8 +76,13 @@ after(async () => {
 
 /** Call it once, at the top of a test file. A test fails if there was an unexpected fault. */
 export function openBrowser(): {
-  /** Lasts until the end of the test. Start the test's service afterwards, because hooks run in order. */
+  /** Lasts until the end of the test. */
   person(t: TestContext, options: PersonOptions): Promise<Person>
+  /**
+   * One person at a separate service, until the end of the test. The person leaves first: a service that ends
+   * waits for connections that Chromium opened in advance.
+   */
+  alone(t: TestContext, options: ServiceOptions): Promise<{ person: Person; service: Service }>
   /**
    * One person for all tests of the describe that calls this in its body; they run one after the other.
    * Arriving costs twice as much as opening another page. A test that changes the network, the window, the
@@ -96,6 +101,12 @@ export function openBrowser(): {
       const person = await arrive(options)
       t.after(() => person.close().catch((error) => failAtLast(t, error)))
       return person
+    },
+    async alone(t, options) {
+      const service = await startService(options)
+      const person = await this.person(t, { service })
+      t.after(() => service.close())
+      return { person, service }
     },
     samePerson(options) {
       const person = {} as Person
