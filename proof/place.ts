@@ -17,6 +17,8 @@ export function readPlace(text: string): Place {
   return era === undefined ? nowhere : { era: Number(era), sequence: Number(sequence) }
 }
 
+export const isSame = (one: Place, other: Place): boolean => spellPlace(one) === spellPlace(other)
+
 export function isBefore(one: Place, other: Place): boolean {
   return one.era < other.era || (one.era === other.era && one.sequence < other.sequence)
 }

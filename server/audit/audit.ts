@@ -12,11 +12,10 @@ import { insertEvent, insertEvents } from './store.ts'
 
 export { contradictionOf, refuseContradicted } from './contradiction.ts'
 export { sealedLine } from './line.ts'
+export { endOfLog, readOn } from './reader.ts'
 export type { Receipt } from './receipt.ts'
 export {
-  continuedPlace,
   countEventsOfKind,
-  endOfLog,
   eventsOfKinds,
   headOfLog,
   newestEventTime,

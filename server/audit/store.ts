@@ -50,28 +50,11 @@ export async function headOfLog(db: Db): Promise<Head & { era: number }> {
   return head
 }
 
-/** The place of a reader that has read everything. */
-export async function endOfLog(db: Db): Promise<Place> {
-  const { era, size } = await headOfLog(db)
-  return { era, sequence: size }
-}
-
-/**
- * Where a reader goes on who has come to this place. After a restore, the lines behind the last that was left
- * are others, so a place beyond it is set back to it.
- */
-export async function continuedPlace(db: Db, place: Place): Promise<Place> {
-  const end = await endOfLog(db)
-  if (place.era === end.era) return place.sequence > end.sequence ? end : place
-  const restores = await db
-    .selectFrom('events')
-    .select(['sequence', 'data'])
-    .where('kind', '=', 'log-restored')
-    .orderBy('sequence')
-    .execute()
-  const next = restores.find(({ data }) => JSON.parse(data).era > place.era)
-  const last = (next?.sequence ?? end.sequence + 1) - 1
-  return { era: end.era, sequence: Math.min(place.sequence, last) }
+/** The first line of each era but the first. */
+export async function findRestores(db: Db): Promise<Place[]> {
+  const restored = db.selectFrom('events').select(['sequence', 'data']).where('kind', '=', 'log-restored')
+  const rows = await restored.orderBy('sequence').execute()
+  return rows.map(({ sequence, data }) => ({ era: JSON.parse(data).era, sequence }))
 }
 
 const selectHead = prepared((db) => db.selectFrom('log_head').select(['era', 'size', 'root']))

@@ -2,7 +2,8 @@
  * Mail to people. It waits in the table `mails`, which holds no secret: each mail is written when it is sent.
  * A server that does not answer delays mail, and nothing else (ADR 58).
  */
-import { continuedPlace, endOfLog, type SealedEvent, sealedEvents } from '../audit/audit.ts'
+import { isBefore } from '../../proof/place.ts'
+import { endOfLog, readOn, type SealedEvent } from '../audit/audit.ts'
 import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Trx } from '../db/tables.ts'
@@ -54,7 +55,6 @@ export async function sendsMail(trx: Trx): Promise<boolean> {
   return (await findPlace(trx)) !== undefined
 }
 
-const eventsOfBatch = 100
 /** News that is older is no news: mail may have been off for months. */
 const freshMilliseconds = 24 * 3_600_000
 
@@ -64,10 +64,7 @@ const freshMilliseconds = 24 * 3_600_000
  */
 export function eventMailer(kinds: readonly MailKind[]) {
   return async (trx: Trx, { nowMilliseconds }: { nowMilliseconds: number }): Promise<boolean> => {
-    const end = await endOfLog(trx)
-    const from = await continuedPlace(trx, await lockPlace(trx, end))
-    const last = Math.min(end.sequence, from.sequence + eventsOfBatch)
-    const events = await sealedEvents(trx, { first: from.sequence + 1, last, direction: 'asc' })
+    const { events, reached, end } = await readOn(trx, await lockPlace(trx, await endOfLog(trx)))
     for (const event of events.filter(({ at }) => at > nowMilliseconds - freshMilliseconds)) {
       for (const { name: kind, follow, gatherMilliseconds } of kinds) {
         for (const id of (await follow?.(trx, event)) ?? []) {
@@ -81,7 +78,7 @@ export function eventMailer(kinds: readonly MailKind[]) {
         }
       }
     }
-    await movePlace(trx, { era: end.era, sequence: last })
-    return last < end.sequence
+    await movePlace(trx, reached)
+    return isBefore(reached, end)
   }
 }

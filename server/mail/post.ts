@@ -1,3 +1,4 @@
+import { isSame } from '../../proof/place.ts'
 import { endOfLog } from '../audit/audit.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
@@ -54,28 +55,27 @@ export class Post {
    */
   async sendNext(): Promise<boolean> {
     const { db, clock, smtp } = this.parts
-    await this.#queueNews()
+    const isMore = await this.#queueNews()
     const mail = await nextMail(db.read, [...this.#kinds.keys()], clock())
     if (mail === undefined) {
       smtp.close()
-      return false
+      return isMore
     }
     if (isExhausted(mail)) return this.#drop(mail)
     const isOurs = await db.write('claimMail', { ...mail, nowMilliseconds: clock() })
     return isOurs ? this.#attempt(mail) : true
   }
 
-  /** Queues mail about new events of the log, and the daily mails that are due. */
-  async #queueNews(): Promise<void> {
+  /** Queues mail about the next events, and the daily mails that are due. Returns whether events are left. */
+  async #queueNews(): Promise<boolean> {
     const { db, clock, defaultTimeZone } = this.parts
     const nowMilliseconds = clock()
     const [place, end] = [await findPlace(db.read), await endOfLog(db.read)]
-    if (place?.sequence !== end.sequence || place.era !== end.era) {
-      await db.write('queueEventMails', { nowMilliseconds })
-    }
     if (await hasDueDigest(db.read, nowMilliseconds)) {
       await db.write('queueDigests', { nowMilliseconds, defaultTimeZone })
     }
+    if (place !== undefined && isSame(place, end)) return false
+    return db.write('queueEventMails', { nowMilliseconds })
   }
 
   async #attempt(mail: QueuedMail): Promise<boolean> {

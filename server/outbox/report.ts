@@ -1,4 +1,4 @@
-import { continuedPlace, endOfLog, sealedEvents } from '../audit/audit.ts'
+import { readOn } from '../audit/audit.ts'
 import type { Db } from '../db/tables.ts'
 import { findSubscriptions, type Subscription } from './store.ts'
 
@@ -11,14 +11,11 @@ export interface Backlog extends Pick<Subscription, 'kind' | 'id'> {
 }
 
 export async function reportOnOutbox(db: Db): Promise<Backlog[]> {
-  const end = await endOfLog(db)
   const enabled = (await findSubscriptions(db)).filter((subscription) => subscription.enabled)
   return Promise.all(
     enabled.map(async ({ kind, id, place }) => {
-      const { sequence } = await continuedPlace(db, place)
-      const next = { first: sequence + 1, last: sequence + 1, direction: 'asc' } as const
-      const oldestAt = (await sealedEvents(db, next))[0]?.at
-      return { kind, id, waiting: end.sequence - sequence, oldestAt }
+      const { from, events, end } = await readOn(db, place, 1)
+      return { kind, id, waiting: end.sequence - from.sequence, oldestAt: events[0]?.at }
     }),
   )
 }

@@ -1,15 +1,7 @@
-import type { Place } from '../../proof/place.ts'
-import {
-  continuedPlace,
-  contradictionOf,
-  endOfLog,
-  machineStamp,
-  type SealedEvent,
-  sealedEvents,
-} from '../audit/audit.ts'
+import { isSame } from '../../proof/place.ts'
+import { contradictionOf, endOfLog, machineStamp, readOn, type SealedEvent } from '../audit/audit.ts'
 import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
-import type { Db } from '../db/tables.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
 import { type Courier, isSelected, typeOf } from './outbox.ts'
@@ -20,7 +12,6 @@ import { findSubscriptions, type Subscription, type SubscriptionKind } from './s
 const lookIntervalMilliseconds = 500
 /** An attempt begins with two thirds of it left at least, so it ends before another instance may begin. */
 const defaultLeaseMilliseconds = 20_000
-const batchSize = 100
 
 export interface OutboxParts {
   db: AppDatabase
@@ -80,7 +71,7 @@ export class Sender {
     const end = await endOfLog(db.read)
     const due = (await findSubscriptions(db.read)).filter(
       ({ id, enabled, place, nextAttemptAt }) =>
-        enabled && !this.#busy.has(id) && !isAt(place, end) && (nextAttemptAt ?? 0) <= clock(),
+        enabled && !this.#busy.has(id) && !isSame(place, end) && (nextAttemptAt ?? 0) <= clock(),
     )
     if (due.length === 0 || (await contradictionOf(db.read)) !== undefined) return false
     if (await this.#lease.isHeld()) {
@@ -115,16 +106,16 @@ export class Sender {
   /** Returns the subscription as it is then; undefined if there is nothing more to do now. */
   async #sendBatch(subscription: Subscription): Promise<Subscription | undefined> {
     const { db } = this.parts
-    const batch = await readBatch(db.read, subscription)
-    if (batch === undefined) return undefined
+    const { events, reached } = await readOn(db.read, subscription.place)
+    if (isSame(subscription.place, reached)) return undefined
     let current = subscription
-    for (const event of batch.events) {
-      const after = await this.#send(current, event, batch.end.era)
+    for (const event of events.filter((one) => isSelected(subscription.events, one))) {
+      const after = await this.#send(current, event, reached.era)
       if (after === undefined) return undefined
       current = after
     }
-    if (isAt(current.place, batch.end)) return current
-    return db.write('passOver', { subscription: current, place: batch.end })
+    if (isSame(current.place, reached)) return current
+    return db.write('passOver', { subscription: current, place: reached })
   }
 
   /** Undefined if the event was not delivered, or somebody else changed the subscription meanwhile. */
@@ -211,21 +202,3 @@ class OutboxLease {
     return true
   }
 }
-
-/** The events that a subscription asks for, of the next lines after its place, and where those lines end. */
-async function readBatch(
-  db: Db,
-  { place, events: selection }: Subscription,
-): Promise<{ events: SealedEvent[]; end: Place } | undefined> {
-  const end = await endOfLog(db)
-  if (isAt(place, end)) return undefined
-  const from = await continuedPlace(db, place)
-  const last = Math.min(end.sequence, from.sequence + batchSize)
-  const events = await sealedEvents(db, { first: from.sequence + 1, last, direction: 'asc' })
-  return {
-    events: events.filter((event) => isSelected(selection, event)),
-    end: { era: end.era, sequence: last },
-  }
-}
-
-const isAt = (place: Place, end: Place): boolean => place.era === end.era && place.sequence === end.sequence

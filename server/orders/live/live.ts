@@ -2,15 +2,15 @@
  * Changes of orders as a stream. It is read from the sealed log: nothing is reported before it is durable.
  */
 import { setImmediate } from 'node:timers/promises'
-import { isBefore, nowhere, type Place, spellPlace } from '../../../proof/place.ts'
+import { isBefore, isSame, nowhere, type Place } from '../../../proof/place.ts'
 import { endOfLog } from '../../audit/audit.ts'
 import type { AppDatabase } from '../../db/port.ts'
-import { type Batch, readBatch } from './changes.ts'
+import { type Batch, readChanges } from './changes.ts'
 
 /** The log is sealed twice a second; both together stay far below the two seconds of the contract. */
 const lookMilliseconds = 300
-/** A listener that is further behind reads its lists again, which costs less than the events in between. */
-const replayLimit = 5_000
+
+const nothing = Buffer.alloc(0)
 
 /**
  * What happens to orders, for all listeners of this instance. One reader looks at the head of the log, and
@@ -38,21 +38,22 @@ export class LiveOrders {
 
   /**
    * Waits for what happens after the place. Returns it as soon as there is something, or nothing at the time
-   * limit or when the signal fires. Far behind and from another era, it returns an event `reset` in place of
-   * what was missed.
+   * limit or when the signal fires.
    */
   async after(place: Place, limitMilliseconds: number, signal: AbortSignal): Promise<Batch> {
-    if (this.#isUpToDate(place)) await this.#news(limitMilliseconds, signal)
-    if (this.#isUpToDate(place)) return nothingAfter(place)
-    const { era, sequence } = this.#end
-    if (place.era !== era || sequence - place.sequence > replayLimit) return resetTo(this.#end)
-    const latest = this.#latest
-    const isLatest = latest?.from.era === era && latest.from.sequence === place.sequence
-    return isLatest ? latest : this.#read(place, sequence)
+    const known = await this.#next(place)
+    if (!isSame(known.reached, place)) return known
+    await this.#news(limitMilliseconds, signal)
+    return this.#next(place)
   }
 
-  #isUpToDate({ era, sequence }: Place): boolean {
-    return era === this.#end.era && sequence >= this.#end.sequence
+  /** What the reader has seen after the place. */
+  async #next(place: Place): Promise<Batch> {
+    const { era, sequence } = this.#end
+    if (place.era === era && place.sequence >= sequence)
+      return { from: place, reached: place, bytes: nothing }
+    const latest = this.#latest
+    return latest !== undefined && isSame(latest.from, place) ? latest : this.#read(place)
   }
 
   #news(limitMilliseconds: number, signal: AbortSignal): Promise<void> {
@@ -82,40 +83,21 @@ export class LiveOrders {
 
   async #look(): Promise<void> {
     if (this.#waiting.size === 0) return
-    const end = await endOfLog(this.#db.read)
-    if (end.era !== this.#end.era) return this.#moveTo(end)
-    while (isBefore(this.#end, end)) {
-      this.#latest = await this.#read(this.#end, end.sequence)
-      this.#moveTo(this.#latest.reached)
+    for (;;) {
+      const batch = await this.#read(this.#end)
+      if (isSame(batch.reached, this.#end)) return
+      this.#latest = batch
+      this.#end = batch.reached
+      for (const wake of [...this.#waiting]) wake()
     }
-  }
-
-  #moveTo(end: Place): void {
-    this.#end = end
-    for (const wake of [...this.#waiting]) wake()
   }
 
   /**
    * Waits for a turn of the event loop first, because a read on SQLite is synchronous. Without this turn, a
    * caller who had missed 100,000 events delayed all others by 0.7 s; with it, by 62 ms.
    */
-  async #read(place: Place, end: number): Promise<Batch> {
+  async #read(place: Place): Promise<Batch> {
     await setImmediate()
-    return readBatch(this.#db.read, place, end)
+    return readChanges(this.#db.read, place)
   }
-}
-
-const nothing = Buffer.alloc(0)
-
-/** Without data a browser would not report the event. */
-function resetTo(place: Place): Batch {
-  return {
-    from: place,
-    reached: place,
-    bytes: Buffer.from(`id: ${spellPlace(place)}\nevent: reset\ndata: {}\n\n`),
-  }
-}
-
-function nothingAfter(place: Place): Batch {
-  return { from: place, reached: place, bytes: nothing }
 }

@@ -4,9 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bearerOf, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
-import { seal } from '../../support/log.ts'
+import { addWaitingEvents, seal } from '../../support/log.ts'
 import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
-import { createdId } from '../../support/orders.ts'
+import { createdId, stamp } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { testService } from '../../support/service.ts'
 
@@ -176,6 +176,36 @@ describe('mail about orders', () => {
       assert.equal((await caller.patch(`/v1/orders/${silent}/approve`)).status, 204)
       assert.deepEqual(await mails(), [])
     })
+  })
+
+  it('goes on after a restore with what follows the last line that was left', async () => {
+    const { user, caller } = await newPerson({ decided: true }, ['Operator'])
+    const other = (await newPerson()).caller
+    await withRawDatabase(service.databaseUrl, (trx) =>
+      trx
+        .updateTable('mail_place')
+        .set((eb) => ({ sequence: eb('sequence', '+', 50) }))
+        .execute(),
+    )
+    await service.db.write('beginEra', { atLeast: 1, stamp: stamp() })
+    const decided = await createdId(caller)
+    assert.equal((await other.patch(`/v1/orders/${decided}/approve`)).status, 204)
+    const [mail, ...others] = await mails()
+    assert.ok(mail && others.length === 0)
+    assert.deepEqual(mail.to, [user.email])
+    assert.deepEqual(await mails(), [])
+  })
+
+  it('is queued for every event at once, however many came together', async () => {
+    const { user, caller } = await newPerson({ decided: true }, ['Operator'])
+    const other = (await newPerson()).caller
+    const decided = await createdId(caller)
+    await addWaitingEvents(service, 300)
+    assert.equal((await other.patch(`/v1/orders/${decided}/approve`)).status, 204)
+    assert.deepEqual(
+      (await mails()).flatMap(({ to }) => to),
+      [user.email],
+    )
   })
 
   describe('once a day', () => {

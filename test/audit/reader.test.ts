@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { Place } from '../../proof/place.ts'
+import { readOn } from '../../server/audit/audit.ts'
+import { openAppDatabase } from '../../server/operations.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { addEvents } from '../support/log.ts'
+import { stamp } from '../support/orders.ts'
+
+/** A log of as many lines, and what a reader gets from a place on. */
+async function logOf(t: { after(hook: () => Promise<void>): void }, lines: number) {
+  const { databaseUrl, drop } = await createTestDatabase()
+  const db = await openAppDatabase({ databaseUrl })
+  t.after(async () => {
+    await db.close()
+    await drop()
+  })
+  if (lines > 0) await addEvents({ db, databaseUrl }, lines, 0)
+  const read = async (place: Place) => {
+    // Reads of one turn of the event loop share a snapshot.
+    await setImmediate()
+    return readOn(db.read, place)
+  }
+  return { read, restore: (atLeast = 1) => db.write('beginEra', { atLeast, stamp: stamp() }) }
+}
+
+describe('a reader of the log', () => {
+  it('gets every line once, in order, some at a time', async (t) => {
+    const { read } = await logOf(t, 250)
+    let place = { era: 1, sequence: 3 }
+    const sequences: number[] = []
+    for (let reads = 0; reads < 3; reads += 1) {
+      const { from, events, reached, end } = await read(place)
+      assert.deepEqual([from, end], [place, { era: 1, sequence: 250 }])
+      sequences.push(...events.map(({ sequence }) => sequence))
+      place = reached
+    }
+    assert.deepEqual(
+      sequences,
+      Array.from({ length: 247 }, (_, index) => index + 4),
+    )
+    assert.deepEqual(await read(place), { from: place, events: [], reached: place, end: place })
+  })
+
+  it('gets nothing from an empty log', async (t) => {
+    const { read } = await logOf(t, 0)
+    const place = { era: 1, sequence: 0 }
+    assert.deepEqual(await read(place), { from: place, events: [], reached: place, end: place })
+  })
+
+  it('goes on after a restore from the last line that was left, if it had come further', async (t) => {
+    const { read, restore } = await logOf(t, 3)
+    await restore()
+    await restore(4)
+    const goesOnFrom = async (place: Place) => {
+      const { from, events } = await read(place)
+      assert.equal(from.era, 4)
+      return [from.sequence, ...events.map(({ sequence }) => sequence)]
+    }
+    assert.deepEqual(await goesOnFrom({ era: 1, sequence: 2 }), [2, 3, 4, 5])
+    assert.deepEqual(await goesOnFrom({ era: 1, sequence: 9 }), [3, 4, 5])
+    assert.deepEqual(await goesOnFrom({ era: 2, sequence: 9 }), [4, 5])
+    assert.deepEqual(await goesOnFrom({ era: 3, sequence: 9 }), [4, 5])
+    assert.deepEqual(await goesOnFrom({ era: 4, sequence: 9 }), [5])
+    assert.deepEqual(await goesOnFrom({ era: 9, sequence: 2 }), [2, 3, 4, 5])
+  })
+})
