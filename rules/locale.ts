@@ -1,4 +1,4 @@
-/** English in the variant that comes first, with Gregorian dates and Latin digits: `en-IR` alone means others. */
+/** The first variant of English, with Gregorian dates and Latin digits: `en-IR` alone means others. */
 export function englishOf(languages: readonly string[]): string {
   const english = languages.map(knownLocale).find((tag) => /^en\b/.test(tag)) ?? 'en'
   return new Intl.Locale(english, { calendar: 'gregory', numberingSystem: 'latn' }).toString()
