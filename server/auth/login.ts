@@ -22,7 +22,6 @@ import {
 } from './credentials/passkeys/ceremonies.ts'
 import type { Answerer, Challenges, Purpose } from './credentials/passkeys/challenges.ts'
 import { findPasskey, hasServed } from './credentials/passkeys/store.ts'
-import { isImported } from './credentials/passwords/imported.ts'
 import type { PasswordJudge } from './credentials/passwords/judge.ts'
 import type { Passwords } from './credentials/passwords/passwords.ts'
 import type { Antiforgery } from './credentials/sessions/antiforgery.ts'
@@ -130,19 +129,18 @@ async function emailOf({ db }: AuthParts, principalId: number): Promise<string> 
 }
 
 async function tryPassword(
-  parts: AuthParts,
+  { db, passwords, throttle }: AuthParts,
   address: string,
   email: string,
   password: string,
 ): Promise<Attempt> {
-  const { db, passwords, throttle } = parts
   let found: UserCredentials | undefined
   const user = await throttle.attempt(email, address, async () => {
     found = await findUserByEmail(db.read, email)
     const matches = await passwords.verify(found?.passwordHash ?? undefined, password)
     return matches && found?.enabled ? found : undefined
   })
-  return { found, user: user && { ...(await withOwnHash(parts, user, password)), touch: null } }
+  return { found, user: user && { ...user, touch: null } }
 }
 
 /** The same for the answer of an authenticator. An unknown passkey counts as a separate account. */
@@ -168,23 +166,6 @@ async function tryPasskey(
     return { ...found, touch: { passkeyId: found.id, ...assertion } }
   })
   return { found, user }
-}
-
-/**
- * Replaces the hash of an imported password by one of the service, now that the password is known. Another
- * sign-in may have done so first.
- */
-async function withOwnHash(
-  { db, passwords }: AuthParts,
-  user: UserCredentials,
-  password: string,
-): Promise<UserCredentials> {
-  const { principalId, passwordHash: from, credentialsChangedAt } = user
-  if (from === null || !isImported(from)) return user
-  const to = await passwords.hash(password)
-  await db.write('renewPasswordHash', { principalId, from, to })
-  const renewed = await findUserById(db.read, principalId)
-  return renewed?.credentialsChangedAt === credentialsChangedAt ? renewed : user
 }
 
 /** Logs which account got a credential, by which flow and from where. */

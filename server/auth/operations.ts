@@ -15,9 +15,7 @@ import {
   setRolePermissions,
 } from './accounts/roles/roles.ts'
 import { endAbsence, findDeputies, setAbsence } from './accounts/users/absence.ts'
-import { addUsers, makeLinks } from './accounts/users/import/import.ts'
-import { renewPasswordHash } from './accounts/users/import/store.ts'
-import { makeLink, useLink } from './accounts/users/links.ts'
+import { inviteUser, makeLink, useLink } from './accounts/users/links.ts'
 import { expiredLinks, findUsers } from './accounts/users/store.ts'
 import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './accounts/users/users.ts'
 import { changedCredentials, emailMoved } from './credentials/changed.ts'
@@ -62,9 +60,7 @@ export const writes = {
   addUser,
   changeUser,
   setPassword,
-  addUsers,
-  makeLinks,
-  renewPasswordHash,
+  inviteUser,
   makeLink,
   useLink,
   requestLink,

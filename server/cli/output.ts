@@ -1,5 +1,7 @@
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { Refused } from './failures.ts'
 
 /** Columns are as wide as their widest cell and two spaces apart; no line ends in spaces. */
 export function table(headings: string[], rows: string[][]): string {
@@ -19,6 +21,31 @@ export function tablePrinter(headings: string[]): (rows: string[][]) => string {
     const line = (cells: { cell: string; width: number }[]) =>
       cells.map(({ cell, width }, column) => cell + ' '.repeat((widths[column] ?? 0) - width)).join('  ')
     return lines.map((cells) => line(cells).trimEnd()).join('\n')
+  }
+}
+
+/** Writes to a new file that only its owner may read, and never to one that exists or through a link. */
+export async function withNewFile(
+  file: string,
+  head: string,
+  work: (write: (text: string) => void) => Promise<void>,
+): Promise<void> {
+  const descriptor = openNew(file)
+  try {
+    writeSync(descriptor, head)
+    await work((text) => writeSync(descriptor, text))
+  } finally {
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+  }
+}
+
+function openNew(file: string): number {
+  try {
+    return openSync(file, 'wx', 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new Refused('file-exists', `${file} already exists; it was not changed`, { cause: error })
   }
 }
 

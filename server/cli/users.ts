@@ -72,7 +72,7 @@ function newNames({ positionals: [argument], texts }: Invocation) {
 }
 
 /** Turns the part before the @ into the closest valid user name. */
-function nameFromEmail(email: string): string {
+export function nameFromEmail(email: string): string {
   return email
     .slice(0, email.indexOf('@'))
     .normalize('NFKD')

@@ -30,6 +30,17 @@ export function asSeen(trx: Db, table: string, column: string): RawBuilder<SqlBo
 }
 
 /**
+ * Texts as a table with the column `value`, to be joined: without statistics PostgreSQL is slow to find many
+ * values by `in`.
+ */
+export function rowsOf(db: Db, texts: readonly string[]): RawBuilder<unknown> {
+  return ofEngine(db, {
+    sqlite: sql`json_each(${JSON.stringify(texts)})`,
+    postgres: sql`unnest(${texts}::text[]) as given (value)`,
+  })
+}
+
+/**
  * The condition of a named read that may look at many rows: it ends the read when its time is up
  * (sqlite/reads.ts; on PostgreSQL the statement timeout does). A call costs more than a row, so only one row
  * in 256 makes one.

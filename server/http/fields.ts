@@ -280,10 +280,10 @@ export function compileParser({ schema }: { schema: unknown }) {
 }
 
 /** The value that the schema reads from data. Throws `validation-failed`. */
-export function parseBy(schema: Schema, data: unknown): unknown {
+export function parseBy<T>(schema: Parsed<T>, data: unknown): T {
   const parsed = compileParser({ schema })(data)
   if (parsed.error !== undefined) throw parsed.error
-  return parsed.value
+  return parsed.value as T
 }
 
 const int32Pattern = /^-?(?:0|[1-9]\d*)$/

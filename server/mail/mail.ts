@@ -6,7 +6,7 @@ import { isBefore } from '../../proof/place.ts'
 import { endOfLog, readOn, type SealedEvent } from '../audit/audit.ts'
 import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
-import type { Trx } from '../db/tables.ts'
+import type { Db, Trx } from '../db/tables.ts'
 import type { Message } from './message.ts'
 import { findPlace, insertMail, lockPlace, movePlace, type NewMail, type QueuedMail } from './store.ts'
 
@@ -51,8 +51,8 @@ export function queueMail(trx: Trx, mail: NewMail): Promise<void> {
 }
 
 /** Whether the service has ever sent mail: if not, none is queued that nobody asked for. */
-export async function sendsMail(trx: Trx): Promise<boolean> {
-  return (await findPlace(trx)) !== undefined
+export async function sendsMail(db: Db): Promise<boolean> {
+  return (await findPlace(db)) !== undefined
 }
 
 /** News that is older is no news: mail may have been off for months. */

@@ -14,7 +14,7 @@ import {
   type AccountKind,
   type AccountReference,
   findAccount,
-  insertPrincipals,
+  insertPrincipal,
   type ListedAccount,
   lockVersion,
   raiseVersion,
@@ -46,8 +46,7 @@ export async function addAccount(
   await lockAdministration(trx, stamp)
   await requireRoles(trx, roles)
   const { nowMilliseconds } = stamp
-  const names = [name]
-  const [id = 0] = await insertPrincipals(trx, { kind, names, demo: demo ?? false, nowMilliseconds })
+  const id = await insertPrincipal(trx, { kind, name, demo: demo ?? false, nowMilliseconds })
   const details = await insertDetails(id)
   await insertRoles(trx, id, roles)
   await recordAccount(trx, stamp, `${kind}-added`, { id, name }, { roles, ...details })

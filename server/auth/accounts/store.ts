@@ -118,46 +118,34 @@ export function foldName(name: string): string {
   return name.toLowerCase()
 }
 
-interface NewPrincipals {
-  kind: AccountKind
-  names: readonly string[]
-  demo: boolean
-  nowMilliseconds: number
-}
-
-/**
- * Returns the ids, in the order of the names. Throws `name-taken` if a user or a client has one of them,
- * ignoring case.
- */
-export async function insertPrincipals(
+/** Returns the id. Throws `name-taken` if a user or a client has the name, ignoring case. */
+export async function insertPrincipal(
   trx: Trx,
-  { kind, names, demo, nowMilliseconds }: NewPrincipals,
-): Promise<number[]> {
-  const rows = await trx
+  principal: { kind: AccountKind; name: string; demo: boolean; nowMilliseconds: number },
+): Promise<number> {
+  const { kind, name, demo, nowMilliseconds } = principal
+  const inserted = await trx
     .insertInto('principals')
-    .values(
-      names.map((name) => ({
-        kind,
-        name,
-        name_folded: foldName(name),
-        enabled: 1,
-        credentials_changed_at: nowMilliseconds,
-        credentials_epoch: 0,
-        demo: demo ? 1 : 0,
-        created_at: nowMilliseconds,
-      })),
-    )
+    .values({
+      kind,
+      name,
+      name_folded: foldName(name),
+      enabled: 1,
+      credentials_changed_at: nowMilliseconds,
+      credentials_epoch: 0,
+      demo: demo ? 1 : 0,
+      created_at: nowMilliseconds,
+    })
     .onConflict((conflict) => conflict.column('name_folded').doNothing())
-    .returning(['id', 'name_folded'])
-    .execute()
-  if (rows.length !== names.length) throw new Problem('name-taken')
+    .returning('id')
+    .executeTakeFirst()
+  if (inserted === undefined) throw new Problem('name-taken')
   const count = `${kind}s` as const
   await trx
     .updateTable('administration')
-    .set((eb) => ({ [count]: eb(count, '+', names.length) }))
+    .set((eb) => ({ [count]: eb(count, '+', 1) }))
     .execute()
-  const idOf = new Map(rows.map(({ id, name_folded }) => [name_folded, id]))
-  return names.map((name) => idOf.get(foldName(name)) ?? 0)
+  return inserted.id
 }
 
 /** Returns the next version of the account. */

@@ -51,27 +51,22 @@ export const userCommands: Record<string, CommandSpec> = {
     ],
     load: async () => (await import('../users.ts')).runAddUser,
   },
-  'user import': {
-    summary: 'add the users of a file, a million if need be',
+  'user invite': {
     argumentsText: '<file>',
+    summary: 'add the users of a CSV file, each with a one-time link',
     options: {
-      'dry-run': { description: 'check every line and write nothing' },
-      links: {
-        value: 'FILE',
-        description:
-          'write one-time links (CSV: name, link) for users of the file without a password to a new file',
-      },
+      links: { value: 'FILE', description: 'write the links (CSV: email, link) to a new file' },
     },
     notes: [
-      'The file is CSV with headings, or JSON Lines: name, email, roles, zone, passwordHash. Only name and email are' +
-        ' needed. A passwordHash is Argon2 (PHC) or bcrypt. The password is hashed again by the service’s own' +
-        ' parameters when the user first signs in.',
-      'The whole file is checked first: if a line breaks a rule, every such line is listed and nothing is written. Then' +
-        ' users are added a thousand at a time, each with its event. A user who already has this name and email is left' +
-        ' as is, so running an interrupted import again continues it.',
+      'The file begins with the heading email, and may have userName, roles (several in one cell, with spaces between)' +
+        ' and timeZone. A row without userName gets it from the email. At most 1,000 users.',
+      'Every row is checked first: if one breaks a rule, all such rows are listed and nobody is added. Users whose' +
+        ' email exists stay as they are, so an interrupted command can be run again.',
+      'A service with SMTP_URL mails each link. Otherwise --links is needed; only the owner of that file may read it.' +
+        ' A link works once, within 24 hours, and sets the password; `user link` makes another.',
     ],
-    examples: ['user import users.csv --dry-run', 'user import users.csv --links links.csv'],
-    load: async () => (await import('../import-users.ts')).runImportUsers,
+    examples: ['user invite users.csv', 'user invite users.csv --links links.csv'],
+    load: async () => (await import('../invite.ts')).runInvite,
   },
   'user list': {
     changesNothing: true,

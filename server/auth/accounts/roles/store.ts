@@ -30,22 +30,15 @@ export async function rolesByPrincipal(db: Db, ids: readonly number[]): Promise<
 }
 
 /** Returns the roles that are new to the account, sorted. */
-export function insertRoles(trx: Trx, principalId: number, roles: readonly string[]): Promise<string[]> {
-  return insertHolders(
-    trx,
-    [...new Set(roles)].map((role) => ({ principal_id: principalId, role })),
-  )
-}
-
-/** Returns the roles of the rows that are new, sorted. */
-export async function insertHolders(
+export async function insertRoles(
   trx: Trx,
-  holders: readonly { principal_id: number; role: string }[],
+  principalId: number,
+  roles: readonly string[],
 ): Promise<string[]> {
-  if (holders.length === 0) return []
+  if (roles.length === 0) return []
   const inserted = await trx
     .insertInto('principal_roles')
-    .values(holders)
+    .values([...new Set(roles)].map((role) => ({ principal_id: principalId, role })))
     .onConflict((conflict) => conflict.columns(['principal_id', 'role']).doNothing())
     .returning('role')
     .execute()
@@ -70,11 +63,10 @@ export async function deleteRoles(
 /** Keeps the count of accounts of each role that was given or taken. Returns these roles, sorted. */
 async function countHolders(trx: Trx, moved: { role: string }[], difference: 1 | -1): Promise<string[]> {
   const roles = moved.map(({ role }) => role).sort()
-  for (const role of new Set(roles)) {
-    const count = difference * roles.filter((each) => each === role).length
+  for (const role of roles) {
     await trx
       .updateTable('roles')
-      .set((eb) => ({ accounts: eb('accounts', '+', count) }))
+      .set((eb) => ({ accounts: eb('accounts', '+', difference) }))
       .where('name', '=', role)
       .execute()
   }

@@ -5,7 +5,7 @@ import { recordAccount, recordChange, requireAccount } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
 import { type AccountReference, lockAccount, voidLinks } from '../store.ts'
 import { replaceLink, takeLink } from './store.ts'
-import { givePassword, resetPassword } from './users.ts'
+import { type AddUserInput, addUser, givePassword, resetPassword } from './users.ts'
 
 const lifetimeMilliseconds = 24 * 3_600_000
 
@@ -53,6 +53,21 @@ export async function makeLink(
   await replaceLink(trx, { principalId, kind: 'shown', tokenHash, madeBy: stamp.by, expiresAt })
   await recordAccount(trx, stamp, 'link-made', account)
   return { name, email: email ?? '', expiresAt }
+}
+
+/**
+ * Adds a user without a password, and makes their link. It records two events. Throws `name-taken`,
+ * `email-taken`, `unknown-role`.
+ */
+export async function inviteUser(
+  trx: Trx,
+  input: Omit<AddUserInput, 'passwordHash'> & { tokenHash: string; linkEventId: string },
+): Promise<{ id: number }> {
+  const { tokenHash, linkEventId, ...user } = input
+  const { id } = await addUser(trx, { ...user, passwordHash: null })
+  const stamp = { ...user.stamp, eventId: linkEventId }
+  await makeLink(trx, { account: { kind: 'user', id }, tokenHash, stamp })
+  return { id }
 }
 
 export interface UseLinkInput {

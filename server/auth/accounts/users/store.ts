@@ -1,3 +1,5 @@
+import { sql } from '#kysely'
+import { rowsOf } from '../../../db/engine.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
@@ -36,6 +38,29 @@ export function selectCredentials(db: Db) {
 
 function toCredentials<T extends { enabled: number }>(row: T | undefined) {
   return row && { ...row, enabled: row.enabled === 1 }
+}
+
+/** Which of these emails and names accounts have. The names are in lower case, like emails. */
+export async function findTaken(
+  db: Db,
+  wanted: readonly { email: string; userName: string }[],
+): Promise<Record<'emails' | 'names', Set<string>>> {
+  const emails = rowsOf(
+    db,
+    wanted.map(({ email }) => email),
+  )
+  const names = rowsOf(
+    db,
+    wanted.map(({ userName }) => foldName(userName)),
+  )
+  const users = await sql<{ value: string }>`select value from ${emails} join users on email = value`.execute(
+    db,
+  )
+  const principals = await sql<{
+    value: string
+  }>`select value from ${names} join principals on name_folded = value`.execute(db)
+  const valuesOf = ({ rows }: typeof users) => new Set(rows.map(({ value }) => value))
+  return { emails: valuesOf(users), names: valuesOf(principals) }
 }
 
 /** A user as administrators see it. */

@@ -2,7 +2,6 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { Turns } from '../../../db/fair-queue.ts'
-import { isBcrypt, verifyBcrypt, writtenHash } from './imported.ts'
 
 /** OWASP Password Storage Cheat Sheet: Argon2id (algorithm 2) with 19 MiB, 2 passes, 1 lane. */
 const parameters = { algorithm: 2, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
@@ -36,8 +35,7 @@ export class Passwords {
   /** For an unknown user, pass undefined: the answer is false, after the same amount of work. */
   verify(passwordHash: string | undefined, password: string): Promise<boolean> {
     return this.#inTurn(async () => {
-      const written = writtenHash(passwordHash ?? nobodysHash)
-      const matches = await (isBcrypt(written) ? verifyBcrypt(written, password) : verify(written, password))
+      const matches = await verify(passwordHash ?? nobodysHash, password)
       return matches && passwordHash !== undefined
     })
   }
