@@ -45,7 +45,7 @@ describe('an absence', () => {
     await lookAt(t, atAnns, annReturns(ann, bo, id), more)
 
     await atBos.page.goto('/')
-    await atBos.page.getByText('Share approved').waitFor()
+    await atBos.page.getByRole('heading', { name: 'Orders per day' }).waitFor()
     assert.equal(await notice(atBos.page).textContent(), '')
   })
 })

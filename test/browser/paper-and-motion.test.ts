@@ -46,7 +46,7 @@ describe('with reduced motion', () => {
     const { page, network } = person
     await signIn(person, 'admin')
     await page.goto('/')
-    await page.getByText('Share approved').waitFor()
+    await page.getByRole('heading', { name: 'Orders per day' }).waitFor()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
     assert.deepEqual(await page.evaluate(movements), [])

@@ -53,7 +53,7 @@ const anonymousViews: Views = {
 const adminViews: Views = {
   async overview({ page }) {
     await page.goto('/')
-    await page.getByText('Share approved').waitFor()
+    await page.getByRole('heading', { name: 'Orders per day' }).waitFor()
     await page.getByRole('link', { name: 'Review oldest' }).waitFor()
   },
   async 'keyboard-dialog'({ page }) {

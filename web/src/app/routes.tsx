@@ -13,7 +13,6 @@ import { parseLogSearch } from '../log/search.ts'
 import { parseListSearch } from '../orders/address/address.ts'
 import { parseReviewSearch } from '../orders/address/question.ts'
 import { OrderListView } from '../orders/list/list.tsx'
-import { parseOverviewSearch } from '../overview/span.ts'
 import { FailureNote } from '../ui/failure.tsx'
 import { lazyView, loadParts } from '../ui/lazy-view.tsx'
 import mark from '../ui/mark.svg'
@@ -118,12 +117,6 @@ function openViewAt<const Path extends string, Name extends string>(
   return createRoute({ getParentRoute: () => root, path, component: lazyView(name, load) })
 }
 
-const overview = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/',
-  validateSearch: parseOverviewSearch,
-  component: lazyView('OverviewView', () => import('../overview/overview.tsx')),
-})
 const orderList = createRoute({
   getParentRoute: () => signedIn,
   path: '/orders',
@@ -154,7 +147,7 @@ export const router = createRouter({
     openViewAt('/problems', 'ProblemsView', () => import('../problems/problems.tsx')),
     openViewAt('/problems/$code', 'ProblemView', () => import('../problems/problems.tsx')),
     signedIn.addChildren([
-      overview,
+      viewAt('/', 'OverviewView', () => import('../overview/overview.tsx')),
       orderList,
       review,
       log,

@@ -23,7 +23,7 @@ interface StateWords {
   meaning: string
   /** The colours; see controls.css. */
   tone: 'wait' | 'good' | 'bad' | 'quiet'
-  /** The form of its sign and of its bar in the chart: colour alone never shows a state. */
+  /** The form of its sign: colour alone never shows a state. */
   form: 'hollow' | 'full' | 'crossed' | 'dashed'
 }
 

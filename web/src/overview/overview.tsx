@@ -1,158 +1,179 @@
 import './overview.css'
-import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
 import { useMayDecide } from '../auth/absence.ts'
 import { useMay, useUser } from '../auth/session.ts'
 import { alwaysAsked } from '../orders/address/columns.ts'
-import { mineOldestFirst } from '../orders/address/queries.ts'
+import { mineOldestFirst, waitingOldestFirst } from '../orders/address/queries.ts'
+import type { SortKey } from '../orders/fields.ts'
+import { askedOf, dateOf, dayAt } from '../orders/filter/days.ts'
+import { quoteValue } from '../orders/filter/text.ts'
 import { NewOrder } from '../orders/new-order.tsx'
+import { othersFilter } from '../orders/states.ts'
 import { useIsUnreadable, WithoutReading } from '../orders/without-reading.tsx'
 import { OnePerson } from '../policy/one-person.tsx'
 import { FailureNote } from '../ui/failure.tsx'
-import { formatOrders, viewerTimeZone } from '../ui/format.ts'
+import { viewerTimeZone } from '../ui/format.ts'
 import mark from '../ui/mark.svg'
 import { Name } from '../ui/name.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
-import { Segments } from '../ui/segments.tsx'
-import { DayChart } from './days/chart.tsx'
-import { DayTable } from './days/table.tsx'
-import { countOf, type Figures, readFigures, waitingOf } from './figures.ts'
-import { KeyFigures } from './key-figures.tsx'
-import { defaultSpan, type Span, spans } from './span.ts'
-import { daysOfAges } from './waiting/ages.ts'
-import { Backlog } from './waiting/backlog.tsx'
-import { WaitsForNobody } from './waiting/nobody.tsx'
-import { type Mine, mostListed, Oldest } from './waiting/oldest.tsx'
-import { greetingAt, waitingWords } from './words.ts'
+import { Days } from './days.tsx'
+import { WaitsForNobody } from './nobody.tsx'
+import { type Listed, mostListed, Orders } from './orders.tsx'
+import { countOf, greetingAt, waitingOf, waitingWords } from './words.ts'
 
-const overviewQuery = (span: Span) => {
-  const days = Math.max(2 * span, daysOfAges)
-  return queryOptions({
-    // Under the key of the orders, because a change of an order changes this, too.
-    queryKey: ['orders', 'overview', span],
-    queryFn: async ({ signal }) => {
-      const params = { query: { days }, header: { 'Time-Zone': viewerTimeZone } }
-      return readFigures(await answerOf(client.GET('/v1/orders/summary', { params, signal })), span)
-    },
-    placeholderData: keepPreviousData,
-  })
-}
+type Summary = components['schemas']['OrderStatistics']
 
-/** What waits for this person, oldest first. Refreshed with the overview, because its key begins the same. */
-const mineQuery = queryOptions({
-  queryKey: ['orders', 'overview', 'mine'],
-  queryFn: async ({ signal }): Promise<Mine> => {
-    const params = { query: { ...mineOldestFirst, columns: alwaysAsked, pageSize: mostListed } }
-    const { items, totalCount = 0 } = await answerOf(client.GET('/v1/orders', { params, signal }))
-    return { items, count: totalCount }
+const shownDays = 30
+/** An order that has waited longer than this many days is stuck. */
+const patientDays = 7
+
+// The keys of all queries here begin like those of orders, because a change of an order changes these, too.
+const summaryQuery = queryOptions({
+  queryKey: ['orders', 'overview'],
+  queryFn: ({ signal }) => {
+    const params = { query: { days: shownDays }, header: { 'Time-Zone': viewerTimeZone } }
+    return answerOf(client.GET('/v1/orders/summary', { params, signal }))
   },
-  retry: false,
 })
 
-/** The first view: what is waiting for approval, and how things are going. */
+/** The first orders of a list. */
+const listedQuery = ({ filter, ...sort }: { filter: string; orderBy?: SortKey }) =>
+  queryOptions({
+    queryKey: ['orders', 'overview', 'list', filter],
+    queryFn: async ({ signal }): Promise<Listed> => {
+      const query = { ...sort, filter: askedOf(filter).text, columns: alwaysAsked, pageSize: mostListed }
+      const { items, totalCount = 0 } = await answerOf(
+        client.GET('/v1/orders', { params: { query }, signal }),
+      )
+      return { items, count: totalCount }
+    },
+    retry: false,
+  })
+
+/** What others have left waiting, oldest first. */
+function stuckSearch() {
+  const since = dateOf(dayAt(Date.now()) - patientDays)
+  return { filter: `${othersFilter} createdAtUtc<${since}`, orderBy: 'createdAtUtc' } as const
+}
+
+/** The first view: what waits for this person, their own orders, what is stuck, and how many come in. */
 export function OverviewView() {
-  const { days: span = defaultSpan } = useSearch({ from: '/signed-in/' })
-  const query = useQuery({ ...overviewQuery(span), enabled: useMay('Orders.Read') })
-  const mine = useMine()
+  const query = useQuery({ ...summaryQuery, enabled: useMay('Orders.Read') })
+  const lists = useLists()
   const { userName } = useUser()
   const isRefused = useIsUnreadable(query.error)
-  // A deputy's number may come later, because it depends on who is away, which is read first.
-  const isCounting = useMay('Orders.Approve') && mine.isLoading
-  const isWaiting = !isRefused && (query.isPending || isCounting)
-  const figures = isRefused || isCounting ? undefined : query.data
+  const isWaiting = !isRefused && (query.isPending || lists.areLoading)
+  const summary = isRefused || isWaiting ? undefined : query.data
   const failure = isRefused ? null : (query.failureReason ?? query.error)
-  const hasNoOrders = figures !== undefined && countOf(figures.all) === 0
+  const hasNoOrders = summary !== undefined && countOf(summary) === 0
+  const isShown = summary !== undefined && !hasNoOrders
   return (
-    <div className="stack gap-5 overview" aria-busy={isWaiting || query.isPlaceholderData}>
-      <div className="row row-between page-head overview-head">
+    <div className="stack gap-5 overview" aria-busy={isWaiting}>
+      <div className="row row-between">
         <div className="wrap">
           <PageTitle title="Overview">
             {greetingAt(new Date().getHours())}, <Name of={userName} />
           </PageTitle>
           {isWaiting && <span className="skeleton" style={{ width: 300 }} />}
-          {figures && !hasNoOrders && <WhatWaits figures={figures} mine={mine.data} />}
+          {isShown && <WhatWaits summary={summary} mine={lists.mine} />}
         </div>
-        {!isRefused && !hasNoOrders && <Actions mine={mine.data} />}
+        {!isRefused && !hasNoOrders && <Actions mine={lists.mine} />}
       </div>
       {failure && <FailureNote failure={failure} onRetry={() => void query.refetch()} />}
       {isRefused && <WithoutReading />}
       {isWaiting && <Skeleton />}
       {hasNoOrders && <WithoutOrders />}
-      {figures && !hasNoOrders && (
-        <Body figures={figures} mine={mine.data} span={span} isOld={query.isPlaceholderData} />
-      )}
+      {isShown && <Body summary={summary} lists={lists} />}
     </div>
   )
 }
 
-/** No data if the person cannot decide, or if it could not be read. */
-function useMine() {
+/** A list is undefined if it does not concern the person, or could not be read. */
+function useLists() {
   const mayRead = useMay('Orders.Read')
-  return useQuery({ ...mineQuery, enabled: useMayDecide() && mayRead })
+  const mayApprove = useMay('Orders.Approve')
+  const isDeciding = useMayDecide() && mayRead
+  const mine = useQuery({ ...listedQuery(mineOldestFirst), enabled: isDeciding })
+  const [stuckOnes] = useState(stuckSearch)
+  const stuck = useQuery({ ...listedQuery(stuckOnes), enabled: isDeciding })
+  const ownOnes = { filter: `createdBy=${quoteValue(useUser().userName)}` }
+  const created = useQuery({ ...listedQuery(ownOnes), enabled: useMay('Orders.Create') && mayRead })
+  return {
+    mine: mine.data,
+    created: created.data,
+    ownOnes,
+    stuck: stuck.data,
+    stuckOnes,
+    // A deputy's lists may come later, because they depend on who is away, which is read first.
+    areLoading: created.isLoading || (mayApprove && (mine.isLoading || stuck.isLoading)),
+  }
 }
 
 interface BodyProps {
-  figures: Figures
-  /** Undefined if the person cannot decide. */
-  mine: Mine | undefined
-  /** The chosen span. */
-  span: Span
-  /** The chosen span is loading, and the figures are still those of the previous one. */
-  isOld: boolean
+  summary: Summary
+  lists: ReturnType<typeof useLists>
 }
 
-function Body({ figures, mine, span, isOld }: BodyProps) {
-  const spoken = `Last ${figures.days.length} days: ${formatOrders(countOf(figures.span))}`
+function Body({ summary, lists: { mine, created, ownOnes, stuck, stuckOnes } }: BodyProps) {
+  const oldest = { items: summary.oldestPending, count: waitingOf(summary) }
   return (
     <>
       <WaitsForNobody />
-      <div className="stack gap-5 overview-columns">
-        <Oldest mine={mine} all={{ items: figures.oldestPending, count: waitingOf(figures.all) }} />
-        <Backlog figures={figures} />
+      <div className="overview-lists">
+        {mine ? (
+          <Orders title="Waiting for you" orders={mine} search={mineOldestFirst}>
+            Nothing is waiting for you.
+          </Orders>
+        ) : (
+          <Orders title="Longest waiting" orders={oldest} search={waitingOldestFirst}>
+            Nothing is waiting for approval.
+          </Orders>
+        )}
+        {created && (
+          <Orders title="Your orders" orders={created} search={ownOnes} isMixed>
+            You have not created any orders yet.
+          </Orders>
+        )}
+        {stuck && stuck.count > 0 && (
+          <Orders title="Waiting for others for over a week" orders={stuck} search={stuckOnes} />
+        )}
       </div>
       <OnePerson />
-      <DayChart days={figures.days} span={figures.span} choice={<SpanChoice span={span} />} isOld={isOld} />
-      <KeyFigures figures={figures} />
-      <DayTable figures={figures} />
-      <p className="visually-hidden" role="status">
-        {isOld ? '' : spoken}
-      </p>
+      <Days days={summary.days} />
     </>
   )
 }
 
-/** A placeholder for the figures. */
+/** A placeholder for the lists and the chart. */
 function Skeleton() {
   return (
     <>
-      <div className="stack gap-5 overview-columns">
-        <span className="card skeleton" style={{ height: 330 }} />
-        <span className="card skeleton" style={{ height: 330 }} />
+      <div className="overview-lists">
+        <span className="card skeleton" style={{ height: 340 }} />
+        <span className="card skeleton" style={{ height: 340 }} />
       </div>
-      <span className="card skeleton" style={{ height: 460 }} />
+      <span className="card skeleton" style={{ height: 260 }} />
     </>
   )
 }
 
-/** How many days are shown. Kept in the address, without adding to the history. */
-function SpanChoice({ span }: { span: Span }) {
-  const navigate = useNavigate()
-  function choose(next: Span) {
-    const search = next === defaultSpan ? {} : { days: next }
-    void navigate({ to: '/', search, replace: true, resetScroll: false })
-  }
-  const options = spans.map((days) => ({ label: `${days} days`, value: days }))
-  return <Segments name="days" legend="Days shown" options={options} value={span} onChoose={choose} />
+interface WaitingProps {
+  summary: Summary
+  /** What waits for the person; undefined if they cannot decide. */
+  mine: Listed | undefined
 }
 
-function WhatWaits({ figures, mine }: Pick<BodyProps, 'figures' | 'mine'>) {
-  const count = waitingOf(figures.all)
-  const since = figures.oldestPending[0]?.createdAtUtc
+function WhatWaits({ summary, mine }: WaitingProps) {
+  const since = summary.oldestPending[0]?.createdAtUtc
+  const count = waitingOf(summary)
   return <p className="soft">{waitingWords({ count, mine: mine?.count, since, now: Date.now() })}</p>
 }
 
-function Actions({ mine }: Pick<BodyProps, 'mine'>) {
+function Actions({ mine }: Pick<WaitingProps, 'mine'>) {
   return (
     <div className="row">
       {mine && mine.count > 0 && (
@@ -170,9 +191,7 @@ function WithoutOrders() {
     <section className="card empty">
       <img src={mark} alt="" width="56" height="56" />
       <h2>No orders yet</h2>
-      <p className="soft">
-        This page will show what is waiting for approval, how many orders come in, and what they are worth.
-      </p>
+      <p className="soft">This page will show what is waiting for approval, and how many orders come in.</p>
       <NewOrder />
     </section>
   )

@@ -1,32 +1,33 @@
-import { appLocale, formatCount, formatOrders, formatShortCount, units } from '../ui/format.ts'
+import type { components } from '../../../client/src/schema.ts'
+import { type StateName, stateNames, waitingStates } from '../orders/states.ts'
+import { formatCount, formatLongDay, formatOrders, units } from '../ui/format.ts'
 
-const percentFormat = new Intl.NumberFormat(appLocale, { style: 'percent' })
-const weekdayFormat = new Intl.DateTimeFormat(appLocale, { timeZone: 'UTC', weekday: 'short' })
-const dateFormat = new Intl.DateTimeFormat(appLocale, {
-  timeZone: 'UTC',
-  weekday: 'short',
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-})
+/** Keyed by state, in lower case, as the service sends them. */
+type Tallies = Record<Lowercase<StateName>, components['schemas']['OrderTally']>
 
-/** Both take a day, `YYYY-MM-DD`. */
-export const formatWeekday = (date: string) => weekdayFormat.format(new Date(date))
-export const formatDate = (date: string) => dateFormat.format(new Date(date))
+const sumOver = (tallies: Tallies, names: readonly StateName[]) =>
+  names.reduce((sum, name) => sum + tallies[name.toLowerCase() as Lowercase<StateName>].count, 0)
+export const countOf = (tallies: Tallies) => sumOver(tallies, stateNames)
+/** How many wait for approval. */
+export const waitingOf = (tallies: Tallies) => sumOver(tallies, waitingStates)
 
-/** Whole percents, but never 0 % for more than nothing, nor 100 % for less than everything. */
-export function formatShare(part: number, whole: number): string {
-  if (whole === 0) return percentFormat.format(0)
-  const share = part / whole
-  if (share > 0 && share < 0.01) return `<${percentFormat.format(0.01)}`
-  if (share > 0.99 && share < 1) return `>${percentFormat.format(0.99)}`
-  return percentFormat.format(share)
+interface DayCount {
+  date: string
+  count: number
 }
 
-const shortFrom = 10_000
-/** A count: exact while it is short, then as 1.2M. */
-export function formatFigure(count: number): string {
-  return count < shortFrom ? formatCount(count) : formatShortCount(count)
+/** The chart in words. The last day is today. */
+export function daysInWords(days: readonly DayCount[]): string {
+  const [today, ...earlier] = days.toReversed()
+  const sum = days.reduce((total, { count }) => total + count, 0)
+  const span = `the last ${days.length} days`
+  if (sum === 0) return `No orders were created in ${span}.`
+  const most = earlier.reduce((best, day) => (day.count > best.count ? day : best), { date: '', count: 0 })
+  const peak =
+    most.count > 0
+      ? ` The most before today were ${formatCount(most.count)}, on ${formatLongDay(most.date)}.`
+      : ''
+  return `${formatOrders(sum)} in ${span}, ${formatCount(today?.count ?? 0)} of them today.${peak}`
 }
 
 /** The greeting at the person's hour (0 to 23). */

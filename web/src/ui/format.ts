@@ -11,14 +11,10 @@ export const viewerTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 /** ISO 4217, set in the page by the service; without one a total is a plain number. */
 const currency = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="currency"]')?.content
-const money = currency ? ({ style: 'currency', currency } as const) : {}
 const totalFormat = new Intl.NumberFormat(locale, {
-  ...(currency ? money : { minimumFractionDigits: 2 }),
+  ...(currency ? { style: 'currency', currency } : { minimumFractionDigits: 2 }),
   maximumFractionDigits: 4,
 })
-const short = { notation: 'compact', maximumSignificantDigits: 3 } as const
-const shortTotalFormat = new Intl.NumberFormat(locale, { ...short, ...money })
-const shortCountFormat = new Intl.NumberFormat(locale, short)
 const typedTotalFormat = new Intl.NumberFormat(ownLocale, {
   minimumFractionDigits: 2,
   maximumFractionDigits: 4,
@@ -40,9 +36,6 @@ export const formatTotal = (total: number | `${number}`) => totalFormat.format(t
 /** As people type it in their language. A total has at most 15 digits, which a number holds exactly. */
 export const typedTotal = (total: number) => typedTotalFormat.format(total)
 export const { minimumFractionDigits: leastDecimals = 2 } = totalFormat.resolvedOptions()
-/** As 1.2M. */
-export const formatShortTotal = (total: number) => shortTotalFormat.format(total)
-export const formatShortCount = (count: number) => shortCountFormat.format(count)
 export const formatCount = (count: number) => countFormat.format(count)
 /** Such as "1 order" or "1,204 orders". */
 export const formatOrders = (count: number) => `${formatCount(count)} ${count === 1 ? 'order' : 'orders'}`

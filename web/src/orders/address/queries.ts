@@ -1,7 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answerOf, client } from '../../api/client.ts'
 import { askedOf } from '../filter/days.ts'
-import { mineFilter, othersFilter, waitingFilter } from '../states.ts'
+import { mineFilter, waitingFilter } from '../states.ts'
 import { type ListSearch, parametersOf } from './address.ts'
 import { alwaysAsked } from './columns.ts'
 
@@ -24,9 +24,8 @@ export function listQuery(search: ListSearch) {
   })
 }
 
-/** What waits for the person, for others only, and for anybody, oldest first. */
+/** What waits for the person, and for anybody, oldest first. */
 export const mineOldestFirst = { filter: mineFilter, orderBy: 'createdAtUtc' } as const
-export const othersOldestFirst = { filter: othersFilter, orderBy: 'createdAtUtc' } as const
 export const waitingOldestFirst = { filter: waitingFilter, orderBy: 'createdAtUtc' } as const
 
 /**

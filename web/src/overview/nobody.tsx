@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { answerOf, client } from '../../api/client.ts'
-import { useMay } from '../../auth/session.ts'
-import { Note } from '../../ui/note.tsx'
-import { type PolicyWarning, warningLines } from '../words.ts'
+import { answerOf, client } from '../api/client.ts'
+import { useMay } from '../auth/session.ts'
+import { Note } from '../ui/note.tsx'
+import { type PolicyWarning, warningLines } from './words.ts'
 
 const warningsQuery = queryOptions({
   queryKey: ['policy', 'warnings'],
