@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { STATUS_CODES } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../server/app.ts'
@@ -34,7 +33,6 @@ const generated: Record<string, () => Promise<string>> = {
   'docs/problems.md': async () => problemsPage(),
   'client/src/schema.ts': () => clientTypes(JSON.parse(description)),
   'client/src/facts.ts': async () => clientFacts(JSON.parse(description)),
-  'web/src/problems/catalogue.json': async () => problemPages(JSON.parse(description)),
 }
 
 /** The description as a development server gives it, at the default address. */
@@ -167,54 +165,6 @@ Every answer with a 4xx or 5xx status is \`application/problem+json\` (RFC 9457)
 detail instance code requestId\`, and \`errors\` where single fields failed. Programs should rely on \`code\`.
 
 ${sections.join('\n')}`
-}
-
-/** Names by RFC 9110; those of Node are older. */
-const reasons: Record<number, string | undefined> = {
-  ...STATUS_CODES,
-  413: 'Content Too Large',
-  422: 'Unprocessable Content',
-}
-
-interface Refusals {
-  paths: Record<
-    string,
-    Record<
-      string,
-      {
-        parameters?: { name: string; example: unknown }[]
-        responses: Record<string, { $ref?: string; description?: string }>
-      }
-    >
-  >
-  components: { responses: Record<string, { description: string }> }
-}
-
-/** A problem that more operations than this list says nothing about them. */
-const mostInstances = 20
-
-/** The catalogue. Each problem has an example path: that of the first operation that lists it. */
-function problemPages({ paths, components }: Refusals): string {
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.values(methods).map(({ parameters = [], responses }) => ({
-      path: path.replace(
-        /\{(\w+)\}/g,
-        (_, name) => `${parameters.find((each) => each.name === name)?.example}`,
-      ),
-      problems: Object.values(responses)
-        .map(
-          ({ $ref = '', description = components.responses[$ref.split('/').at(-1) ?? '']?.description }) =>
-            description,
-        )
-        .join(' '),
-    })),
-  )
-  const pages = Object.entries(catalogue).map(([code, entry]) => {
-    const listing = operations.filter(({ problems }) => problems.includes(`\`${code}\`:`))
-    const path = listing.length > mostInstances ? undefined : listing[0]?.path
-    return [code, { ...entry, reason: reasons[entry.status], instance: path ?? '/v1/orders' }]
-  })
-  return `${JSON.stringify(Object.fromEntries(pages), null, 2)}\n`
 }
 
 interface DescribedOperation {

@@ -39,7 +39,7 @@ export async function buildWebIfStale(onStale?: () => void): Promise<boolean> {
 function sources(): string[] {
   return [
     ...globSync(
-      '{index.html,bundle.ts,markdown.ts,vite.config.ts,src/**/*,../{client/src,proof,rules,verify}/*}',
+      '{index.html,bundle.ts,problem-pages.ts,markdown.ts,vite.config.ts,src/**/*,../{client/src,proof,rules,verify}/*}',
       {
         cwd: web,
         withFileTypes: true,
@@ -48,7 +48,7 @@ function sources(): string[] {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort(),
-    ...['../docs/auditing.md', '../package.json', '../package-lock.json'].map((path) =>
+    ...['../docs/auditing.md', '../docs/problems.md', '../package.json', '../package-lock.json'].map((path) =>
       fileURLToPath(new URL(path, import.meta.url)),
     ),
   ]

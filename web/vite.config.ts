@@ -4,7 +4,16 @@ import { markdown } from './markdown.ts'
 
 /** Where the service listens while its web app is served by vite (`npm run dev`). */
 const service = process.env.SERVICE_URL ?? 'http://localhost:8080'
-const servicePaths = ['/v1', '/health', '/.well-known', '/openapi', '/scalar', '/verify']
+const servicePaths = [
+  '/v1',
+  '/health',
+  '/.well-known',
+  '/openapi',
+  '/scalar',
+  '/verify',
+  '/problems',
+  '/assets',
+]
 
 // biome-ignore lint/style/noDefaultExport: vite reads the default export
 export default defineConfig({

@@ -15,6 +15,9 @@ const compressed = /\.(?:br|gz)$/
 /** The name of an asset has a hash of its content, so an asset never changes. */
 const assetName = /^\/assets\/[\w.-]+-[\w-]{8}\.\w+$/
 
+/** The list of problems, and one of them (web/problem-pages.ts). */
+const problemPage = /^\/problems(?:\/[\w-]+)?(?=\/?$)/
+
 export const isWebAppBuilt = () => existsSync(`${built}/index.html`)
 
 /** The content of each `meta` element that the page gets, by its name; without the undefined ones. */
@@ -57,7 +60,10 @@ export function registerVerifyPage(app: App): void {
   })
 }
 
-/** Every address of the web app gets index.html, which is never cached; /assets/ holds files. */
+/**
+ * Every address of the web app gets index.html, which is never cached. /assets/ holds files, and each problem
+ * has a page, which is a file too.
+ */
 async function sendWebApp(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -75,14 +81,16 @@ async function sendWebApp(
     return reply.sendFile(path.slice(1))
   }
   reply.header('cache-control', 'no-cache')
+  const [page] = problemPage.exec(path) ?? []
+  if (page !== undefined && existsSync(join(root, `${page}.html`))) return reply.sendFile(`${page}.html`)
   const elements = Object.entries(await settings()).flatMap(([name, content]) =>
     content === undefined
       ? []
       : `\n    <meta name="${name}" content="${content.replaceAll('"', '&quot;')}" />`,
   )
   if (elements.length === 0) return reply.sendFile('index.html')
-  const page = readFileSync(join(root, 'index.html'), 'utf8')
-  return reply.type('text/html; charset=utf-8').send(page.replace('<head>', `<head>${elements.join('')}`))
+  const index = readFileSync(join(root, 'index.html'), 'utf8')
+  return reply.type('text/html; charset=utf-8').send(index.replace('<head>', `<head>${elements.join('')}`))
 }
 
 /** Files are small and sent whole. The file server would fail on these headers. */

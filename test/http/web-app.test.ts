@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { demoAccounts } from '../../server/demo/demo.ts'
+import { catalogue } from '../../server/problems/catalogue.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
 import { startService, testService } from '../support/service.ts'
 
+const decoded = (html: string) =>
+  html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', "'")
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('the web app', () => {
@@ -23,9 +26,7 @@ describe('the web app', () => {
 
   it('is one page at every address outside the API, revalidated each time', async () => {
     assert.match(index, /^<!doctype html>/i)
-    for (const path of '/ /orders /orders/7/ /problems/order-not-found /healthy /a/b/c?d=e /index.html'.split(
-      ' ',
-    )) {
+    for (const path of '/ /orders /orders/7/ /problems/none /healthy /a/b/c?d=e /index.html'.split(' ')) {
       const answer = await service.client().get(path)
       assert.equal(answer.status, 200, path)
       assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', path)
@@ -77,6 +78,22 @@ describe('the web app', () => {
     }
   })
 
+  it('has a page without a script for each problem, and a list of all', async () => {
+    const list = await service.client().get('/problems')
+    const listed = [...list.text.matchAll(/<a href="\/problems\/(.+?)"/g)].map(([, code]) => code)
+    assert.deepEqual(listed.toSorted(), Object.keys(catalogue).sort())
+    for (const [code, { status, title, remedy }] of Object.entries(catalogue)) {
+      const page = await service.client().get(`/problems/${code}/`)
+      assert.equal(page.status, 200, code)
+      assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', code)
+      assert.equal(page.headers.get('cache-control'), 'no-cache', code)
+      assert.doesNotMatch(page.text, /<style|<script|\son\w+=|\sstyle=|https?:\/\//, code)
+      const words = page.text.replaceAll(/<.*?>/g, '').replaceAll(/\s+/g, ' ')
+      const sentences = [title, `${code} Status ${status}`, remedy.replaceAll('`', '')]
+      for (const sentence of sentences) assert.ok(decoded(words).includes(sentence), `${code}: ${words}`)
+    }
+  })
+
   it('disallows everything to robots', async () => {
     const answer = await service.client().get('/robots.txt')
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
@@ -119,7 +136,7 @@ describe('the web app', () => {
   })
 
   it('sends the page and its assets compressed as the caller asks, and never a compressed file by its name', async () => {
-    for (const path of ['/orders', assetPath('js'), assetPath('css')]) {
+    for (const path of ['/orders', '/problems/role-held', assetPath('js'), assetPath('css')]) {
       const plain = await service.client().get(path, { 'accept-encoding': 'identity' })
       assert.equal(plain.headers.get('content-encoding'), null, path)
       for (const [asked, encoding] of [

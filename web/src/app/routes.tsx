@@ -144,8 +144,6 @@ export const router = createRouter({
     openViewAt('/link', 'LinkView', () => import('../account/link.tsx')),
     openViewAt('/new-email', 'NewEmailView', () => import('../account/new-email.tsx')),
     openViewAt('/auditing', 'AuditingView', () => import('../auditing/auditing.tsx')),
-    openViewAt('/problems', 'ProblemsView', () => import('../problems/problems.tsx')),
-    openViewAt('/problems/$code', 'ProblemView', () => import('../problems/problems.tsx')),
     signedIn.addChildren([
       viewAt('/', 'OverviewView', () => import('../overview/overview.tsx')),
       orderList,
