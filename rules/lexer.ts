@@ -133,6 +133,17 @@ export function readToken(text: string, from: number, afterOperator: boolean): T
   return { ...at('word', 0), ...readWord(text, position, afterOperator) }
 }
 
+/** All tokens, up to the end or the first one with a fault, which is the last then. */
+export function tokensOf(text: string): Token[] {
+  const tokens: Token[] = []
+  for (let last: Token | undefined; last?.kind !== 'end' && last?.fault === undefined; ) {
+    const from = last === undefined ? 0 : last.position + last.length
+    last = readToken(text, from, last?.kind === 'operator')
+    tokens.push(last)
+  }
+  return tokens
+}
+
 type Content = Pick<Token, 'length' | 'text' | 'starFirst' | 'starLast'>
 
 /** A backslash escapes the next character. The string ends at the kind of quote that began it. */

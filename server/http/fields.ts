@@ -1,6 +1,7 @@
 import type { FastifyTypeProvider } from 'fastify'
 import { formatInstant } from '../clock.ts'
 import { type FieldError, Problem } from '../problems/problems.ts'
+import { foreignName } from './foreign-names.ts'
 import { Form, type RawQuery, undecodable } from './form-text.ts'
 import { type Schema, type Static, Type } from './schema.ts'
 
@@ -231,23 +232,36 @@ export function jsonOrForm<J, F>(json: Parsed<J>, form: Parsed<F>): Parsed<J | F
   return withFacts({ ...json }, { ...factsOf(json), form, parse })
 }
 
-/** Query parameters. Absent and empty ones are undefined, unknown ones are ignored and never bound. */
+/**
+ * Query parameters. Absent and empty ones are undefined, unknown ones are ignored and never bound. But a list
+ * (it has pages) refuses the names that other APIs use for its parameters.
+ */
 export function queryOf<F extends Fields>(
   fields: F,
 ): Parsed<{ [K in keyof F]: FieldValue<F[K]> | undefined }> {
   const properties = Object.fromEntries(
     Object.entries(fields).map(([key, field]) => [key, Type.Optional(field.schema)]),
   )
-  const parse: Parser = (value, errors) =>
-    readEach(fields, (key, field) => {
-      const text = (value as RawQuery)[key]
+  const own = Object.keys(fields)
+  const isList = own.includes('pageNumber')
+  const parse: Parser = (value, errors) => {
+    const query = value as RawQuery
+    for (const name of isList ? Object.keys(query) : []) {
+      const detail = own.includes(name) ? undefined : foreignName(name, own)
+      if (detail !== undefined) errors.push({ parameter: name, code: unknownParameter, detail })
+    }
+    return readEach(fields, (key, field) => {
+      const text = query[key]
       if (text === undefined || text === '') return undefined
       const result = readParameter(text, field)
       if (result instanceof Fault) errors.push({ parameter: key, ...inWords(key, result) })
       return result
     })
+  }
   return withFacts(Type.Object(properties), { parse })
 }
+
+const unknownParameter = 'unknown-parameter'
 
 function inWords(key: string, { code, detail }: Fault): { code: string; detail: string } {
   return { code, detail: `${key} ${detail}` }
@@ -275,7 +289,9 @@ export function compileParser({ schema }: { schema: unknown }) {
   return (data: unknown) => {
     const errors: FieldError[] = []
     const value = parse(data, errors)
-    return errors.length === 0 ? { value } : { error: new Problem('validation-failed', { errors }) }
+    if (errors.length === 0) return { value }
+    const isUnknown = errors.some(({ code }) => code === unknownParameter)
+    return { error: new Problem(isUnknown ? unknownParameter : 'validation-failed', { errors }) }
   }
 }
 

@@ -278,11 +278,15 @@ function problemsOf({ method, schema, config = {} }: RouteOptions): ProblemCode[
     [needsRecentSignIn, ['recent-sign-in-needed']],
     [limit !== 'exempt', ['rate-limited', 'shutting-down']],
     [schema?.body !== undefined || schema?.querystring !== undefined, ['validation-failed']],
+    [isList(schema?.querystring), ['unknown-parameter']],
     [isWrite && takesJson, ['malformed-json']],
     [isWrite, ['body-too-large', 'unsupported-media-type', 'overloaded']],
   ]
   return [...problems, ...implied.flatMap(([applies, codes]) => (applies ? codes : []))]
 }
+
+const isList = (query: unknown) =>
+  Object.hasOwn((query as { properties?: object } | undefined)?.properties ?? {}, 'pageNumber')
 
 /** Conflicts that resolve by themselves. */
 const conflictsThatPass: readonly ProblemCode[] = ['idempotency-in-progress', 'export-running']

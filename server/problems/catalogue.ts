@@ -13,6 +13,11 @@ export const catalogue = {
     title: 'Some fields are invalid',
     remedy: 'Correct every field that `errors` lists; each entry says where it is and which rule it broke.',
   },
+  'unknown-parameter': {
+    status: 400,
+    title: 'A parameter has another name here',
+    remedy: 'Use the name that `errors` gives for each parameter.',
+  },
   'invalid-filter': {
     status: 400,
     title: 'The filter cannot be understood',

@@ -322,8 +322,8 @@ describe('listOrders', () => {
     it('ignores unknown parameters, however they are written', async () => {
       const { body } = await list('pageSize=3')
       for (const query of [
-        ...'x=1 x=1&x=2 x=%zz %zz=1&%zz=2 PageSize=50&pagesize=60&PAGESIZE=x page_size=50'.split(' '),
-        ...'pageSize%5B%5D=50 __proto__=1&constructor=2&__proto__=3 status=1&version=9 =5&=6'.split(' '),
+        ...'x=1 x=1&x=2 x=%zz %zz=1&%zz=2'.split(' '),
+        ...'pageSize%5B%5D=50 __proto__=1&constructor=2&__proto__=3 version=9 =5&=6'.split(' '),
       ]) {
         const answer = await sendExactly(viewer, 'GET', `/v1/orders?pageSize=3&${query}`)
         assert.equal(answer.status, 200, `${query}: ${answer.text}`)

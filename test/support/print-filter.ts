@@ -40,7 +40,7 @@ function printInside(operand: Filter, inParentheses: Filter['kind'][]): string {
 
 /** Plain words stay unquoted, so that tests use both ways of writing a value. */
 function printText(text: string): string {
-  const isPlain = /^[a-zA-Z0-9.]+$/.test(text) && !['AND', 'OR', 'NOT'].includes(text)
+  const isPlain = /^[a-zA-Z0-9.]+$/.test(text) && !/^(?:and|or|not)$/i.test(text) && !text.includes('.')
   return isPlain ? text : `"${escaped(text)}"`
 }
 

@@ -1,6 +1,6 @@
 /** The filter language: a text becomes a typed filter, which means the same as SQL on both engines. */
 
-import { type FilterFault, faultOfCharacters, keywords, readToken, type Token } from '../../../rules/lexer.ts'
+import { type FilterFault, faultOfCharacters, keywords, type Token, tokensOf } from '../../../rules/lexer.ts'
 import { awaitingApproval } from '../order.ts'
 import { excerpt, FilterError } from './fault.ts'
 import {
@@ -16,6 +16,7 @@ import {
   suggestField,
   type TextFieldName,
 } from './fields.ts'
+import { foreignWord } from './foreign.ts'
 
 /**
  * What a filter text means, without positions. Groupings with the same meaning have one shape: an operand of
@@ -55,8 +56,8 @@ export function asksForReader(filter: Filter): boolean {
 export const maximumRestrictions = 25
 export const maximumNesting = 6
 
-/** The text being read, with one token of look-ahead. Nothing is read twice. */
-type Cursor = { text: string; token: Token; depth: number; restrictions: number }
+/** The tokens being read, with one of look-ahead. Nothing is read twice. */
+type Cursor = { tokens: readonly Token[]; at: number; token: Token; depth: number; restrictions: number }
 
 const termStarts = ['a value', 'a field name', 'NOT', '-', '(']
 const afterFactor = ['white space', 'AND', 'OR']
@@ -71,7 +72,9 @@ const inQuotes = 'To search for it, put it in quotes.'
  */
 export function parseFilter(text: string): Filter | null {
   refuse(faultOfCharacters(text))
-  const cursor: Cursor = { text, token: readFaultless(text, 0, false), depth: 0, restrictions: 0 }
+  const tokens = tokensOf(text)
+  refuse(foreignWord(tokens))
+  const cursor: Cursor = { tokens, at: 0, token: faultless(tokens[0]), depth: 0, restrictions: 0 }
   if (cursor.token.kind === 'end') return null
   const filter = parseExpression(cursor)
   if (cursor.token.kind === 'close') throw fault(cursor.token, 'This `)` has no `(`.', afterFactor)
@@ -79,12 +82,13 @@ export function parseFilter(text: string): Filter | null {
 }
 
 function advance(cursor: Cursor): void {
-  const { position, length, kind } = cursor.token
-  cursor.token = readFaultless(cursor.text, position + length, kind === 'operator')
+  cursor.at += 1
+  cursor.token = faultless(cursor.tokens[cursor.at])
 }
 
-function readFaultless(text: string, from: number, afterOperator: boolean): Token {
-  const token = readToken(text, from, afterOperator)
+function faultless(token: Token | undefined): Token {
+  // The last token is the end or has a fault, and neither is passed.
+  if (token === undefined) throw new Error('no token')
   refuse(token.fault)
   return token
 }
