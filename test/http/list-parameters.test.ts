@@ -48,7 +48,7 @@ describe('a parameter that a list does not have', () => {
     }
   })
 
-  it('is told together with every other fault', async () => {
+  it('is listed together with every other fault', async () => {
     const answer = await admin.get('/v1/orders?limit=5&pageNumber=0')
     assertProblem(answer, 400, 'unknown-parameter')
     const errors: { parameter: string; detail: string }[] = answer.body.errors

@@ -33,7 +33,7 @@ export function foreignWord(tokens: readonly Token[]): FilterFault | undefined {
 const isWord = (token: Token | undefined): token is Token => token?.kind === 'word'
 const wordOf = (token: Token | undefined) => (isWord(token) ? token.text.toLowerCase() : '')
 
-/** A word with a meaning of its own: neither the value of an operator nor the name before one. */
+/** Whether it is a word by itself: neither the value of an operator nor the name before one. */
 function isBare(tokens: readonly Token[], at: number): boolean {
   return isWord(tokens[at]) && tokens[at - 1]?.kind !== 'operator' && tokens[at + 1]?.kind !== 'operator'
 }
@@ -87,7 +87,7 @@ function afterIs(tokens: readonly Token[], at: number, field: string): FilterFau
   return isStatus ? faultOf(token, 'Write `=` instead of `is`.', '=') : undefined
 }
 
-/** `and`, `or`, `not` and their signs, beside a restriction that has a field, or beside a parenthesis. */
+/** `and`, `or`, `not` and their signs, next to a parenthesis or to a restriction that has a field. */
 function conjunction(tokens: readonly Token[], at: number): FilterFault | undefined {
   const token = tokens[at]
   if (token === undefined || !isBare(tokens, at)) return undefined
