@@ -28,7 +28,7 @@ export function tablePrinter(headings: string[]): (rows: string[][]) => string {
 export async function withNewFile(
   file: string,
   head: string,
-  work: (write: (text: string) => void) => Promise<void>,
+  work: (write: (text: string) => void) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const descriptor = openNew(file)
   try {

@@ -1,10 +1,10 @@
 import { createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { sha256 } from '../ids.ts'
 import { readVersion } from '../version.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { Refused, UsageError } from './failures.ts'
+import { withNewFile } from './output.ts'
 
 export async function runServe(invocation: Invocation): Promise<Outcome> {
   const { development, switches } = invocation
@@ -56,7 +56,7 @@ export async function runGenerateKey(invocation: Invocation): Promise<Outcome> {
   const kid = thumbprint(privateKey)
   const file = texts.out
   if (file === undefined) return { value: { kid, bits, privateKey }, text: privateKey }
-  await writeNewSecret(file, privateKey)
+  await withNewFile(file, privateKey)
   return { value: { kid, bits, file }, text: `Wrote an RSA key of ${bits} bits to ${file} (kid ${kid}).` }
 }
 
@@ -64,7 +64,7 @@ export async function runGenerateKey(invocation: Invocation): Promise<Outcome> {
 async function generateSharedKey(what: string, file: string | undefined): Promise<Outcome> {
   const key = randomBytes(32).toString('base64')
   if (file === undefined) return { value: { key }, text: key }
-  await writeNewSecret(file, `${key}\n`)
+  await withNewFile(file, `${key}\n`)
   return { value: { file }, text: `Wrote ${what} to ${file}.` }
 }
 
@@ -72,7 +72,7 @@ async function generateSharedKey(what: string, file: string | undefined): Promis
 async function generateLogKey(file: string | undefined): Promise<Outcome> {
   const { privateKey } = await promisify(generateKeyPair)('ed25519', pem)
   if (file === undefined) return { value: { privateKey }, text: privateKey }
-  await writeNewSecret(file, privateKey)
+  await withNewFile(file, privateKey)
   return { value: { file }, text: `Wrote an Ed25519 key to ${file}.` }
 }
 
@@ -90,14 +90,4 @@ function readBits(given: string | undefined): number {
 function thumbprint(privateKey: string): string {
   const { e, kty, n } = createPublicKey(privateKey).export({ format: 'jwk' })
   return sha256(JSON.stringify({ e, kty, n }))
-}
-
-/** Never replaces a file: an old key may still have to verify tokens. */
-async function writeNewSecret(file: string, content: string): Promise<void> {
-  try {
-    await writeFile(file, content, { flag: 'wx', mode: 0o600, flush: true })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new Refused('file-exists', `${file} already exists; it was not changed`, { cause: error })
-  }
 }

@@ -114,7 +114,7 @@ export const logCommands: Record<string, CommandSpec> = {
         ' `restore` does it by itself. The event log-restored names the last event that is left.',
     ],
     examples: ['log restored', 'log restored --era 3'],
-    load: async () => (await import('../restore.ts')).runLogRestored,
+    load: async () => (await import('../maintenance.ts')).runLogRestored,
   },
   'log erase-text': {
     argumentsText: '<sequence>',

@@ -70,7 +70,7 @@ export const serviceCommands: Record<string, CommandSpec> = {
       'The log begins its next era. Later checkpoints have another origin, and readers of the live list begin again.',
     ],
     examples: ['restore /var/backups/countersign.db'],
-    load: async () => (await import('../restore.ts')).runRestore,
+    load: async () => (await import('../maintenance.ts')).runRestore,
   },
   seed: {
     summary: 'add invented orders, for trials and measurements',
