@@ -29,10 +29,7 @@ export function asSeen(trx: Db, table: string, column: string): RawBuilder<SqlBo
   })
 }
 
-/**
- * Texts as a table with the column `value`, to be joined: without statistics PostgreSQL is slow to find many
- * values by `in`.
- */
+/** Texts as a table with the column `value`, so that a join finds each of them by an index. */
 export function rowsOf(db: Db, texts: readonly string[]): RawBuilder<unknown> {
   return ofEngine(db, {
     sqlite: sql`json_each(${JSON.stringify(texts)})`,
