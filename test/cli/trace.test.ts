@@ -43,7 +43,6 @@ describe('administration by the command line', () => {
       'log verify',
       'serve',
       'version',
-      'witness',
     ]
     assert.deepEqual(looks.toSorted(), [...lists, ...others].toSorted())
     await cli.run('user disable nobody@example.com')
