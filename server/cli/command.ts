@@ -23,8 +23,10 @@ export interface CommandSpec {
   /** Without it, the command leaves a line in the log. */
   changesNothing?: true
   /** Imports the command only when it runs, so `--help` and mistyped commands load nothing. */
-  load(): Promise<(invocation: Invocation) => Promise<Outcome>>
+  load(): Promise<Run>
 }
+
+export type Run = (invocation: Invocation) => Promise<Outcome>
 
 /** A command line that has passed the check. */
 export interface Invocation {

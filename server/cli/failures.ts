@@ -69,8 +69,9 @@ export function describeFailure(error: unknown): Failure {
     return { code: 'database-unavailable', message: `the database: ${error.message}`, exitStatus: 1 }
   }
   if (error.name === 'Problem') {
-    const { code } = error as unknown as { code: string }
-    return { code, message: asClause(error.message), exitStatus: 1 }
+    const { code, errors } = error as unknown as { code: string; errors?: { detail: string }[] }
+    const sentences = errors?.map(({ detail }) => detail) ?? [error.message]
+    return { code, message: sentences.map(asClause).join('; '), exitStatus: 1 }
   }
   const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const reason = code === undefined ? undefined : systemErrors[code]

@@ -49,8 +49,8 @@ describe('absence set, list and end', () => {
   const until = inDays(20)
   const refusals: [string, RegExp][] = [
     ['absence set ann --until x --deputy bo', /--until must be an instant in UTC/],
-    ['absence set ann --deputy bo', /the end is missing/],
-    [`absence set ann --until ${until}`, /the deputy is missing/],
+    ['absence set ann --deputy bo', /--until is missing/],
+    [`absence set ann --until ${until}`, /--deputy is missing/],
     [`absence set ann --deputy bo --until ${inDays(-1)}`, /--until must be in the future/],
     [`absence set ann --deputy bo --until ${inDays(367)}`, /--until must be at most 366 days after from/],
     [`absence set ann --deputy bo --from ${until} --until ${until}`, /--until must be later than from/],

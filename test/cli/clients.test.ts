@@ -40,13 +40,13 @@ describe('client add', () => {
   it('stores --display-name and --ends-at, and refuses what the API refuses', async (t) => {
     const cli = commandLine(t)
     await cli.run('client add billing --role Operator --display-name Nightly --ends-at 2999-12-31T00:00:00Z')
-    const rule = 'a client id starts with a letter and has at most 64 letters, digits and . _ -'
+    const rule = 'the client id must begin with a letter and have at most 64 letters, digits and . _ -'
     for (const [args, line] of [
       ['42 --role Viewer', rule],
       [`${'a'.repeat(65)} --role Viewer`, rule],
       ['a@b --role Viewer', rule],
       ['other --role Nobody', 'there is no role Nobody; the roles are Admin, Operator, Viewer'],
-      ['other --ends-at tomorrow', '--ends-at must be an instant in UTC such as 2026-11-20T10:00:00Z.'],
+      ['other --ends-at tomorrow', '--ends-at must be an instant in UTC such as 2026-11-20T10:00:00Z'],
     ] as const) {
       assert.deepEqual(await cli.run(`client add ${args}`), refusal(line))
     }
@@ -182,7 +182,7 @@ describe('role list, allow and deny', () => {
     const added = { role: 'Auditor', permissions: ['Orders.Read'] }
     assert.deepEqual(await cli.json('role add Auditor Orders.Read'), added)
     assert.deepEqual(await cli.run('role add auditor'), refusal('the name is taken'))
-    const rule = 'a role starts with a letter and has at most 64 letters, digits and . _ -'
+    const rule = 'the role must begin with a letter and have at most 64 letters, digits and . _ -'
     assert.deepEqual(await cli.run('role add 7'), refusal(rule))
     await cli.run('client add billing --role Auditor')
     assert.deepEqual(await cli.run('role remove auditor'), refusal('the role is in use'))

@@ -164,20 +164,20 @@ describe('user invite', () => {
       'n\u0000l@example.com,n,,',
       'm@example.com,m\u0000,,',
     ].join('\n')
-    const email = 'email must have one @ between non-empty sides and no spaces.'
+    const email = 'email must have one @ between non-empty sides and no spaces'
     const userName = 'userName must begin with a letter and have at most 64 letters, digits and . _ -'
     const faults = [
-      'line 3: email good@example.com is that of line 2.',
-      'line 4: userName good is that of line 2.',
+      'line 3: email good@example.com is that of line 2',
+      'line 4: userName good is that of line 2',
       `line 5: ${email}`,
       `line 6: ${userName}`,
-      'line 7: there is no role Wizard; there are Admin, Operator, Viewer.',
-      'line 8: timeZone must be an IANA name such as Europe/Berlin.',
-      'line 11: there are 2 cells, not 4.',
+      'line 7: there is no role Wizard; the roles are Admin, Operator, Viewer',
+      'line 8: timeZone must be an IANA name such as Europe/Berlin',
+      'line 11: there are 2 cells, not 4',
       `line 12: ${email}`,
       `line 13: ${userName}`,
-      'line 9: userName Taken is taken.',
-      'line 10: userName billing is taken.',
+      'line 9: userName Taken is taken',
+      'line 10: userName billing is taken',
     ]
     const message = ['users.csv has 11 faults; nobody was added:', ...faults].join('\n  ')
     assert.deepEqual(await invite(text), refusal(message))

@@ -1,5 +1,8 @@
 import { permissions } from '../../caller/permissions.ts'
+import type { runs } from '../accounts/accounts.ts'
 import type { CommandSpec, OptionSpec } from '../command.ts'
+
+type AccountCommand = keyof typeof runs
 
 const roleOption: OptionSpec = {
   value: 'ROLE',
@@ -27,9 +30,11 @@ const userRoles = {
   options: { ...userOptions, role: roleOption },
 }
 const clientRoles = { argumentsText: '<client id> [<role>...]', options: { role: roleOption } }
-const accounts = () => import('../accounts.ts')
+const cacheNote = `Every instance applies it within five minutes ${cacheSetting}.`
+const permissionsNote = `The permissions are ${permissions.join(', ')}.`
+const rolePermission = { argumentsText: '<role> <permission>...' }
 
-export const userCommands: Record<string, CommandSpec> = {
+const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
   'user add': {
     summary: 'add a user',
     argumentsText: '<email>',
@@ -49,7 +54,6 @@ export const userCommands: Record<string, CommandSpec> = {
       'user add jo@example.com --role Operator --invite',
       'user add --email jo@example.com --user-name jo --role Viewer --time-zone Asia/Tokyo < password.txt',
     ],
-    load: async () => (await import('../users.ts')).runAddUser,
   },
   'user invite': {
     argumentsText: '<file>',
@@ -66,14 +70,12 @@ export const userCommands: Record<string, CommandSpec> = {
         ' A link works once, within 24 hours, and sets the password; `user link` makes another.',
     ],
     examples: ['user invite users.csv', 'user invite users.csv --links links.csv'],
-    load: async () => (await import('../invite.ts')).runInvite,
   },
   'user list': {
     changesNothing: true,
     summary: 'list the users',
     options: { filter: { value: 'TEXT', description: 'only those whose name or email begins with it' } },
     examples: ['user list', 'user list --filter jo', 'user list --json'],
-    load: async () => (await import('../users.ts')).runListUsers,
   },
   'user sign-out': {
     argumentsText: '<email or user name> | --all',
@@ -81,21 +83,18 @@ export const userCommands: Record<string, CommandSpec> = {
     options: { ...userOptions, all: { description: 'all users; services keep their tokens' } },
     notes: [revocationNote, 'Anyone with the password can sign in again at once.'],
     examples: ['user sign-out jo@example.com', 'user sign-out --all'],
-    load: async () => (await import('../users.ts')).runSignOut,
   },
   'user set-password': {
     ...oneUser,
     summary: 'give a user a new password',
     notes: [passwordNote, passwordRule, `${revocationNote} Passkeys end as well.`],
     examples: ['user set-password jo@example.com', 'user set-password admin < password.txt'],
-    load: async () => (await import('../users.ts')).runSetPassword,
   },
   'user passkeys': {
     ...oneUser,
     changesNothing: true,
     summary: 'list the passkeys of a user',
     examples: ['user passkeys jo@example.com', 'user passkeys jo --json'],
-    load: async () => (await import('../passkeys.ts')).runListPasskeys,
   },
   'user remove-passkey': {
     argumentsText: '<email or user name> <passkey>',
@@ -106,7 +105,6 @@ export const userCommands: Record<string, CommandSpec> = {
         ' keeps the last passkey: `user link` replaces all of them with a new password.',
     ],
     examples: ['user remove-passkey jo@example.com Aq7n3v0yT1u8w7x6'],
-    load: async () => (await import('../passkeys.ts')).runRemovePasskey,
   },
   'user link': {
     ...oneUser,
@@ -117,28 +115,24 @@ export const userCommands: Record<string, CommandSpec> = {
       `Sessions, tokens and passkeys last until the link is used. ${revocationNote}`,
     ],
     examples: ['user link jo@example.com', 'user link jo --json'],
-    load: async () => (await import('../users.ts')).runLink,
   },
   'user disable': {
     ...oneUser,
     summary: 'lock a user out',
     notes: [revocationNote],
     examples: ['user disable jo@example.com'],
-    load: async () => (await accounts()).runSetEnabled('user', false),
   },
   'user enable': {
     ...oneUser,
     summary: 'let a disabled user in again',
     notes: ['Sessions and tokens that have ended stay ended: the user signs in again.'],
     examples: ['user enable jo@example.com'],
-    load: async () => (await accounts()).runSetEnabled('user', true),
   },
   'user grant': {
     ...userRoles,
     summary: 'give a user roles',
     notes: ['Added roles take effect when the user next signs in or refreshes.'],
     examples: ['user grant jo@example.com Operator', 'user grant jo --role Operator,Viewer'],
-    load: async () => (await accounts()).runChangeRoles('user', 'grantRoles'),
   },
   'user revoke': {
     ...userRoles,
@@ -148,11 +142,7 @@ export const userCommands: Record<string, CommandSpec> = {
         ' gives one with the remaining roles.',
     ],
     examples: ['user revoke jo@example.com Operator'],
-    load: async () => (await accounts()).runChangeRoles('user', 'revokeRoles'),
   },
-}
-
-export const absenceCommands: Record<string, CommandSpec> = {
   'absence set': {
     ...oneUser,
     summary: 'let a deputy decide in the place of a user who is away',
@@ -167,23 +157,17 @@ export const absenceCommands: Record<string, CommandSpec> = {
         ' gains nothing from it, nobody approves an order twice, and it does not extend to a deputy of the deputy.',
     ],
     examples: ['absence set ann --deputy bo@example.com --until 2027-01-04T08:00:00Z'],
-    load: async () => (await import('../absence.ts')).runSetAbsence,
   },
   'absence list': {
     changesNothing: true,
     summary: 'list the absences that have not ended',
     examples: ['absence list', 'absence list --json'],
-    load: async () => (await import('../absence.ts')).runListAbsences,
   },
   'absence end': {
     ...oneUser,
     summary: 'end the absence of a user at once',
     examples: ['absence end ann'],
-    load: async () => (await import('../absence.ts')).runEndAbsence,
   },
-}
-
-export const clientCommands: Record<string, CommandSpec> = {
   'client add': {
     ...oneClient,
     summary: 'add a service client and print its secret',
@@ -198,14 +182,12 @@ export const clientCommands: Record<string, CommandSpec> = {
     },
     notes: ['The secret is printed once and stored as a hash: it cannot be shown again.'],
     examples: ['client add billing --role Operator', 'client add billing --role Operator --json'],
-    load: async () => (await import('../clients.ts')).runAddClient,
   },
   'client list': {
     changesNothing: true,
     summary: 'list the service clients',
     options: { filter: { value: 'TEXT', description: 'only those whose id or display name begins with it' } },
     examples: ['client list', 'client list --filter billing'],
-    load: async () => (await import('../clients.ts')).runListClients,
   },
   'client set-owner': {
     argumentsText: '<client id> <email or user name> | --none',
@@ -216,7 +198,6 @@ export const clientCommands: Record<string, CommandSpec> = {
         ' the orders of its owner. Existing orders keep the owner that they were created with.',
     ],
     examples: ['client set-owner billing ann@example.com', 'client set-owner billing --none'],
-    load: async () => (await import('../clients.ts')).runSetOwner,
   },
   'client rotate-secret': {
     ...oneClient,
@@ -227,80 +208,69 @@ export const clientCommands: Record<string, CommandSpec> = {
         ' `client drop-old-secret` ends the rotation. The secret of a demo client is always replaced at once.',
     ],
     examples: ['client rotate-secret billing', 'client rotate-secret billing --now'],
-    load: async () => (await import('../clients.ts')).runRotateSecret,
   },
   'client drop-old-secret': {
     ...oneClient,
     summary: 'end a rotation: only the newest secret stays',
     notes: [tokensEndNote],
     examples: ['client drop-old-secret billing'],
-    load: async () => (await import('../clients.ts')).runDropOldSecret,
   },
   'client disable': {
     ...oneClient,
     summary: 'lock a service out',
     notes: [tokensEndNote],
     examples: ['client disable billing'],
-    load: async () => (await accounts()).runSetEnabled('client', false),
   },
   'client enable': {
     ...oneClient,
     summary: 'let a disabled service in again',
     examples: ['client enable billing'],
-    load: async () => (await accounts()).runSetEnabled('client', true),
   },
   'client grant': {
     ...clientRoles,
     summary: 'give a service roles',
     notes: ['Added roles take effect with the next token.'],
     examples: ['client grant billing Viewer'],
-    load: async () => (await accounts()).runChangeRoles('client', 'grantRoles'),
   },
   'client revoke': {
     ...clientRoles,
     summary: 'take roles from a service',
     notes: [tokensEndNote],
     examples: ['client revoke billing Operator'],
-    load: async () => (await accounts()).runChangeRoles('client', 'revokeRoles'),
   },
-}
-
-const cacheNote = `Every instance applies it within five minutes ${cacheSetting}.`
-const permissionsNote = `The permissions are ${permissions.join(', ')}.`
-const rolePermission = { argumentsText: '<role> <permission>...' }
-
-export const roleCommands: Record<string, CommandSpec> = {
   'role list': {
     changesNothing: true,
     summary: 'list the roles and their permissions',
     examples: ['role list'],
-    load: async () => (await import('../roles.ts')).runListRoles,
   },
   'role add': {
     argumentsText: '<role> [<permission>...]',
     summary: 'add a role',
     notes: [permissionsNote],
     examples: ['role add Auditor Orders.Read'],
-    load: async () => (await import('../roles.ts')).runAddRole,
   },
   'role remove': {
     argumentsText: '<role>',
     summary: 'remove a role that no account has',
     examples: ['role remove Auditor'],
-    load: async () => (await import('../roles.ts')).runRemoveRole,
   },
   'role allow': {
     ...rolePermission,
     summary: 'give a role permissions',
     notes: [permissionsNote, cacheNote],
     examples: ['role allow Operator Orders.Approve'],
-    load: async () => (await import('../roles.ts')).runChangePermissions('allowPermissions'),
   },
   'role deny': {
     ...rolePermission,
     summary: 'take permissions from a role',
     notes: [cacheNote],
     examples: ['role deny Operator Orders.Create'],
-    load: async () => (await import('../roles.ts')).runChangePermissions('denyPermissions'),
   },
 }
+
+export const accountCommands: Record<string, CommandSpec> = Object.fromEntries(
+  Object.entries(specs).map(([name, spec]) => [
+    name,
+    { ...spec, load: async () => (await import('../accounts/accounts.ts')).runs[name as AccountCommand] },
+  ]),
+)

@@ -3,7 +3,7 @@
  * nothing.
  */
 import type { CommandSpec } from '../command.ts'
-import { absenceCommands, clientCommands, roleCommands, userCommands } from './accounts.ts'
+import { accountCommands } from './accounts.ts'
 import { logCommands, policyCommands } from './records.ts'
 import { serviceCommands } from './service.ts'
 
@@ -20,10 +20,7 @@ export const commands: ReadonlyMap<string, CommandSpec> = new Map(
   Object.entries({
     ...serviceCommands,
     completion,
-    ...userCommands,
-    ...absenceCommands,
-    ...clientCommands,
-    ...roleCommands,
+    ...accountCommands,
     ...policyCommands,
     ...logCommands,
   }),

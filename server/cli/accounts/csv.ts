@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
-import { Refused } from './failures.ts'
+import { Refused } from '../failures.ts'
 
 /** A record of a CSV file, by the number of its first line. */
 export interface CsvRecord {

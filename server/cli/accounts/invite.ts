@@ -1,23 +1,22 @@
-import { textCell } from '../../rules/cell.ts'
-import { roleNames } from '../auth/accounts/roles/store.ts'
-import { foldName } from '../auth/accounts/store.ts'
-import { linkAddress } from '../auth/accounts/users/links.ts'
-import { findTaken } from '../auth/accounts/users/store.ts'
-import type { AddUserInput } from '../auth/accounts/users/users.ts'
-import { AddUserCommand } from '../auth/routes/administration/schemas.ts'
-import { systemClock } from '../clock.ts'
-import { readPublicUrl } from '../config.ts'
-import type { AppDatabase } from '../db/port.ts'
-import { parseBy } from '../http/fields.ts'
-import { newOrderedId, newSecret, sha256 } from '../ids.ts'
-import { sendsMail } from '../mail/mail.ts'
-import { Problem } from '../problems/problems.ts'
-import { type Invocation, type Outcome, requiredArgument } from './command.ts'
+import { textCell } from '../../../rules/cell.ts'
+import { roleNames } from '../../auth/accounts/roles/store.ts'
+import { foldName } from '../../auth/accounts/store.ts'
+import { linkAddress } from '../../auth/accounts/users/links.ts'
+import { findTaken } from '../../auth/accounts/users/store.ts'
+import type { AddUserInput } from '../../auth/accounts/users/users.ts'
+import { AddUserCommand } from '../../auth/routes/administration/schemas.ts'
+import { systemClock } from '../../clock.ts'
+import { readPublicUrl } from '../../config.ts'
+import type { AppDatabase } from '../../db/port.ts'
+import { parseBy } from '../../http/fields.ts'
+import { newOrderedId, newSecret, sha256 } from '../../ids.ts'
+import { sendsMail } from '../../mail/mail.ts'
+import { type Invocation, type Outcome, requiredArgument } from '../command.ts'
+import { commandStamp, withDatabase } from '../database.ts'
+import { describeFailure, Refused } from '../failures.ts'
+import { grouped, progressPrinter, withNewFile } from '../output.ts'
 import { type CsvRecord, readCsv } from './csv.ts'
-import { commandStamp, withDatabase } from './database.ts'
-import { Refused } from './failures.ts'
-import { grouped, progressPrinter, withNewFile } from './output.ts'
-import { nameFromEmail } from './users.ts'
+import { nameFromEmail, spell } from './named.ts'
 
 const usersLimit = 1_000
 const faultsShown = 50
@@ -86,13 +85,12 @@ async function judge(
   const faults: string[] = []
   const lines = new Map<string, number>()
   const users = records.flatMap(({ line, cells }) => {
-    const { user, errors } = readUser(headings, cells, roles)
-    faults.push(...errors.map((error) => `line ${line}: ${error}`))
+    const user = readUser(headings, cells, roles, (fault) => faults.push(`line ${line}: ${fault}`))
     if (user === undefined) return []
     for (const key of [`email ${user.email}`, `userName ${foldName(user.userName)}`]) {
       const first = lines.get(key)
       if (first === undefined) lines.set(key, line)
-      else faults.push(`line ${line}: ${key} is that of line ${first}.`)
+      else faults.push(`line ${line}: ${key} is that of line ${first}`)
     }
     return [user]
   })
@@ -101,7 +99,7 @@ async function judge(
     taken.emails.has(email) ? 'existing' : 'fresh',
   )
   for (const { userName } of fresh.filter((user) => taken.names.has(foldName(user.userName)))) {
-    faults.push(`line ${lines.get(`userName ${foldName(userName)}`)}: userName ${userName} is taken.`)
+    faults.push(`line ${lines.get(`userName ${foldName(userName)}`)}: userName ${userName} is taken`)
   }
   if (faults.length > 0) {
     const listed = [...faults.slice(0, faultsShown), ...(faults.length > faultsShown ? ['...'] : [])]
@@ -111,26 +109,26 @@ async function judge(
   return { users: fresh, existing: existing.map(({ email }) => email) }
 }
 
-/** A row by the rules of the API: the user, or what is wrong. An empty cell counts as left out. */
+/** A user by the rules of the API; undefined after `refuse`. An empty cell counts as left out. */
 function readUser(
   headings: string[],
   cells: string[],
   roles: readonly string[],
-): { user?: User; errors: readonly string[] } {
-  if (cells.length !== headings.length) {
-    return { errors: [`there are ${cells.length} cells, not ${headings.length}.`] }
-  }
-  const given = Object.fromEntries(headings.map((name, at) => [name, cells[at]]).filter(([, text]) => text))
-  const named: string[] = (given.roles ?? '').split(/[,; ]+/).filter((role: string) => role !== '')
-  const spelled = named.map((role) => roles.find((known) => foldName(known) === foldName(role)) ?? role)
+  refuse: (fault: string) => void,
+): User | undefined {
   try {
+    if (cells.length !== headings.length) {
+      throw new Refused('bad-row', `there are ${cells.length} cells, not ${headings.length}`)
+    }
+    const given = Object.fromEntries(headings.map((name, at) => [name, cells[at]]).filter(([, text]) => text))
+    const named = (given.roles ?? '').split(/[,; ]+/).filter((role: string) => role !== '')
     const userName = nameFromEmail((given.email ?? '').toLowerCase())
-    const user = parseBy(AddUserCommand, { userName, ...given, roles: spelled })
-    const unknown = user.roles.filter((role) => !roles.includes(role))
-    return { user, errors: unknown.map((role) => `there is no role ${role}; there are ${roles.join(', ')}.`) }
+    return parseBy(AddUserCommand, { userName, ...given, roles: spell('role', named, roles) })
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    return { errors: (error.errors ?? []).map(({ detail }) => detail) }
+    const { code, message } = describeFailure(error)
+    if (code === 'internal-error') throw error
+    refuse(message)
+    return undefined
   }
 }
 

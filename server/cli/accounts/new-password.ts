@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { newPasswordFault } from '../../rules/new-password.ts'
-import { Refused } from './failures.ts'
+import { newPasswordFault } from '../../../rules/new-password.ts'
+import { Refused } from '../failures.ts'
 
 /** No password is longer, however its characters are encoded. */
 const inputLimitBytes = 4096
