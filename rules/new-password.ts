@@ -25,7 +25,7 @@ export async function newPasswordFault(
 ): Promise<string | undefined> {
   if (!password.isWellFormed()) return 'is not well-formed Unicode'
   if (/[\p{Cc}\p{Zl}\p{Zp}\uFEFF]/u.test(password)) return 'contains a control character or a line break'
-  const { length } = [...password]
+  const { length } = [...password.normalize('NFC')]
   if (length < minimumLength) return `has fewer than ${minimumLength} characters`
   if (length > maximumLength) return `has more than ${maximumLength} characters`
   judging ??= loadJudge()

@@ -166,11 +166,11 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
-    // A request must arrive within 30 s, its headers within 10 s. An idle connection is kept for 65 s.
+    // A request must arrive within 30 s, its headers within 10 s.
     requestTimeout: 30_000,
     // Drops a caller that reads nothing for this long.
     connectionTimeout: 30_000,
-    keepAliveTimeout: 65_000,
+    keepAliveTimeout: config.keepAliveSeconds * 1000,
     http: {
       maxHeaderSize: parserHeaderLimitBytes,
       headersTimeout: 10_000,

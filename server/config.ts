@@ -154,7 +154,7 @@ export const settings = {
   RATE_LIMIT_REFRESH: number(perMinute, 60, 'Refreshes a minute, per session or token family'),
   RATE_LIMIT_REFRESH_ADDRESS: number(perMinute, 600, 'Refreshes a minute, per address'),
   RATE_LIMIT_READ: number(perMinute, 1_200, 'Reads a minute, per caller'),
-  RATE_LIMIT_WRITE: number(perMinute, 300, 'Writes a minute, per caller'),
+  RATE_LIMIT_WRITE: number(perMinute, 1200, 'Writes a minute, per caller'),
   TRUSTED_PROXIES: list(
     'Addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted',
     parseAddressRange,
@@ -205,6 +205,11 @@ export const settings = {
     { development: 0, production: 0.5 },
     'How long the service still serves after a signal to end, not ready, before it stops listening, in seconds',
     decimal,
+  ),
+  KEEP_ALIVE_SECONDS: number(
+    [1, 3_600],
+    75,
+    'How long an idle connection is kept, in seconds: longer than the balancer in front keeps it',
   ),
   METRICS_PORT: number(
     [1, 65_535],

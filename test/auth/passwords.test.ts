@@ -49,6 +49,13 @@ describe('passwords', () => {
       })
     }
 
+    it('matches however the keyboard composes its characters', async () => {
+      const [composed, decomposed] = ['Käfer über Öfen', 'Ka\u0308fer u\u0308ber O\u0308fen']
+      assert.equal(await passwords.verify(await passwords.hash(decomposed), composed), true)
+      assert.equal(await passwords.verify(await passwords.hash(composed), decomposed), true)
+      assert.equal(await passwords.verify(await passwords.hash(composed), 'Kafer uber Ofen'), false)
+    })
+
     it('distinguishes passwords of 256 code points by the last one', async () => {
       const long = '🔑'.repeat(255)
       const text = await passwords.hash(`${long}a`)

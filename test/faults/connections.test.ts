@@ -11,7 +11,7 @@ import { testProduction } from '../support/production.ts'
 import { setUp, testService } from '../support/service.ts'
 
 /** The limits of app.ts. */
-const limits = { headers: 10_000, request: 30_000, silence: 30_000, idle: 65_000 }
+const limits = { headers: 10_000, request: 30_000, silence: 30_000, idle: 75_000 }
 /** The short form of the tests uses shorter limits. */
 const given = isLong ? limits : { headers: 1_000, request: 2_000, silence: 2_000, idle: 1_000 }
 /** How often the server checks, plus what a busy machine may need. */

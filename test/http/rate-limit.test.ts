@@ -245,7 +245,7 @@ describe('the request limits', () => {
         refresh: 60,
         refreshAddress: 600,
         read: 1200,
-        write: 300,
+        write: 1200,
       }
       assert.deepEqual(
         policies.map(({ headers }) => headers.get('ratelimit-policy')),

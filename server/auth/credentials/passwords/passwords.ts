@@ -15,6 +15,9 @@ const queueLimit = 128
  */
 export const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
+/** One password on every keyboard (RFC 8265 §4.2, NIST SP 800-63B-4). */
+const normalized = (password: string) => password.normalize('NFC')
+
 /**
  * Argon2id off the event loop, at most one hash per core at a time. Throws `TooManyWaiting` when the queue is
  * full.
@@ -29,13 +32,13 @@ export class Passwords {
 
   /** PHC string with a random salt. */
   hash(password: string): Promise<string> {
-    return this.#inTurn(() => hash(password, parameters))
+    return this.#inTurn(() => hash(normalized(password), parameters))
   }
 
   /** For an unknown user, pass undefined: the answer is false, after the same amount of work. */
   verify(passwordHash: string | undefined, password: string): Promise<boolean> {
     return this.#inTurn(async () => {
-      const matches = await verify(passwordHash ?? nobodysHash, password)
+      const matches = await verify(passwordHash ?? nobodysHash, normalized(password))
       return matches && passwordHash !== undefined
     })
   }
