@@ -13,7 +13,7 @@ export interface BenchOptions {
   /** Only scenarios whose name contains this. */
   only: string
   peers: boolean
-  /** The end of the result file's name. */
+  /** The name of the result's file. */
   label: string
 }
 
@@ -55,6 +55,6 @@ export function readOptions(args: string[]): BenchOptions {
     postgres: values.postgres && !quick,
     only: values.only,
     peers: values.peers,
-    label: values.label ?? (values.peers ? 'peers' : quick ? 'quick' : 'bench'),
+    label: values.label ?? (values.peers ? 'peers' : quick ? 'quick' : large ? 'bench-large' : 'bench'),
   }
 }

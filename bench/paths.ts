@@ -1,5 +1,5 @@
-import { type Kysely, sql } from '#kysely'
 import { formatInstant } from '../server/clock.ts'
+import { type Kysely, sql } from '../server/db/kysely.ts'
 import type { Database } from '../server/db/tables.ts'
 
 const idsWanted = 50_000

@@ -122,13 +122,17 @@ function git(...args: string[]): string {
   }
 }
 
-/** Returns the name of the file. */
-export function writeResult(label: string, result: Record<string, unknown>): string {
+/**
+ * Replaces the last result with this label, and returns the name of the file. A list or object that holds no
+ * further one is one line.
+ */
+export function writeResult(label: string, result: object): string {
   const folder = fileOf('./results')
   mkdirSync(folder, { recursive: true })
-  const name = `${new Date().toISOString().slice(0, 10)}-${label}.json`
   const rounded = (_key: string, value: unknown) =>
     typeof value === 'number' ? Number(value.toPrecision(6)) : value
-  writeFileSync(join(folder, name), `${JSON.stringify(result, rounded, 1)}\n`)
-  return `bench/results/${name}`
+  const text = JSON.stringify(result, rounded, 1)
+  const lines = text.replaceAll(/[[{](?:[^[\]{}]|\{\})*[\]}]/g, (part) => part.replaceAll(/\n\s*/g, ' '))
+  writeFileSync(join(folder, `${label}.json`), `${lines}\n`)
+  return `bench/results/${label}.json`
 }

@@ -1,4 +1,4 @@
-import { sql } from '#kysely'
+import { sql } from '../server/db/kysely.ts'
 import { withRawDatabase } from '../test/support/database.ts'
 import { type Line, print, printTable, short, toLine } from './report.ts'
 import { interleave, type RoundOptions } from './rounds.ts'

@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { demoOrders } from '../server/demo/demo.ts'
@@ -9,10 +8,11 @@ import { createTestDatabase, withRawDatabase } from '../test/support/database.ts
 import { type RunningServer, startServer } from '../test/support/process.ts'
 import { credentialsOf, newProduction } from '../test/support/production.ts'
 import { buildWebIfStale } from '../web/build.ts'
+import { writeResult } from './report.ts'
 
 /**
  * `npm run bench:web`: what a person waits for in a real browser, with a real process in production mode and
- * 250 orders. Prints a table and writes bench/results/web-<date>.json. Times depend on the machine and its
+ * 250 orders. Prints a table and writes bench/results/web.json. Times depend on the machine and its
  * other work: `load` says how busy it was.
  */
 const navigations = 12
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   try {
     const figures = await measure(browser, server)
     const result = { ...describeRun(browser, loadBefore), ...figures }
-    await report(result)
+    report(result)
   } finally {
     await browser.close()
     await server.stop()
@@ -269,7 +269,7 @@ function describeRun(browser: Browser, loadBefore: readonly number[]) {
 
 type Result = ReturnType<typeof describeRun> & Awaited<ReturnType<typeof measure>>
 
-async function report(result: Result): Promise<void> {
+function report(result: Result): void {
   const { firstVisit, laterVisit, interactionToNextPaint, onSlowerProcessor, load } = result
   const visits = [
     ...Object.entries(firstVisit),
@@ -292,12 +292,7 @@ async function report(result: Result): Promise<void> {
     ),
   ]
   process.stdout.write(`${' '.repeat(48)}      p50      p98\n${lines.join('\n')}\n`)
-  const folder = new URL('results/', import.meta.url)
-  await mkdir(folder, { recursive: true })
-  await writeFile(
-    new URL(`web-${result.date.slice(0, 10)}.json`, folder),
-    `${JSON.stringify(result, null, 2)}\n`,
-  )
+  process.stdout.write(`written to ${writeResult('web', result)}\n`)
 }
 
 function line(name: string, { p50, p98 }: Spread): string {

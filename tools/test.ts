@@ -112,7 +112,9 @@ for (const line of red) process.stdout.write(`# red: ${line}\n`)
 process.exitCode = red.length > 0 ? 1 : 0
 
 function chosenFiles(): TestFile[] {
-  const every = globSync('{test,verify/test,witness/test}/**/*.test.ts', { cwd: root }).sort().map(declared)
+  const every = globSync('{test,bench/test,verify/test,witness/test}/**/*.test.ts', { cwd: root })
+    .sort()
+    .map(declared)
   for (const prefix of asked) {
     if (!every.some(({ path }) => path.startsWith(prefix))) throw new Error(`there is no test ${prefix}`)
   }

@@ -8,10 +8,10 @@ import type { AddressInfo } from 'node:net'
 import { it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { interleave } from '../bench/rounds.ts'
-import type { MeasuredServer } from '../bench/server.ts'
+import { interleave } from '../rounds.ts'
+import type { MeasuredServer } from '../server.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 
 interface Line {
   name: string
