@@ -5,11 +5,10 @@ import type { Config } from './config.ts'
 import { holdLease } from './db/lease.ts'
 import type { AppDatabase } from './db/port.ts'
 import type { Database, Trx } from './db/tables.ts'
+import type { Log } from './log.ts'
 
 /** The service's log. */
-interface Warnings {
-  warn(members: object, message: string): void
-}
+type Lines = Pick<Log, 'info' | 'warn'>
 
 interface Batch {
   /** A removal deletes rows up to this instant. */
@@ -94,7 +93,7 @@ export interface UpkeepParts {
   jobs: readonly Job[]
   clock: Clock
   config: Config
-  log: Warnings
+  log: Lines
 }
 
 /** Runs the jobs while the service does. Returns functions that stop them. */
@@ -123,10 +122,10 @@ interface Task {
   failure: string
 }
 
-/** Never runs a task twice at the same time. Logs only the first of several failures in a row. */
-export function repeat(task: Task, log: Warnings): () => void {
+/** Never runs a task twice at the same time. */
+export function repeat(task: Task, log: Lines): () => void {
+  const report = new FailureReport(log, { fails: task.failure, works: 'it works again' })
   let isRunning = false
-  let hasFailed = false
   let isStopped = false
   const work = async () => {
     if (isRunning) return
@@ -135,10 +134,9 @@ export function repeat(task: Task, log: Warnings): () => void {
       while (!isStopped && (await task.run())) {
         if (task.pauseMilliseconds > 0) await wait(task.pauseMilliseconds, undefined, { ref: false })
       }
-      hasFailed = false
+      report.note(undefined, { failed: task.failure })
     } catch (err) {
-      if (!hasFailed && !isStopped) log.warn({ err }, task.failure)
-      hasFailed = true
+      if (!isStopped) report.note('failed', { err })
     } finally {
       isRunning = false
     }
@@ -149,5 +147,32 @@ export function repeat(task: Task, log: Warnings): () => void {
   return () => {
     isStopped = true
     clearInterval(timer)
+  }
+}
+
+/**
+ * Keeps the log short while something goes on failing: one line when it fails, one when it fails in another
+ * way, and one when it works again.
+ */
+export class FailureReport {
+  readonly #log: Lines
+  readonly #words: { fails: string; works: string }
+  readonly #failures = new Map<string, string>()
+
+  constructor(log: Lines, words: { fails: string; works: string }) {
+    this.#log = log
+    this.#words = words
+  }
+
+  /** `failure` is undefined if it works. `of` tells apart several that may fail. */
+  note(failure: string | undefined, members: object, of = ''): void {
+    if (failure === this.#failures.get(of)) return
+    if (failure === undefined) {
+      this.#failures.delete(of)
+      this.#log.info(members, this.#words.works)
+    } else {
+      this.#failures.set(of, failure)
+      this.#log.warn(members, this.#words.fails)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { isSame } from '../../proof/place.ts'
 import { endOfLog } from '../audit/audit.ts'
 import type { Log } from '../log.ts'
-import { repeat } from '../upkeep.ts'
+import { FailureReport, repeat } from '../upkeep.ts'
 import type { MailKind, MailParts } from './mail.ts'
 import { hasDueDigest } from './settings.ts'
 import { isRefusal, reasonOf, type Smtp } from './smtp.ts'
@@ -41,11 +41,14 @@ export class Post {
   /** How many attempts there were so far, by kind. */
   readonly outcomes = { sent: new Map<string, number>(), failed: new Map<string, number>() }
   readonly #kinds: ReadonlyMap<string, MailKind>
-  /** Why the server took nothing at the last attempt. */
-  #failure: string | undefined
+  readonly #server: FailureReport
 
   constructor(parts: PostParts) {
     this.parts = parts
+    this.#server = new FailureReport(parts.log, {
+      fails: 'the mail server takes no mail; it is kept',
+      works: 'the mail server takes mail again',
+    })
     this.#kinds = new Map(parts.kinds.map((kind) => [kind.name, kind]))
   }
 
@@ -94,7 +97,7 @@ export class Post {
     await db.write('noteSentMail', { id: mail.id, principalId, nowMilliseconds: clock() })
     count(this.outcomes.sent, mail)
     this.parts.log.info({ event: 'mail-sent', kind: mail.kind, principalId }, 'mail sent')
-    this.#reportServer(undefined)
+    this.#noteServer(undefined)
     return true
   }
 
@@ -108,17 +111,12 @@ export class Post {
       return true
     }
     smtp.close()
-    this.#reportServer(reasonOf(error))
+    this.#noteServer(reasonOf(error))
     return false
   }
 
-  /** One line when the server fails, or fails in another way, and one when it is back. */
-  #reportServer(failure: string | undefined): void {
-    if (failure === this.#failure) return
-    this.#failure = failure
-    const line = { event: 'mail-server', failure }
-    if (failure === undefined) this.parts.log.info(line, 'the mail server takes mail again')
-    else this.parts.log.warn(line, 'the mail server takes no mail; it is kept')
+  #noteServer(failure: string | undefined): void {
+    this.#server.note(failure, { event: 'mail-server', failure })
   }
 
   async #drop(mail: QueuedMail): Promise<boolean> {

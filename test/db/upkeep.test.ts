@@ -11,13 +11,14 @@ import { repeat, startUpkeep } from '../../server/upkeep.ts'
 function start(t: TestContext, defersTally: boolean, answer: (name: string) => Promise<number>) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const written: { name: string; term: number | null }[] = []
-  const warnings: string[] = []
+  const said: string[] = []
   const write = async (_: string, { name, term }: { name: string; term: number | null }) => {
     written.push({ name, term })
     return { done: await answer(name), term: written.length }
   }
   const db = { defersTally, write } as unknown as AppDatabase
-  const log = { warn: (_: unknown, message: string) => void warnings.push(message) }
+  const say = (_: unknown, message = '') => void said.push(message)
+  const log = { info: say, warn: say }
   const config = readConfig({ DATABASE_URL: 'file:none' }, { development: true })
   const stops = startUpkeep({ db, jobs, clock: () => 0, config, log })
   const stop = () => stops.forEach((each) => void each())
@@ -29,7 +30,7 @@ function start(t: TestContext, defersTally: boolean, answer: (name: string) => P
     }
   }
   const count = (name: string) => written.filter((one) => one.name === name).length
-  return { warnings, written, stop, pass, count }
+  return { said, written, stop, pass, count }
 }
 
 describe('the upkeep of a running service', () => {
@@ -48,7 +49,7 @@ describe('the upkeep of a running service', () => {
       return false
     }
     const task = { everyMilliseconds: 3_600_000, isDoneAtStart: true, pauseMilliseconds: 0, run, failure: '' }
-    t.after(repeat(task, { warn: () => undefined }))
+    t.after(repeat(task, { info: () => undefined, warn: () => undefined }))
     assert.equal(runs, 1)
     await setImmediate()
     t.mock.timers.tick(3_599_999)
@@ -112,29 +113,29 @@ describe('the upkeep of a running service', () => {
     assert.equal(count('mergeTallyChanges'), 3)
   })
 
-  it('logs only the first of several failures in a row, and continues', async (t) => {
+  it('logs the first of several failures in a row, continues, and logs that it works again', async (t) => {
     let fails = true
-    const { pass, count, warnings } = start(t, true, async (name) => {
+    const { pass, count, said } = start(t, true, async (name) => {
       if (fails && name === 'mergeTallyChanges') throw new Error('gone')
       return 0
     })
     await pass(10)
-    assert.equal(warnings.length, 1)
-    assert.match(warnings[0] ?? '', /^the tally of orders could not be brought up to date/)
+    assert.equal(said.length, 1)
+    assert.match(said[0] ?? '', /^the tally of orders could not be brought up to date/)
     fails = false
     await pass(2)
     fails = true
     await pass(4)
-    assert.deepEqual([warnings.length, count('mergeTallyChanges')], [2, 8])
+    assert.deepEqual([said.slice(1), count('mergeTallyChanges')], [['it works again', said[0]], 8])
   })
 
   it('stops between two batches, and logs nothing', async (t) => {
     const first = Promise.withResolvers<number>()
-    const { pass, count, stop, warnings } = start(t, true, () => first.promise)
+    const { pass, count, stop, said } = start(t, true, () => first.promise)
     await pass(2)
     stop()
     first.resolve(2_000)
     await pass(120)
-    assert.deepEqual([count('mergeTallyChanges'), count('removeExpiredKeys'), warnings], [1, 0, []])
+    assert.deepEqual([count('mergeTallyChanges'), count('removeExpiredKeys'), said], [1, 0, []])
   })
 })

@@ -1,5 +1,5 @@
 import type { Log } from '../../log.ts'
-import { repeat } from '../../upkeep.ts'
+import { FailureReport, repeat } from '../../upkeep.ts'
 import { contradictionOf, inWords } from '../contradiction.ts'
 import { cosignedCheckpoint, headOfLog } from '../store.ts'
 import { askWitnesses, type Round, type RoundParts } from './round.ts'
@@ -39,13 +39,16 @@ export class Witnessing {
   #hasBegun = false
   /** How far the log went when a quorum last answered. */
   #answered: Pick<Round, 'era' | 'size'> | undefined
-  /** Why each witness did not cosign the last checkpoint. */
-  readonly #failures = new Map<string, string>()
+  readonly #report: FailureReport
   #warnedAt = Number.NEGATIVE_INFINITY
   #isStopped = false
 
   constructor(parts: RoundParts & WitnessingParts) {
     this.#parts = parts
+    this.#report = new FailureReport(parts.log, {
+      fails: 'a witness did not cosign the checkpoint',
+      works: 'a witness cosigns again',
+    })
   }
 
   /** Asks the witnesses if it is time. Returns false: there is nothing to do at once. */
@@ -58,7 +61,10 @@ export class Witnessing {
     if (this.#parts.signal.aborted) return false
     const answers = round.outcomes.filter(({ finding }) => finding !== undefined)
     if (answers.length >= this.#parts.witnesses.quorum) this.#answered = round
-    this.#reportWitnesses(round)
+    for (const { witness, failure } of round.outcomes) {
+      const line = { event: 'witness', witness: witness.key.name, failure }
+      this.#report.note(failure, line, idOf(witness))
+    }
     await this.#reportQuorum(round)
     return false
   }
@@ -91,23 +97,6 @@ export class Witnessing {
     const isCosigned = cosigned?.era === head.era && cosigned.size === head.size
     const hasGrown = this.#answered?.era === head.era && this.#answered.size <= head.size
     return !(isCosigned && hasGrown) && db.write('beginRound', { of: 'witnesses' })
-  }
-
-  /** One line when a witness fails, or fails in another way, and one when it is back. */
-  #reportWitnesses({ outcomes }: Round): void {
-    const { log } = this.#parts
-    for (const { witness, failure } of outcomes) {
-      const id = idOf(witness)
-      if (failure === this.#failures.get(id)) continue
-      const line = { event: 'witness', witness: witness.key.name, failure }
-      if (failure === undefined) {
-        this.#failures.delete(id)
-        log.info(line, 'a witness cosigns again')
-      } else {
-        this.#failures.set(id, failure)
-        log.warn(line, 'a witness did not cosign the checkpoint')
-      }
-    }
   }
 
   /** At most once an hour. */
