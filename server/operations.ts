@@ -1,5 +1,6 @@
 import * as audit from './audit/operations.ts'
 import * as auth from './auth/operations.ts'
+import { endLease, holdLease } from './db/lease.ts'
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { AppDatabase } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
@@ -25,6 +26,8 @@ export const operations = {
   ...outbox.writes,
   ...mail.writes,
   runJob: jobRunner(jobs),
+  holdLease,
+  endLease,
   queueEventMails: eventMailer(mailKinds),
   seedDemo,
 }

@@ -14,7 +14,7 @@ const values = (list: string) => lists.flatMap((slice) => slice[list] ?? [])
 describe('the registry', () => {
   it('has every operation and read that a slice lists, and no two of one name', () => {
     assert.ok(lists.length > 4)
-    const own = ['runJob', 'queueEventMails', 'seedDemo']
+    const own = ['runJob', 'holdLease', 'endLease', 'queueEventMails', 'seedDemo']
     assert.deepEqual([...listed('writes'), ...own].sort(), Object.keys(operations).sort())
     assert.deepEqual(listed('reads').sort(), Object.keys(reads).sort())
   })

@@ -2,12 +2,10 @@ import { beginEra } from './era.ts'
 import { eraseText } from './erase.ts'
 import { findEventsOf, findLogLines } from './lines.ts'
 import { sealEvents, sealing } from './seal.ts'
-import { beginRound } from './store.ts'
 import { keepFindings } from './witnesses/store.ts'
 
 export const writes = {
   sealEvents,
-  beginRound,
   keepFindings,
   eraseText,
   beginEra,

@@ -3,7 +3,6 @@ import { type Head, type Tile, tileSize } from '../../proof/log-tree.ts'
 import type { Place } from '../../proof/place.ts'
 import { ofEngine, withinTime } from '../db/engine.ts'
 import { DatabaseRefused } from '../db/errors.ts'
-import { holdLease } from '../db/lease.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, Db, EventColumns, Trx } from '../db/tables.ts'
 import * as postgres from './postgres.ts'
@@ -97,13 +96,6 @@ export async function cosignedCheckpoint(
 const selectCosigned = prepared((db) =>
   db.selectFrom('log_cosigned').select(['era', 'size', 'checkpoint', 'cosigned_at']),
 )
-
-const minute = 60_000
-
-/** Whether the caller may now ask those who sign checkpoints: one instance may, once a minute. */
-export async function beginRound(trx: Trx, { of }: { of: 'witnesses' }): Promise<boolean> {
-  return (await holdLease(trx, { name: of, term: null, milliseconds: minute })) !== null
-}
 
 /** Events that wait to be sealed, in the order in which they were written. */
 export async function unsealedEvents(trx: Trx, limit: number): Promise<UnsealedEvent[]> {

@@ -1,4 +1,4 @@
-import { holdOutbox, leaveOutbox, passOver, recordAttempt } from './outbox.ts'
+import { passOver, recordAttempt } from './outbox.ts'
 import {
   addWebhook,
   changeWebhook,
@@ -9,8 +9,6 @@ import {
 } from './webhooks/webhooks.ts'
 
 export const writes = {
-  holdOutbox,
-  leaveOutbox,
   recordAttempt,
   passOver,
   addWebhook,

@@ -10,7 +10,6 @@
  * the id of the event, because it can be asked for the same event again.
  */
 import { type Event, recordEvent, type SealedEvent, type Stamp } from '../audit/audit.ts'
-import { endLease, holdLease } from '../db/lease.ts'
 import type { Trx } from '../db/tables.ts'
 import type { Report } from './retries.ts'
 import {
@@ -43,22 +42,6 @@ export function isSelected(selection: readonly string[], event: SealedEvent): bo
     selection.includes(typeOf(event)) ||
     event.kind === 'log-restored'
   )
-}
-
-export interface HoldInput {
-  /** Null to ask for the lease. */
-  term: number | null
-  milliseconds: number
-}
-
-/** Makes the caller the one sender of all instances, or keeps it that; null if another one is. */
-export function holdOutbox(trx: Trx, input: HoldInput): Promise<number | null> {
-  return holdLease(trx, { name: 'outbox', ...input })
-}
-
-/** Lets another instance send at once. */
-export function leaveOutbox(trx: Trx, { term }: Pick<HoldInput, 'term'>): Promise<void> {
-  return endLease(trx, { name: 'outbox', term })
 }
 
 export interface AttemptInput {

@@ -12,6 +12,7 @@ import { findSubscriptions, type Subscription, type SubscriptionKind } from './s
 const lookIntervalMilliseconds = 500
 /** An attempt begins with two thirds of it left at least, so it ends before another instance may begin. */
 const defaultLeaseMilliseconds = 20_000
+const name = 'outbox'
 
 export interface OutboxParts {
   db: AppDatabase
@@ -164,7 +165,7 @@ export class Sender {
   }
 }
 
-/** The right to send. It is asked for, and extended, by those who are about to send. */
+/** Makes this instance the one sender. It is asked for, and extended, by those who are about to send. */
 class OutboxLease {
   readonly #parts: Required<Pick<OutboxParts, 'db' | 'monotonic' | 'leaseMilliseconds'>>
   #term: number | null = null
@@ -190,13 +191,13 @@ class OutboxLease {
     const term = this.#term
     this.#term = null
     this.#isFreshUntil = Number.NEGATIVE_INFINITY
-    if (term !== null) await this.#parts.db.write('leaveOutbox', { term }).catch(() => undefined)
+    if (term !== null) await this.#parts.db.write('endLease', { name, term }).catch(() => undefined)
   }
 
   async #ask(): Promise<boolean> {
     const { db, monotonic, leaseMilliseconds: milliseconds } = this.#parts
     const asked = monotonic()
-    this.#term = await db.write('holdOutbox', { term: this.#term, milliseconds })
+    this.#term = await db.write('holdLease', { name, term: this.#term, milliseconds })
     if (this.#term === null) return false
     this.#isFreshUntil = asked + milliseconds / 3
     return true

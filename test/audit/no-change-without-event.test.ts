@@ -352,7 +352,8 @@ async function eraseNote({ db, now }: InsideService): Promise<void> {
 
 /** As if one had cosigned. */
 async function askWitnesses({ db, now }: InsideService): Promise<void> {
-  assert.equal(await db.write('beginRound', { of: 'witnesses' }), true)
+  const term = await db.write('holdLease', { name: 'witnesses', term: null })
+  await db.write('endLease', { name: 'witnesses', term })
   const { era, size } = await headOfLog(db.read)
   const findings = [{ witness: 'w', says: 'cosigned', size } as const]
   const cosigned = { size, checkpoint: 'a note' }

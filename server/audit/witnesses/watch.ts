@@ -11,6 +11,8 @@ export interface WitnessingParts extends Omit<RoundParts, 'signal'> {
 
 const lookIntervalMilliseconds = 15_000
 const hour = 3_600_000
+/** One instance may ask, once a minute. */
+const lease = { name: 'witnesses', term: null, milliseconds: 60_000 }
 
 /**
  * Asks the witnesses at the start, and then at most once a minute, while the newest checkpoint has no quorum.
@@ -89,14 +91,14 @@ export class Witnessing {
     const head = await headOfLog(db.read)
     if (head.size === 0) return false
     if (!this.#hasBegun) {
-      await db.write('beginRound', { of: 'witnesses' })
+      await db.write('holdLease', lease)
       this.#hasBegun = true
       return true
     }
     const cosigned = await cosignedCheckpoint(db.read)
     const isCosigned = cosigned?.era === head.era && cosigned.size === head.size
     const hasGrown = this.#answered?.era === head.era && this.#answered.size <= head.size
-    return !(isCosigned && hasGrown) && db.write('beginRound', { of: 'witnesses' })
+    return !(isCosigned && hasGrown) && (await db.write('holdLease', lease)) !== null
   }
 
   /** At most once an hour. */
