@@ -4,7 +4,7 @@ import type { Place } from '../../proof/place.ts'
 import { ofEngine, withinTime } from '../db/engine.ts'
 import { DatabaseRefused } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
-import type { Database, Db, EventColumns, Trx } from '../db/tables.ts'
+import { type Database, type Db, type EventColumns, eventColumns, type Trx } from '../db/tables.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
@@ -14,28 +14,12 @@ export type SealedEvent = Database['events']
 /** An event, with its place in the log once it is sealed. */
 export type StoredEvent = EventColumns & { sequence: number | null; hash: string | null }
 
-const eventColumns = [
-  'id',
-  'kind',
-  'subject_kind',
-  'subject_id',
-  'version',
-  'at',
-  'at_time_zone',
-  'by_name',
-  'by_id',
-  'for_name',
-  'for_id',
-  'data',
-  'text_hash',
-  'text_salt',
-  'text',
-] as const satisfies (keyof EventColumns)[]
-const columns = sql.join(eventColumns.map((column) => sql.ref(column)))
+const names = Object.keys(eventColumns) as (keyof EventColumns)[]
+const columns = sql.join(names.map((name) => sql.ref(name)))
 
 export const insertEvent = prepared(
   (_db, row: EventColumns) => sql`insert into unsealed_events (${columns})
-    values (${sql.join(eventColumns.map((column) => row[column]))})`,
+    values (${sql.join(names.map((name) => row[name]))})`,
 )
 
 export async function insertEvents(trx: Trx, rows: readonly EventColumns[]): Promise<void> {
@@ -116,7 +100,11 @@ export async function newestEventTime(db: Db): Promise<number | undefined> {
 }
 
 const selectUnsealed = prepared((db, { limit }: { limit: number }) =>
-  db.selectFrom('unsealed_events').selectAll().orderBy('number').limit(limit),
+  db
+    .selectFrom('unsealed_events')
+    .select(['number', ...names])
+    .orderBy('number')
+    .limit(limit),
 )
 
 /** Sealed events by their sequences, both ends included. */
@@ -126,7 +114,7 @@ export async function sealedEvents(
 ): Promise<SealedEvent[]> {
   return db
     .selectFrom('events')
-    .selectAll()
+    .select(['sequence', ...names, 'hash'])
     .where('sequence', '>=', first)
     .where('sequence', '<=', last)
     .orderBy('sequence', direction)
@@ -165,7 +153,7 @@ export async function findMatches(
   // The order of times is not the order of the log. Adding 0 keeps an engine from walking the whole log to
   // avoid a sort.
   const place = sql.raw(indexFor(filter) === 'events_by_time' ? 'sequence + 0' : 'sequence')
-  const { rows } = await sql<SealedEvent>`select * from events where sequence in
+  const { rows } = await sql<SealedEvent>`select sequence, ${columns}, hash from events where sequence in
     (select sequence from ${matches(db, after, filter)} order by ${place} ${way} limit ${limit} offset ${offset})
     order by sequence ${way}`.execute(db)
   return rows
@@ -298,7 +286,7 @@ interface Subject {
 export async function unsealedEventsOf(db: Db, { kind, id }: Subject): Promise<UnsealedEvent[]> {
   return db
     .selectFrom('unsealed_events')
-    .selectAll()
+    .select(['number', ...names])
     .where('subject_id', '=', id)
     .where('subject_kind', '=', kind)
     .orderBy('number')

@@ -562,6 +562,25 @@ export interface EventColumns {
   text: string | null
 }
 
+/** The columns of an event with their types: statements take both from here. */
+export const eventColumns = {
+  id: 'text',
+  kind: 'text',
+  subject_kind: 'text',
+  subject_id: 'text',
+  version: 'integer',
+  at: 'bigint',
+  at_time_zone: 'text',
+  by_name: 'text',
+  by_id: 'integer',
+  for_name: 'text',
+  for_id: 'integer',
+  data: 'text',
+  text_hash: 'text',
+  text_salt: 'text',
+  text: 'text',
+} as const satisfies Record<keyof EventColumns, 'text' | 'integer' | 'bigint'>
+
 /**
  * The parts of time in which `order_tally` counts, in milliseconds. All instants are in part 0 of `always`.
  * Since 1980 every day of every time zone has begun with a quarter of an hour in UTC.

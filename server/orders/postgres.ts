@@ -1,11 +1,21 @@
 import { type Insertable, sql } from '#kysely'
-import { type Database, type EventColumns, type Trx, tallySpanRows, tallySpans } from '../db/tables.ts'
+import {
+  type Database,
+  type EventColumns,
+  eventColumns,
+  type Trx,
+  tallySpanRows,
+  tallySpans,
+} from '../db/tables.ts'
 import type { Job } from '../upkeep.ts'
 import { orderColumns } from './order.ts'
 import { ruleColumns } from './rules.ts'
 
 /** The row of an order without what the approval policy adds. */
 export type NewOrderRow = Pick<Database['orders'], (typeof orderColumns)[number]>
+
+const names = Object.keys(eventColumns)
+const typedNames = Object.entries(eventColumns).map(([name, type]) => sql.raw(`${name} ${type}`))
 
 interface GroupedOrder {
   order: NewOrderRow
@@ -51,12 +61,10 @@ export async function insertTogether(trx: Trx, orders: GroupedOrder[]): Promise<
       returning id
     ),
     recorded as (
-      insert into unsealed_events (id, kind, subject_kind, subject_id, version, at, at_time_zone, by_name, by_id, data)
-      select events.id, kind, subject_kind, subject_id, version, at, at_time_zone, by_name, by_id, data
-      from json_to_recordset(${JSON.stringify(events)}) as events (
-        id text, kind text, subject_kind text, subject_id uuid, version integer, at bigint, at_time_zone text,
-        by_name text, by_id integer, data text)
-      join stored on stored.id = events.subject_id
+      insert into unsealed_events (${sql.join(names.map((name) => sql.ref(name)))})
+      select ${sql.join(names.map((name) => sql.ref(`events.${name}`)))}
+      from json_to_recordset(${JSON.stringify(events)}) as events (${sql.join(typedNames)})
+      join stored on stored.id = cast(events.subject_id as uuid)
     )
     select id from stored`.execute(trx)
   return new Set(rows.map(({ id }) => id))

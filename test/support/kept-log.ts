@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import type { Selectable } from '#kysely'
 import { type Kysely, sql } from '#kysely'
-import type { LogLine } from '../../proof/line.ts'
 import { type SignedHead, verifyLog } from '../../proof/log.ts'
 import { type Event, eventRow } from '../../server/audit/audit.ts'
-import { lineOf } from '../../server/audit/line.ts'
+import { sealedLine } from '../../server/audit/line.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
 import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
 
@@ -109,10 +108,9 @@ async function headOfLog(db: Kysely<Database>): Promise<SignedHead> {
 /** The bytes of an export of the sealed log. */
 async function* exported(events: LoggedEvent[]): AsyncGenerator<Uint8Array> {
   for (const event of events) {
-    const { sequence, text_salt: textSalt, text, hash } = event
+    const { sequence, hash } = event
     if (sequence === null || hash === null) continue
-    const line: LogLine = { ...lineOf(event, sequence), textSalt, text, hash }
-    yield Buffer.from(`${JSON.stringify(line)}\n`)
+    yield Buffer.from(`${JSON.stringify(sealedLine({ ...event, sequence, hash }))}\n`)
   }
 }
 
