@@ -202,7 +202,7 @@ describe('imports', () => {
       ['server/http/spa.ts', "export * from '../../web/src/main.tsx'"],
       ['web/src/main.tsx', "import type { Order } from '../../server/orders/order.ts'"],
       ['web/src/main.tsx', "import { x } from '../../verify/check.ts'"],
-      ['verify/main.ts', "import { LogLine } from '../server/audit/line.ts'"],
+      ['verify/main.ts', "import { LogLine } from '../server/audit/events/line.ts'"],
       ['verify/main.ts', "import { formatTotal } from '../web/src/ui/format.ts'"],
       ['verify/main.ts', "import { problemOf } from '../client/src/problem.ts'"],
       ['witness/witness.ts', "import { systemClock } from '../server/clock.ts'"],

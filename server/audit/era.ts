@@ -4,9 +4,10 @@
  * left.
  */
 import type { Trx } from '../db/tables.ts'
-import { recordEvent, type Stamp } from './audit.ts'
+import { recordEvent, type Stamp } from './events/events.ts'
+import { unsealedEventsOf } from './events/store.ts'
 import { addLines } from './seal.ts'
-import { raiseEra, sealedEvents, unsealedEventsOf } from './store.ts'
+import { raiseEra, sealedEvents } from './store.ts'
 
 /** The era that begins, and the last line that is left of the one before. */
 export interface BegunEra {

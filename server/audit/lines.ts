@@ -1,7 +1,8 @@
 import { spellLine } from '../../proof/line.ts'
 import type { Db } from '../db/tables.ts'
-import type { Event } from './audit.ts'
-import { sealedLine } from './line.ts'
+import type { Event } from './events/events.ts'
+import { sealedLine } from './events/line.ts'
+import { unsealedEventsOf } from './events/store.ts'
 import {
   countMatches,
   findMatches,
@@ -10,7 +11,6 @@ import {
   type SealedEvent,
   type StoredEvent,
   sealedEvents,
-  unsealedEventsOf,
 } from './store.ts'
 
 interface Page {

@@ -3,7 +3,7 @@ import { answerOf, instant, nullable, text } from '../http/answers.ts'
 import { Fault, type Field, instantField, queryOf, refined } from '../http/fields.ts'
 import { directionField, pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
 import { type Of, Type } from '../http/schema.ts'
-import { eventKinds } from './audit.ts'
+import { eventKinds } from './events/events.ts'
 
 const LogEvent = answerOf(
   'LogEvent',

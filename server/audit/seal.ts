@@ -2,16 +2,9 @@ import { hashOf } from '../../proof/line.ts'
 import { LogTree } from '../../proof/log-tree.ts'
 import type { Trx } from '../db/tables.ts'
 import type { Job } from '../upkeep.ts'
-import { lineOf } from './line.ts'
-import {
-  type LockedHead,
-  lockHead,
-  type Seal,
-  storeSeals,
-  storeTile,
-  type UnsealedEvent,
-  unsealedEvents,
-} from './store.ts'
+import { lineOf } from './events/line.ts'
+import { type UnsealedEvent, unsealedEvents } from './events/store.ts'
+import { type LockedHead, lockHead, type Seal, storeSeals, storeTile } from './store.ts'
 
 /**
  * Moves at most `limit` committed events into the log and returns how many. Each gets its place, and becomes

@@ -1,30 +1,17 @@
-import { type RawBuilder, type Selectable, sql } from '#kysely'
+import { type RawBuilder, sql } from '#kysely'
 import { type Head, type Tile, tileSize } from '../../proof/log-tree.ts'
 import type { Place } from '../../proof/place.ts'
 import { ofEngine, withinTime } from '../db/engine.ts'
 import { DatabaseRefused } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
-import { type Database, type Db, type EventColumns, eventColumns, type Trx } from '../db/tables.ts'
+import type { Database, Db, EventColumns, Trx } from '../db/tables.ts'
+import { columns, names, type Subject } from './events/store.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
-/** An event that waits to be sealed. */
-export type UnsealedEvent = Selectable<Database['unsealed_events']>
 export type SealedEvent = Database['events']
 /** An event, with its place in the log once it is sealed. */
 export type StoredEvent = EventColumns & { sequence: number | null; hash: string | null }
-
-const names = Object.keys(eventColumns) as (keyof EventColumns)[]
-const columns = sql.join(names.map((name) => sql.ref(name)))
-
-export const insertEvent = prepared(
-  (_db, row: EventColumns) => sql`insert into unsealed_events (${columns})
-    values (${sql.join(names.map((name) => row[name]))})`,
-)
-
-export async function insertEvents(trx: Trx, rows: readonly EventColumns[]): Promise<void> {
-  await trx.insertInto('unsealed_events').values(rows).execute()
-}
 
 /** The era and the head of the log. */
 export async function headOfLog(db: Db): Promise<Head & { era: number }> {
@@ -81,31 +68,12 @@ const selectCosigned = prepared((db) =>
   db.selectFrom('log_cosigned').select(['era', 'size', 'checkpoint', 'cosigned_at']),
 )
 
-/** Events that wait to be sealed, in the order in which they were written. */
-export async function unsealedEvents(trx: Trx, limit: number): Promise<UnsealedEvent[]> {
-  return (await selectUnsealed(trx, { limit })).rows
-}
-
-/** When the oldest of these events was written. */
-export async function oldestUnsealed(db: Db): Promise<number | undefined> {
-  const oldest = db.selectFrom('unsealed_events').select('at').orderBy('number').limit(1)
-  return (await oldest.executeTakeFirst())?.at
-}
-
 /** When the last event was written, sealed or not; undefined without any event. */
 export async function newestEventTime(db: Db): Promise<number | undefined> {
   const unsealed = db.selectFrom('unsealed_events').select('at').orderBy('number', 'desc').limit(1)
   const sealed = db.selectFrom('events').select('at').orderBy('sequence', 'desc').limit(1)
   return ((await unsealed.executeTakeFirst()) ?? (await sealed.executeTakeFirst()))?.at
 }
-
-const selectUnsealed = prepared((db, { limit }: { limit: number }) =>
-  db
-    .selectFrom('unsealed_events')
-    .select(['number', ...names])
-    .orderBy('number')
-    .limit(limit),
-)
 
 /** Sealed events by their sequences, both ends included. */
 export async function sealedEvents(
@@ -275,22 +243,6 @@ export async function deleteText(
     .where('text', 'is not', null)
     .returning(['kind', 'subject_kind', 'subject_id'])
     .executeTakeFirst()
-}
-
-interface Subject {
-  kind: string
-  id: string
-}
-
-/** Events of a subject that wait to be sealed, in the order in which they were written. */
-export async function unsealedEventsOf(db: Db, { kind, id }: Subject): Promise<UnsealedEvent[]> {
-  return db
-    .selectFrom('unsealed_events')
-    .select(['number', ...names])
-    .where('subject_id', '=', id)
-    .where('subject_kind', '=', kind)
-    .orderBy('number')
-    .execute()
 }
 
 /** Beyond every sequence: unsealed events come after sealed ones. */

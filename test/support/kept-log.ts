@@ -3,7 +3,7 @@ import type { Selectable } from '#kysely'
 import { type Kysely, sql } from '#kysely'
 import { type SignedHead, verifyLog } from '../../proof/log.ts'
 import { type Event, eventRow } from '../../server/audit/audit.ts'
-import { sealedLine } from '../../server/audit/line.ts'
+import { sealedLine } from '../../server/audit/events/line.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
 import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
 

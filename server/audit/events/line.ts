@@ -1,6 +1,6 @@
-import type { HashedLine, LogLine } from '../../proof/line.ts'
-import { formatInstant } from '../clock.ts'
-import type { EventColumns } from '../db/tables.ts'
+import type { HashedLine, LogLine } from '../../../proof/line.ts'
+import { formatInstant } from '../../clock.ts'
+import type { EventColumns } from '../../db/tables.ts'
 
 /** The part of an event's line that its hash covers. */
 export function lineOf(event: EventColumns, sequence: number): HashedLine {

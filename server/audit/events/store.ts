@@ -1,0 +1,54 @@
+import { type Selectable, sql } from '#kysely'
+import { prepared } from '../../db/prepared.ts'
+import { type Database, type Db, type EventColumns, eventColumns, type Trx } from '../../db/tables.ts'
+
+/** An event that waits to be sealed. */
+export type UnsealedEvent = Selectable<Database['unsealed_events']>
+
+/** The columns of an event, which both tables have. */
+export const names = Object.keys(eventColumns) as (keyof EventColumns)[]
+export const columns = sql.join(names.map((name) => sql.ref(name)))
+
+export const insertEvent = prepared(
+  (_db, row: EventColumns) => sql`insert into unsealed_events (${columns})
+    values (${sql.join(names.map((name) => row[name]))})`,
+)
+
+export async function insertEvents(trx: Trx, rows: readonly EventColumns[]): Promise<void> {
+  await trx.insertInto('unsealed_events').values(rows).execute()
+}
+
+export interface Subject {
+  kind: string
+  id: string
+}
+
+/** Events that wait to be sealed, in the order in which they were written. */
+export async function unsealedEvents(trx: Trx, limit: number): Promise<UnsealedEvent[]> {
+  return (await selectUnsealed(trx, { limit })).rows
+}
+
+/** When the oldest of these events was written. */
+export async function oldestUnsealed(db: Db): Promise<number | undefined> {
+  const oldest = db.selectFrom('unsealed_events').select('at').orderBy('number').limit(1)
+  return (await oldest.executeTakeFirst())?.at
+}
+
+const selectUnsealed = prepared((db, { limit }: { limit: number }) =>
+  db
+    .selectFrom('unsealed_events')
+    .select(['number', ...names])
+    .orderBy('number')
+    .limit(limit),
+)
+
+/** Events of a subject that wait to be sealed, in the order in which they were written. */
+export async function unsealedEventsOf(db: Db, { kind, id }: Subject): Promise<UnsealedEvent[]> {
+  return db
+    .selectFrom('unsealed_events')
+    .select(['number', ...names])
+    .where('subject_id', '=', id)
+    .where('subject_kind', '=', kind)
+    .orderBy('number')
+    .execute()
+}
