@@ -19,8 +19,7 @@ export {
 } from './events/events.ts'
 export { sealedLine } from './events/line.ts'
 export { oldestUnsealed } from './events/store.ts'
-export { endOfLog, readOn } from './reader.ts'
-export type { Receipt } from './receipt.ts'
+export { endOfLog, readOn } from './lines/reader.ts'
 export {
   countEventsOfKind,
   eventsOfKinds,
@@ -28,4 +27,5 @@ export {
   newestEventTime,
   type SealedEvent,
   sealedEvents,
-} from './store.ts'
+} from './lines/store.ts'
+export type { Receipt } from './receipt.ts'

@@ -6,8 +6,9 @@
 import type { Trx } from '../db/tables.ts'
 import { recordEvent, type Stamp } from './events/events.ts'
 import { unsealedEventsOf } from './events/store.ts'
+import { sealedEvents } from './lines/store.ts'
 import { addLines } from './seal.ts'
-import { raiseEra, sealedEvents } from './store.ts'
+import { raiseEra } from './store.ts'
 
 /** The era that begins, and the last line that is left of the one before. */
 export interface BegunEra {

@@ -1,6 +1,6 @@
 import { beginEra } from './era.ts'
 import { eraseText } from './erase.ts'
-import { findEventsOf, findLogLines } from './lines.ts'
+import { findEventsOf, findLogLines } from './lines/lines.ts'
 import { sealEvents, sealing } from './seal.ts'
 import { keepFindings } from './witnesses/store.ts'
 

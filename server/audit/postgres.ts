@@ -3,11 +3,6 @@ import { type RawBuilder, sql } from '#kysely'
 /** Locks the row. Matches no row while another transaction holds the lock. */
 export const unlessLocked = sql`for update skip locked`
 
-/** The planner chooses the index. */
-export function eventsBy(_index: string): RawBuilder<unknown> {
-  return sql`events`
-}
-
 export function sealsIn(list: string): RawBuilder<unknown> {
   return sql`select (value ->> 0)::bigint as number, (value ->> 1)::bigint as sequence, value ->> 2 as hash
     from json_array_elements(cast(${list} as json))`

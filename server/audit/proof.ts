@@ -7,8 +7,9 @@ import type { Db } from '../db/tables.ts'
 import { Problem } from '../problems/problems.ts'
 import { type LogKeys, originOf, signCheckpoint } from './checkpoint.ts'
 import { refuseContradicted } from './contradiction.ts'
+import { headOfLog, readTile } from './lines/store.ts'
 import type { Receipt } from './receipt.ts'
-import { cosignedCheckpoint, headOfLog, readTile } from './store.ts'
+import { cosignedCheckpoint } from './store.ts'
 
 /** What to prove of the first `size` events: that one of them is there, or that they continue the first. */
 export interface ProofRequest {

@@ -3,7 +3,8 @@ import { linkHeader, pageLinks, pageRequest, sendJson, sendText } from '../http/
 import { type App, callerOf, type Routes, register, route } from '../http/route.ts'
 import { Problem } from '../problems/problems.ts'
 import { originOf, publishedKeys } from './checkpoint.ts'
-import { exportLog, type LogQuery, listLog } from './log.ts'
+import { exportLog, type LogQuery, listLog } from './lines/log.ts'
+import { headOfLog } from './lines/store.ts'
 import { cosignedOver, newestCheckpoint, proofOf, type ServedParts } from './proof.ts'
 import {
   GetLogCheckpointQuery,
@@ -14,7 +15,6 @@ import {
   LogProof,
   PaginatedListOfLogEvent,
 } from './schemas.ts'
-import { headOfLog } from './store.ts'
 
 export interface LogParts extends ServedParts {
   exports: Exports

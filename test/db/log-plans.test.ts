@@ -6,7 +6,7 @@ import {
   eventsOfKinds,
   findMatches,
   type LogFilter,
-} from '../../server/audit/store.ts'
+} from '../../server/audit/lines/store.ts'
 import { statementsOf, stepsOf } from '../support/plans.ts'
 import { testService } from '../support/service.ts'
 

@@ -1,6 +1,7 @@
 import { readVerifierKey, spellVerifierKey } from '../../proof/note.ts'
 import { originOf, publishedKeys } from '../../server/audit/checkpoint.ts'
-import { cosignedCheckpoint, headOfLog } from '../../server/audit/store.ts'
+import { headOfLog } from '../../server/audit/lines/store.ts'
+import { cosignedCheckpoint } from '../../server/audit/store.ts'
 import { reportOnWitnesses } from '../../server/audit/witnesses/report.ts'
 import { Witnessing } from '../../server/audit/witnesses/watch.ts'
 import type { Witnesses } from '../../server/audit/witnesses/witnesses.ts'

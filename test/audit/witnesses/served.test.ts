@@ -10,7 +10,7 @@ import {
 } from '../../../proof/note.ts'
 import { readReceipt } from '../../../proof/receipt.ts'
 import { originOf, signCheckpoint } from '../../../server/audit/checkpoint.ts'
-import { headOfLog } from '../../../server/audit/store.ts'
+import { headOfLog } from '../../../server/audit/lines/store.ts'
 import { cosignatureBy, newSigner } from '../../../witness/test/signed-log.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { addEvents, seal } from '../../support/log.ts'

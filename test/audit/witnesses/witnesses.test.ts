@@ -9,7 +9,7 @@ import {
   verifyCosignature,
   verifyNote,
 } from '../../../proof/note.ts'
-import { headOfLog } from '../../../server/audit/store.ts'
+import { headOfLog } from '../../../server/audit/lines/store.ts'
 import { startWitness } from '../../../witness/test/running.ts'
 import { cosignatureBy, newSigner } from '../../../witness/test/signed-log.ts'
 import { stamp } from '../../support/orders.ts'

@@ -1,5 +1,5 @@
-import { isBefore, type Place } from '../../proof/place.ts'
-import type { Db } from '../db/tables.ts'
+import { isBefore, type Place } from '../../../proof/place.ts'
+import type { Db } from '../../db/tables.ts'
 import { findRestores, headOfLog, type SealedEvent, sealedEvents } from './store.ts'
 
 /** What a reader of the log gets at once. */

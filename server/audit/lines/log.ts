@@ -2,8 +2,8 @@ import {
   type AppDatabase,
   pageLimitMilliseconds as limitMilliseconds,
   type ReadableDatabase,
-} from '../db/port.ts'
-import { describePage, type PageDescription, type PageRequest, pageJson } from '../http/paging.ts'
+} from '../../db/port.ts'
+import { describePage, type PageDescription, type PageRequest, pageJson } from '../../http/paging.ts'
 import type { LogFilter } from './store.ts'
 
 /** About 70 KB: an export that nobody reads holds two of them, and a reader is soon free for others. */

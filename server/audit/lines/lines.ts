@@ -1,8 +1,9 @@
-import { spellLine } from '../../proof/line.ts'
-import type { Db } from '../db/tables.ts'
-import type { Event } from './events/events.ts'
-import { sealedLine } from './events/line.ts'
-import { unsealedEventsOf } from './events/store.ts'
+/** The lines of the log, as they are read: in pages, whole, or on from a place. Reading changes nothing. */
+import { spellLine } from '../../../proof/line.ts'
+import type { Db } from '../../db/tables.ts'
+import type { Event } from '../events/events.ts'
+import { sealedLine } from '../events/line.ts'
+import { unsealedEventsOf } from '../events/store.ts'
 import {
   countMatches,
   findMatches,

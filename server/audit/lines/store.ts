@@ -1,0 +1,190 @@
+import { type RawBuilder, sql } from '#kysely'
+import { type Head, tileSize } from '../../../proof/log-tree.ts'
+import type { Place } from '../../../proof/place.ts'
+import { ofEngine, withinTime } from '../../db/engine.ts'
+import { DatabaseRefused } from '../../db/errors.ts'
+import { prepared } from '../../db/prepared.ts'
+import type { Database, Db, EventColumns } from '../../db/tables.ts'
+import { columns, names, type Subject } from '../events/store.ts'
+import * as postgres from './postgres.ts'
+import * as sqlite from './sqlite.ts'
+
+export type SealedEvent = Database['events']
+/** An event, with its place in the log once it is sealed. */
+export type StoredEvent = EventColumns & { sequence: number | null; hash: string | null }
+
+/** The era and the head of the log. */
+export async function headOfLog(db: Db): Promise<Head & { era: number }> {
+  const [head] = (await selectHead(db, {})).rows
+  if (head === undefined) throw new DatabaseRefused('the head of the log is missing (log_head)')
+  return head
+}
+
+/** The first line of each era but the first. */
+export async function findRestores(db: Db): Promise<Place[]> {
+  const restored = db.selectFrom('events').select(['sequence', 'data']).where('kind', '=', 'log-restored')
+  const rows = await restored.orderBy('sequence').execute()
+  return rows.map(({ sequence, data }) => ({ era: JSON.parse(data).era, sequence }))
+}
+
+const selectHead = prepared((db) => db.selectFrom('log_head').select(['era', 'size', 'root']))
+
+/** When the last event was written, sealed or not; undefined without any event. */
+export async function newestEventTime(db: Db): Promise<number | undefined> {
+  const unsealed = db.selectFrom('unsealed_events').select('at').orderBy('number', 'desc').limit(1)
+  const sealed = db.selectFrom('events').select('at').orderBy('sequence', 'desc').limit(1)
+  return ((await unsealed.executeTakeFirst()) ?? (await sealed.executeTakeFirst()))?.at
+}
+
+/** Sealed events by their sequences, both ends included. */
+export async function sealedEvents(
+  db: Db,
+  { first, last, direction }: { first: number; last: number; direction: 'asc' | 'desc' },
+): Promise<SealedEvent[]> {
+  return db
+    .selectFrom('events')
+    .select(['sequence', ...names, 'hash'])
+    .where('sequence', '>=', first)
+    .where('sequence', '<=', last)
+    .orderBy('sequence', direction)
+    .execute()
+}
+
+/** An event matches if it meets every condition that is defined. */
+export interface LogFilter {
+  subject?: Subject | undefined
+  kind?: string | undefined
+  /** The name of the actor, as the event has it. */
+  by?: string | undefined
+  /** In milliseconds. `from` is included, `to` is not. */
+  from?: number | undefined
+  until?: number | undefined
+}
+
+/**
+ * How many sealed events match. An index answers this alone, unless a filter on one subject also asks for
+ * `by` or a time: then rows are read.
+ */
+export async function countMatches(db: Db, after: number, filter: LogFilter): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count
+    from ${matches(db, after, filter)}`.execute(db)
+  return Number(rows[0]?.count)
+}
+
+/** A page of the matches, by sequence. */
+export async function findMatches(
+  db: Db,
+  after: number,
+  filter: LogFilter,
+  { direction, offset, limit }: { direction: 'asc' | 'desc'; offset: number; limit: number },
+): Promise<SealedEvent[]> {
+  const way = sql.raw(direction)
+  // The order of times is not the order of the log. Adding 0 keeps an engine from walking the whole log to
+  // avoid a sort.
+  const place = sql.raw(indexFor(filter) === 'events_by_time' ? 'sequence + 0' : 'sequence')
+  const { rows } = await sql<SealedEvent>`select sequence, ${columns}, hash from events where sequence in
+    (select sequence from ${matches(db, after, filter)} order by ${place} ${way} limit ${limit} offset ${offset})
+    order by sequence ${way}`.execute(db)
+  return rows
+}
+
+/** Chooses the index in which the fewest entries have to be read. */
+function indexFor({ subject, kind, by }: LogFilter): string {
+  if (subject !== undefined) return kind === undefined ? 'events_by_subject' : 'events_by_subject_and_kind'
+  if (by !== undefined) return 'events_by_who'
+  return kind === undefined ? 'events_by_time' : 'events_by_kind'
+}
+
+function matches(db: Db, after: number, filter: LogFilter): RawBuilder<unknown> {
+  const { eventsBy } = ofEngine(db, { sqlite, postgres })
+  const { subject, kind, by, from, until } = filter
+  const conditions = [
+    withinTime(db, 'sequence'),
+    subject && sql`subject_id = ${subject.id} and subject_kind = ${subject.kind}`,
+    kind !== undefined && sql`kind = ${kind}`,
+    by !== undefined && sql`by_name = ${by}`,
+    from !== undefined && sql`at >= ${from}`,
+    until !== undefined && sql`at < ${until}`,
+    after > 0 && sql`sequence > ${after}`,
+  ].filter((condition) => typeof condition === 'object')
+  return sql`${eventsBy(indexFor(filter))} where ${sql.join(conditions, sql` and `)}`
+}
+
+/** The roots of up to 256 neighbouring trees of 256^level lines, in hex; the last tile of a level grows. */
+export async function readTile(db: Db, level: number, number: number): Promise<string[]> {
+  const tiles = db.selectFrom('log_tiles').where('level', '=', level).where('number', '=', number)
+  const kept = await tiles.select('hashes').executeTakeFirst()
+  return kept?.hashes.match(/[\da-f]{64}/g) ?? growingTile(db, level, number)
+}
+
+/** The same, from what the tile is made of. */
+export async function growingTile(db: Db, level: number, number: number): Promise<string[]> {
+  const begin = number * tileSize
+  const end = begin + tileSize
+  if (level === 0) return (await hashesOf(db, begin, end)).map(({ hash }) => hash)
+  const parts = db
+    .selectFrom('log_tiles')
+    .select('root')
+    .where('level', '=', level - 1)
+  const within = parts.where('number', '>=', begin).where('number', '<', end)
+  return (await within.orderBy('number').execute()).map(({ root }) => root)
+}
+
+function hashesOf(db: Db, begin: number, end: number): Promise<{ sequence: number; hash: string }[]> {
+  const events = db.selectFrom('events').select(['sequence', 'hash'])
+  const within = events.where('sequence', '>', begin).where('sequence', '<=', end)
+  return within.orderBy('sequence').execute()
+}
+
+/** The first line whose hash is not that of its tile: it was rewritten after its tile was full. */
+export async function firstUnlikeTile(db: Db): Promise<number | undefined> {
+  for (let number = 0; ; number += 1) {
+    const tiles = db.selectFrom('log_tiles').where('level', '=', 0).where('number', '=', number)
+    const kept = await tiles.select('hashes').executeTakeFirst()
+    if (kept === undefined) return undefined
+    const begin = number * tileSize
+    const hashes = await hashesOf(db, begin, begin + tileSize)
+    const at = hashes.findIndex(({ hash }, index) => !kept.hashes.startsWith(hash, 64 * index))
+    if (at >= 0) return begin + at + 1
+  }
+}
+
+/** Beyond every sequence: unsealed events come after sealed ones. */
+const unsealedFrom = sql.lit(2 ** 52)
+
+/**
+ * All events of the subject with these kinds, in the order of the log. One statement reads both tables from
+ * one snapshot, so no event is missed on its way between them.
+ */
+export async function eventsOfKinds(
+  db: Db,
+  subject: Subject,
+  kinds: readonly string[],
+): Promise<StoredEvent[]> {
+  const { rows } = await sql<StoredEvent>`
+    select ${columns}, sequence, hash, sequence as place from ${sealedOfKinds(db, subject, kinds)}
+    union all
+    select ${columns}, null, null, number + ${unsealedFrom} from ${unsealedOfKinds(subject, kinds)}
+    order by place`.execute(db)
+  return rows
+}
+
+export async function countEventsOfKind(db: Db, subject: Subject, kind: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select (select count(*) from ${sealedOfKinds(db, subject, [kind])})
+      + (select count(*) from ${unsealedOfKinds(subject, [kind])}) as count`.execute(db)
+  return Number(rows[0]?.count)
+}
+
+function sealedOfKinds(db: Db, subject: Subject, kinds: readonly string[]) {
+  const { eventsBy } = ofEngine(db, { sqlite, postgres })
+  return sql`${eventsBy('events_by_subject_and_kind')} where ${isOfKinds(subject, kinds)}`
+}
+
+function unsealedOfKinds(subject: Subject, kinds: readonly string[]) {
+  return sql`unsealed_events where ${isOfKinds(subject, kinds)}`
+}
+
+function isOfKinds({ kind, id }: Subject, kinds: readonly string[]) {
+  return sql`subject_id = ${id} and subject_kind = ${kind} and kind in (${sql.join(kinds)})`
+}
