@@ -1,5 +1,5 @@
-import type { LogKeys } from './audit/checkpoint.ts'
-import { newestCheckpoint } from './audit/proof.ts'
+import type { LogKeys } from './audit/checkpoints/checkpoints.ts'
+import { newestCheckpoint } from './audit/checkpoints/proof.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { AppDatabase } from './db/port.ts'

@@ -2,7 +2,8 @@
  * The log of changes: a change and its event are one transaction, and a sealed event never changes except
  * that its text can be erased. docs/auditing.md says what that proves.
  */
-export { contradictionOf, refuseContradicted } from './contradiction.ts'
+
+export type { Receipt } from './checkpoints/receipt.ts'
 export {
   type Event,
   type EventKind,
@@ -28,4 +29,4 @@ export {
   type SealedEvent,
   sealedEvents,
 } from './lines/store.ts'
-export type { Receipt } from './receipt.ts'
+export { contradictionOf, refuseContradicted } from './sealing/contradiction.ts'

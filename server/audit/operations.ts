@@ -1,7 +1,7 @@
-import { beginEra } from './era.ts'
-import { eraseText } from './erase.ts'
 import { findEventsOf, findLogLines } from './lines/lines.ts'
-import { sealEvents, sealing } from './seal.ts'
+import { beginEra } from './sealing/era.ts'
+import { eraseText } from './sealing/erase.ts'
+import { sealEvents, sealing } from './sealing/sealing.ts'
 import { keepFindings } from './witnesses/store.ts'
 
 export const writes = {

@@ -2,10 +2,10 @@ import { acceptedForm, type Exports } from '../http/export.ts'
 import { linkHeader, pageLinks, pageRequest, sendJson, sendText } from '../http/paging.ts'
 import { type App, callerOf, type Routes, register, route } from '../http/route.ts'
 import { Problem } from '../problems/problems.ts'
-import { originOf, publishedKeys } from './checkpoint.ts'
+import { originOf, publishedKeys } from './checkpoints/checkpoints.ts'
+import { cosignedOver, newestCheckpoint, proofOf, type ServedParts } from './checkpoints/proof.ts'
 import { exportLog, type LogQuery, listLog } from './lines/log.ts'
 import { headOfLog } from './lines/store.ts'
-import { cosignedOver, newestCheckpoint, proofOf, type ServedParts } from './proof.ts'
 import {
   GetLogCheckpointQuery,
   GetLogProofQuery,

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { headOfLog } from '../audit/audit.ts'
-import { type BegunEra, beginEra } from '../audit/era.ts'
+import { type BegunEra, beginEra } from '../audit/sealing/era.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import { type CopyProgress, type CopyReport, copyDatabase } from '../db/copy/copy.ts'

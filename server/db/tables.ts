@@ -387,7 +387,7 @@ export interface Database {
   log_head: {
     /** Always 1. */
     id: number
-    /** From 1; each restore begins the next (audit/era.ts). */
+    /** From 1; each restore begins the next (audit/sealing/era.ts). */
     era: number
     /** The number of sealed events. */
     size: number

@@ -6,7 +6,12 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { LogLine } from '../../proof/line.ts'
 import { headOfLog } from '../../server/audit/audit.ts'
-import { type LogKeys, loadLogKeys, originOf, publishedKeys } from '../../server/audit/checkpoint.ts'
+import {
+  type LogKeys,
+  loadLogKeys,
+  originOf,
+  publishedKeys,
+} from '../../server/audit/checkpoints/checkpoints.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import { decide, sign } from '../support/decisions.ts'
 import { addEvents, checkpointOver, headOf, seal, testLogKeys } from '../support/log.ts'

@@ -2,8 +2,13 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { readCheckpoint, readNote, readVerifierKey, type VerifierKey, verifyNote } from '../../proof/note.ts'
-import { loadLogKeys, originOf, publishedKeys, signCheckpoint } from '../../server/audit/checkpoint.ts'
-import { startCheckpoints } from '../../server/audit/checkpoints.ts'
+import {
+  loadLogKeys,
+  originOf,
+  publishedKeys,
+  signCheckpoint,
+} from '../../server/audit/checkpoints/checkpoints.ts'
+import { startCheckpoints } from '../../server/audit/checkpoints/hourly.ts'
 import { headOfLog } from '../../server/audit/lines/store.ts'
 import { makeLog } from '../../server/log.ts'
 import { addEvents, headOf, testLogKeys } from '../support/log.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { readReceipt, verifyReceipt } from '../../proof/receipt.ts'
-import { type Receipt, signReceipt } from '../../server/audit/receipt.ts'
+import { type Receipt, signReceipt } from '../../server/audit/checkpoints/receipt.ts'
 import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { forge } from '../support/forge.ts'
 import { orderEvent } from '../support/log.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { loadLogKeys } from '../../server/audit/checkpoint.ts'
+import { loadLogKeys } from '../../server/audit/checkpoints/checkpoints.ts'
 import { systemClock } from '../../server/clock.ts'
 import { readConfig } from '../../server/config.ts'
 import { webhookSending } from '../../server/couriers.ts'

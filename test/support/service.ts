@@ -1,7 +1,7 @@
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { after, before } from 'node:test'
 import { buildApp } from '../../server/app.ts'
-import { type LogKeys, loadLogKeys } from '../../server/audit/checkpoint.ts'
+import { type LogKeys, loadLogKeys } from '../../server/audit/checkpoints/checkpoints.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/credentials/tokens/keys.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import type { AppDatabase } from '../../server/db/port.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../db/tables.ts'
+import { cosignedCheckpoint } from '../checkpoints/store.ts'
 import { headOfLog } from '../lines/store.ts'
-import { cosignedCheckpoint } from '../store.ts'
 import { knownWitnesses } from './store.ts'
 import { idOf, type Witnesses } from './witnesses.ts'
 

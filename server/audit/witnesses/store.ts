@@ -1,6 +1,6 @@
 import type { Db, Trx } from '../../db/tables.ts'
-import { isContradicted, type Quorum, stopLog } from '../contradiction.ts'
 import { headOfLog } from '../lines/store.ts'
+import { isContradicted, type Quorum, stopLog } from '../sealing/contradiction.ts'
 
 /** What a witness answered about a checkpoint of this log. */
 export interface Finding {

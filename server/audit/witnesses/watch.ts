@@ -1,8 +1,8 @@
 import type { Log } from '../../log.ts'
 import { FailureReport, repeat } from '../../upkeep.ts'
-import { contradictionOf, inWords } from '../contradiction.ts'
+import { cosignedCheckpoint } from '../checkpoints/store.ts'
 import { headOfLog } from '../lines/store.ts'
-import { cosignedCheckpoint } from '../store.ts'
+import { contradictionOf, inWords } from '../sealing/contradiction.ts'
 import { askWitnesses, type Round, type RoundParts } from './round.ts'
 import { idOf } from './witnesses.ts'
 

@@ -9,7 +9,7 @@ import {
   verifyCosignature,
 } from '../../../proof/note.ts'
 import { readReceipt } from '../../../proof/receipt.ts'
-import { originOf, signCheckpoint } from '../../../server/audit/checkpoint.ts'
+import { originOf, signCheckpoint } from '../../../server/audit/checkpoints/checkpoints.ts'
 import { headOfLog } from '../../../server/audit/lines/store.ts'
 import { cosignatureBy, newSigner } from '../../../witness/test/signed-log.ts'
 import { withRawDatabase } from '../../support/database.ts'

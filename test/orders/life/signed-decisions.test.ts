@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { spellStatement, verifyDecision } from '../../../proof/decision.ts'
 import { claimsOf, verifyReceipt } from '../../../proof/receipt.ts'
 import { machineStamp } from '../../../server/audit/audit.ts'
-import { type Receipt, signReceipt } from '../../../server/audit/receipt.ts'
+import { type Receipt, signReceipt } from '../../../server/audit/checkpoints/receipt.ts'
 import { Statements } from '../../../server/orders/statements.ts'
 import {
   bearerOf,

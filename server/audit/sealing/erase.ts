@@ -1,6 +1,6 @@
-import type { Trx } from '../db/tables.ts'
-import { Problem } from '../problems/problems.ts'
-import { type Event, recordEvent, type Stamp } from './events/events.ts'
+import type { Trx } from '../../db/tables.ts'
+import { Problem } from '../../problems/problems.ts'
+import { type Event, recordEvent, type Stamp } from '../events/events.ts'
 import { deleteText } from './store.ts'
 
 export interface Erased {

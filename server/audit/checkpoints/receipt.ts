@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
-import type { Statement } from '../../proof/receipt.ts'
+import type { Statement } from '../../../proof/receipt.ts'
 
 /** The signing key, and its name in the JWKS. */
 export interface StatementKeys {

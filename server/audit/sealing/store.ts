@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from '#kysely'
-import type { Head, Tile } from '../../proof/log-tree.ts'
-import { ofEngine } from '../db/engine.ts'
-import { prepared } from '../db/prepared.ts'
-import type { Database, Db, Trx } from '../db/tables.ts'
-import { columns } from './events/store.ts'
-import { growingTile, type SealedEvent } from './lines/store.ts'
+import type { Head, Tile } from '../../../proof/log-tree.ts'
+import { ofEngine } from '../../db/engine.ts'
+import { prepared } from '../../db/prepared.ts'
+import type { Db, Trx } from '../../db/tables.ts'
+import { columns } from '../events/store.ts'
+import { growingTile, type SealedEvent } from '../lines/store.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
@@ -35,17 +35,6 @@ export async function raiseEra(trx: Trx, atLeast: number): Promise<LockedHead & 
   const { edge, ...head } = await raised.executeTakeFirstOrThrow()
   return { ...head, edge: JSON.parse(edge) }
 }
-
-/** The newest checkpoint that a quorum of witnesses cosigned. */
-export async function cosignedCheckpoint(
-  db: Db,
-): Promise<Pick<Database['log_cosigned'], 'era' | 'size' | 'checkpoint' | 'cosigned_at'> | undefined> {
-  return (await selectCosigned(db, {})).rows[0]
-}
-
-const selectCosigned = prepared((db) =>
-  db.selectFrom('log_cosigned').select(['era', 'size', 'checkpoint', 'cosigned_at']),
-)
 
 export interface Seal {
   /** The number of the unsealed event. */

@@ -3,11 +3,11 @@
  * sequences get other lines. So each restore begins the next era, with an event that says which line was
  * left.
  */
-import type { Trx } from '../db/tables.ts'
-import { recordEvent, type Stamp } from './events/events.ts'
-import { unsealedEventsOf } from './events/store.ts'
-import { sealedEvents } from './lines/store.ts'
-import { addLines } from './seal.ts'
+import type { Trx } from '../../db/tables.ts'
+import { recordEvent, type Stamp } from '../events/events.ts'
+import { unsealedEventsOf } from '../events/store.ts'
+import { sealedEvents } from '../lines/store.ts'
+import { addLines } from './sealing.ts'
 import { raiseEra } from './store.ts'
 
 /** The era that begins, and the last line that is left of the one before. */

@@ -1,9 +1,12 @@
-/** A checkpoint is a signed note (c2sp.org/tlog-checkpoint) of how many events the log has, and its root. */
+/**
+ * Statements about the log, which anyone can check without the service: checkpoints, proofs and receipts. A
+ * checkpoint is a signed note (c2sp.org/tlog-checkpoint) of how many events the log has, and its root.
+ */
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { bytesOf } from '../../proof/bytes.ts'
-import type { Head } from '../../proof/log-tree.ts'
-import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../proof/note.ts'
-import { ed25519PublicKey, ed25519Sign, readPrivateKeys } from '../private-keys.ts'
+import { bytesOf } from '../../../proof/bytes.ts'
+import type { Head } from '../../../proof/log-tree.ts'
+import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../../proof/note.ts'
+import { ed25519PublicKey, ed25519Sign, readPrivateKeys } from '../../private-keys.ts'
 
 /** Ed25519. Each signs, so that a key can be replaced while others still rely on it. */
 export type LogKeys = readonly KeyObject[]

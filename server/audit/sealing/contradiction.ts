@@ -3,8 +3,8 @@
  * database went back to an earlier state, or was changed. From then on nothing is sealed or signed, until the
  * next era begins (ADR 57).
  */
-import type { Db, Trx } from '../db/tables.ts'
-import { Problem } from '../problems/problems.ts'
+import type { Db, Trx } from '../../db/tables.ts'
+import { Problem } from '../../problems/problems.ts'
 
 /** The witnesses that count, by their verifier keys, and how many of them decide. */
 export interface Quorum {

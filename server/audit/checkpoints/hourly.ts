@@ -1,5 +1,5 @@
-import type { Log } from '../log.ts'
-import { repeat } from '../upkeep.ts'
+import type { Log } from '../../log.ts'
+import { repeat } from '../../upkeep.ts'
 import { type CheckpointParts, newestCheckpoint } from './proof.ts'
 
 /** Puts a checkpoint into the service's log at the start and once an hour. Returns the way to stop. */

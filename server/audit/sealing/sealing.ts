@@ -1,9 +1,13 @@
-import { hashOf } from '../../proof/line.ts'
-import { LogTree } from '../../proof/log-tree.ts'
-import type { Trx } from '../db/tables.ts'
-import type { Job } from '../upkeep.ts'
-import { lineOf } from './events/line.ts'
-import { type UnsealedEvent, unsealedEvents } from './events/store.ts'
+/**
+ * What changes the log: sealing adds lines at its end, each restore begins an era with one, and an erasure
+ * takes a text out. A log that witnesses contradict is not sealed.
+ */
+import { hashOf } from '../../../proof/line.ts'
+import { LogTree } from '../../../proof/log-tree.ts'
+import type { Trx } from '../../db/tables.ts'
+import type { Job } from '../../upkeep.ts'
+import { lineOf } from '../events/line.ts'
+import { type UnsealedEvent, unsealedEvents } from '../events/store.ts'
 import { type LockedHead, lockHead, type Seal, storeSeals, storeTile } from './store.ts'
 
 /**
