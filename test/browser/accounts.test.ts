@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import type { Permission } from '../../server/caller/permissions.ts'
 import { newClient, newUser } from '../support/accounts.ts'
 import { leaveAdministrators, newAdministrator } from '../support/administration.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
@@ -10,6 +11,7 @@ import { eventually, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
 import { button } from '../support/browser/question.ts'
 import { createdId } from '../support/orders.ts'
+import { addRole } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -38,7 +40,8 @@ describe('accounts', () => {
   it('invite a colleague, who sets a password, signs in and approves, until the session is ended', async (t) => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/')
-    await link(page, 'Accounts').press('Enter')
+    await link(page, 'Settings').press('Enter')
+    await link(page, 'Users').press('Enter')
     await heading(page, 'Users').waitFor()
     const address = await invite(page, 'colleague@example.com', 'colleague', 'Admin')
     const newPassword = 'seven slow herons over the weir'
@@ -76,7 +79,7 @@ describe('accounts', () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts')
     await link(page, 'viewer').click()
-    const tabs = page.getByRole('navigation', { name: 'Accounts' })
+    const tabs = page.getByRole('navigation', { name: 'Settings' })
     await tabs.locator('[aria-current="page"]').getByText('Users').waitFor()
     await page.getByLabel('Operator', { exact: true }).check()
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
@@ -298,8 +301,26 @@ describe('accounts', () => {
   it('are hidden from users who may not manage them', async () => {
     const page = await visit(person, 'operator', '/accounts')
     await says(page, 'You cannot manage accounts')
-    assert.equal(await link(page, 'Accounts').count(), 0)
-    assert.equal(await link(page, 'Invite user').count(), 0)
+    for (const name of ['Settings', 'Users', 'Invite user']) assert.equal(await link(page, name).count(), 0)
+  })
+
+  it('are tabs of the settings, of which nobody sees more than they may open', async () => {
+    const namesFor = async (...permissions: Permission[]) => {
+      const role = await addRole(service, `Tabs ${permissions.length}`, permissions)
+      const page = await visit(person, await newUser(service, { roles: [role] }), '/')
+      await link(page, 'Settings').click()
+      await page.locator('main h1').waitFor()
+      await page.locator('.side [aria-current="page"]').getByText('Settings').waitFor()
+      return page.getByRole('navigation', { name: 'Settings' }).getByRole('link').allTextContents()
+    }
+    // One tab leaves nothing to choose from.
+    assert.deepEqual(await namesFor('Log.Read'), [])
+    await heading(person.page, 'Log').waitFor()
+    const two = await namesFor('Webhooks.Manage', 'Log.Read')
+    assert.deepEqual(two, ['Webhooks', 'Log'])
+    await heading(person.page, 'Webhooks').waitFor()
+    const all = await namesFor('Log.Read', 'Policy.Manage', 'Webhooks.Manage', 'Accounts.Manage')
+    assert.deepEqual(all, ['Policy', 'Users', 'Services', 'Roles', 'Webhooks', 'Log'])
   })
 
   it('are accessible and fit, in both themes and widths', async (t) => {

@@ -51,7 +51,7 @@ describe('the approval policy', () => {
 
   it('is changed by keyboard alone, after a preview of its effect', async () => {
     const page = await visit(person, 'admin', '/')
-    await page.getByRole('link', { name: 'Policy' }).press('Enter')
+    await page.getByRole('link', { name: 'Settings' }).press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Approval policy' }).waitFor()
     await shows(page, 'Of the 6 orders of the last 30 days, all would have needed one approval.')
     await shows(page, 'All orders')
@@ -280,7 +280,7 @@ describe('the approval policy', () => {
     await addRow(page, '1000')
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
-    await page.getByRole('link', { name: 'Policy' }).click()
+    await page.getByRole('link', { name: 'Settings' }).click()
     await page.getByText('Your changes are still here, but not saved.').waitFor()
     assert.deepEqual(await totals(page).evaluateAll(values), ['1000'])
     await button(page, 'Start over').click()
@@ -335,7 +335,7 @@ describe('the approval policy', () => {
         ['All other orders', '1', 'Yes', 'Yes', 'Any', 'No'],
       ],
     )
-    assert.equal(await page.getByRole('link', { name: 'Policy' }).count(), 0)
+    for (const name of ['Settings', 'Policy']) assert.equal(await page.getByRole('link', { name }).count(), 0)
     assert.equal(await button(page, 'Save policy').count(), 0)
     await checkAccessibility(page)
   })

@@ -389,7 +389,7 @@ describe('an answer that comes late', () => {
     // The overview reads the policy as well.
     await putPolicy(service, [policyRow({ approvals: 3 })])
     await signInByForm(page, next.credentials, nameCard(page, next.userName))
-    const policy = page.getByRole('link', { name: 'Policy' })
+    const policy = page.getByRole('link', { name: 'Settings' })
     await policy.click()
     const approvals = page.getByLabel('Approvals', { exact: true })
     await approvals.waitFor()

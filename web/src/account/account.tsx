@@ -1,8 +1,8 @@
 import './account.css'
 import { useQuery } from '@tanstack/react-query'
+import { Button } from 'react-aria-components/Button'
 import { sendsMail } from '../auth/mail.ts'
-import { inWords } from '../auth/permissions.ts'
-import { useSession, useUser } from '../auth/session.ts'
+import { useUser } from '../auth/session.ts'
 import { SignIns } from '../auth/sign-ins.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Unread } from '../ui/failure.tsx'
@@ -10,6 +10,9 @@ import { viewerTimeZone } from '../ui/format.ts'
 import { Name } from '../ui/name.tsx'
 import { PageHead } from '../ui/page-title.tsx'
 import { Section } from '../ui/section.tsx'
+import { Segments } from '../ui/segments.tsx'
+import { keysShown } from '../ui/shortcuts.ts'
+import { setTheme, themes, useTheme } from '../ui/theme.ts'
 import { OwnAbsence } from './absence.tsx'
 import { PasswordForm } from './change-password.tsx'
 import { EmailForm } from './email.tsx'
@@ -17,7 +20,7 @@ import { OwnMail } from './mail.tsx'
 import { OwnPasskeys } from './passkeys.tsx'
 import { accountQuery, endOtherSignIns, endSignIn, signInsQuery } from './queries.ts'
 
-/** The person's own account: name, permissions, password and sign-ins. */
+/** The person's own account: name, password, sign-ins, and how this browser shows the app. */
 export function AccountView() {
   const { userName } = useUser()
   const query = useQuery(accountQuery)
@@ -28,7 +31,10 @@ export function AccountView() {
       <PageHead title="My account" />
       <Unread query={query} />
       <div className="account">
-        <About email={data?.email} timeZone={data?.timeZone} />
+        <div className="stack gap-5">
+          <About email={data?.email} timeZone={data?.timeZone} />
+          <ThisBrowser />
+        </div>
         <PasswordForm
           names={[userName, ...(data === undefined ? [] : [data.email])]}
           hasPassword={data?.hasPassword ?? true}
@@ -51,8 +57,6 @@ export function AccountView() {
 
 function About({ email, timeZone }: { email: string | undefined; timeZone: string | null | undefined }) {
   const user = useUser()
-  const session = useSession()
-  const may = session.kind === 'signed-in' ? inWords(session.permissions) : []
   return (
     <Section title="About you">
       <Facts
@@ -63,17 +67,22 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
           'Time zone': zoneInWords(timeZone),
         }}
       />
-      <h3>What you can do</h3>
-      {may.length === 0 ? (
-        <p className="soft">Nothing yet. Ask an administrator for a role.</p>
-      ) : (
-        <ul>
-          {may.map((words) => (
-            <li key={words}>{words}</li>
-          ))}
-        </ul>
-      )}
       <p className="soft small">An administrator can change your name, email, roles and time zone.</p>
+    </Section>
+  )
+}
+
+/** What only this browser keeps. */
+function ThisBrowser() {
+  return (
+    <Section title="This browser">
+      <h3>Theme</h3>
+      <Segments name="theme" legend="Theme" options={themes} value={useTheme()} onChoose={setTheme} />
+      <div className="row">
+        <Button className="button" aria-keyshortcuts="?" onPress={() => keysShown.set(true)}>
+          Keyboard shortcuts
+        </Button>
+      </div>
     </Section>
   )
 }

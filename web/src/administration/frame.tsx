@@ -1,5 +1,5 @@
 import './administration.css'
-import { Link, useLocation } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Permission } from '../../../client/src/facts.ts'
 import { useMay } from '../auth/session.ts'
@@ -16,29 +16,8 @@ export interface FrameProps {
 }
 
 /** The head of every page of accounts. */
-export function Frame({ children, ...head }: FrameProps) {
-  const isOfUsers = useLocation().pathname.startsWith('/accounts/users')
-  return (
-    <Guarded needs="Accounts.Manage" what="manage accounts" {...head}>
-      <nav className="box segments" aria-label="Accounts">
-        <Link
-          to="/accounts"
-          className="segment"
-          activeOptions={{ exact: true }}
-          {...(isOfUsers && { 'aria-current': 'page' })}
-        >
-          Users
-        </Link>
-        <Link to="/accounts/services" className="segment">
-          Services
-        </Link>
-        <Link to="/accounts/roles" className="segment">
-          Roles
-        </Link>
-      </nav>
-      {children}
-    </Guarded>
-  )
+export function Frame(props: FrameProps) {
+  return <Guarded needs="Accounts.Manage" what="manage accounts" {...props} />
 }
 
 /** The head of every page of webhooks. */

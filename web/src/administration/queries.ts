@@ -15,7 +15,6 @@ export type ClientChanges = Schemas['ChangeClientCommand']
 
 const key = 'administration'
 export const pageSize = 50
-const shownAccounts = 5
 
 /** Shows a change in every view. */
 const changed = () => queries.invalidateQueries({ queryKey: [key] })
@@ -75,22 +74,6 @@ export const useServices = (pageNumber: number, filter: string) =>
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       answerOf(client.GET('/v1/clients', { params: { query: { pageNumber, pageSize, filter } }, signal })),
-  })
-
-/** The first users and services whose names begin with the text. */
-export const foundAccountsQuery = (filter: string) =>
-  queryOptions({
-    queryKey: [key, 'found', filter],
-    queryFn: async ({ signal }) => {
-      const wanted = { params: { query: { filter, pageSize: shownAccounts } }, signal }
-      const [users, services] = await Promise.all([
-        answerOf(client.GET('/v1/users', wanted)),
-        answerOf(client.GET('/v1/clients', wanted)),
-      ])
-      return { users: users.items, services: services.items }
-    },
-    retry: false,
-    placeholderData: keepPreviousData,
   })
 
 export const useServiceAccount = (id: number) =>

@@ -1,4 +1,5 @@
 import {
+  type AnyRoute,
   createRootRoute,
   createRoute,
   createRouter,
@@ -19,6 +20,7 @@ import mark from '../ui/mark.svg'
 import { Announcements } from './announcements.tsx'
 import { CrashView } from './crash.tsx'
 import { NotFoundView } from './not-found.tsx'
+import { Settings } from './settings.tsx'
 import { Shell } from './shell.tsx'
 
 const root = createRootRoute({
@@ -97,25 +99,26 @@ type Load<Name extends string> = () => Promise<Record<Name, ComponentType>>
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const accountId = /^[1-9]\d*$/
 
+/** The pages of settings share their tabs, and no part of an address. */
+const settings = createRoute({ getParentRoute: () => signedIn, id: 'settings', component: Settings })
+
 /** `$id` has the form `id`. Any other address has no page, so nobody is asked to sign in for it. */
-function viewAt<const Path extends string, Name extends string>(
-  path: Path,
-  name: Name,
-  load: Load<Name>,
-  id = /^/,
-) {
-  const params: object = { parse: (given: { id: string }) => id.test(given.id) && given }
-  return createRoute({ getParentRoute: () => signedIn, path, component: lazyView(name, load), params })
+function viewsIn<const Parent extends AnyRoute>(parent: Parent) {
+  return <const Path extends string, Name extends string>(
+    path: Path,
+    name: Name,
+    load: Load<Name>,
+    id = /^/,
+  ) => {
+    const params: object = { parse: (given: { id: string }) => id.test(given.id) && given }
+    return createRoute({ getParentRoute: () => parent, path, component: lazyView(name, load), params })
+  }
 }
 
 /** For everyone, signed in or not. */
-function openViewAt<const Path extends string, Name extends string>(
-  path: Path,
-  name: Name,
-  load: Load<Name>,
-) {
-  return createRoute({ getParentRoute: () => root, path, component: lazyView(name, load) })
-}
+const openAt = viewsIn(root)
+const viewAt = viewsIn(signedIn)
+const settingAt = viewsIn(settings)
 
 const orderList = createRoute({
   getParentRoute: () => signedIn,
@@ -131,7 +134,7 @@ const review = createRoute({
   component: lazyView('ReviewView', () => import('../orders/review/review.tsx')),
 })
 const log = createRoute({
-  getParentRoute: () => signedIn,
+  getParentRoute: () => settings,
   path: '/log',
   validateSearch: parseLogSearch,
   component: lazyView('LogView', () => import('../log/log.tsx')),
@@ -140,36 +143,56 @@ const log = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
-    openViewAt('/forgotten', 'ForgottenView', () => import('../account/forgotten.tsx')),
-    openViewAt('/link', 'LinkView', () => import('../account/link.tsx')),
-    openViewAt('/new-email', 'NewEmailView', () => import('../account/new-email.tsx')),
-    openViewAt('/auditing', 'AuditingView', () => import('../auditing/auditing.tsx')),
+    openAt('/forgotten', 'ForgottenView', () => import('../account/forgotten.tsx')),
+    openAt('/link', 'LinkView', () => import('../account/link.tsx')),
+    openAt('/new-email', 'NewEmailView', () => import('../account/new-email.tsx')),
+    openAt('/auditing', 'AuditingView', () => import('../auditing/auditing.tsx')),
     signedIn.addChildren([
-      viewAt('/', 'OverviewView', () => import('../overview/overview.tsx')),
       orderList,
       review,
-      log,
+      viewAt('/', 'OverviewView', () => import('../overview/overview.tsx')),
       viewAt('/orders/new', 'CreateOrderView', () => import('../orders/create/create.tsx')),
       viewAt('/orders/new/sheet', 'SheetView', () => import('../orders/sheet/sheet.tsx')),
       viewAt('/orders/$id', 'OrderView', () => import('../orders/one/one.tsx'), uuid),
       viewAt('/orders/$id/receipt', 'ReceiptView', () => import('../orders/receipt/receipt.tsx'), uuid),
-      viewAt('/approval-policy', 'PolicyView', () => import('../policy/policy.tsx')),
       viewAt('/account', 'AccountView', () => import('../account/account.tsx')),
-      viewAt('/accounts', 'UsersView', () => import('../administration/users/users.tsx')),
-      viewAt('/accounts/users/new', 'InviteView', () => import('../administration/users/invite.tsx')),
-      viewAt('/accounts/users/$id', 'UserView', () => import('../administration/users/user.tsx'), accountId),
-      viewAt('/accounts/services', 'ServicesView', () => import('../administration/services/services.tsx')),
-      viewAt('/accounts/services/new', 'AddServiceView', () => import('../administration/services/add.tsx')),
-      viewAt(
-        '/accounts/services/$id',
-        'ServiceView',
-        () => import('../administration/services/service.tsx'),
-        accountId,
-      ),
-      viewAt('/accounts/roles', 'RolesView', () => import('../administration/roles/roles.tsx')),
-      viewAt('/webhooks', 'WebhooksView', () => import('../administration/webhooks/webhooks.tsx')),
-      viewAt('/webhooks/new', 'AddWebhookView', () => import('../administration/webhooks/add.tsx')),
-      viewAt('/webhooks/$id', 'WebhookView', () => import('../administration/webhooks/webhook.tsx'), uuid),
+      settings.addChildren([
+        log,
+        settingAt('/approval-policy', 'PolicyView', () => import('../policy/policy.tsx')),
+        settingAt('/accounts', 'UsersView', () => import('../administration/users/users.tsx')),
+        settingAt('/accounts/users/new', 'InviteView', () => import('../administration/users/invite.tsx')),
+        settingAt(
+          '/accounts/users/$id',
+          'UserView',
+          () => import('../administration/users/user.tsx'),
+          accountId,
+        ),
+        settingAt(
+          '/accounts/services',
+          'ServicesView',
+          () => import('../administration/services/services.tsx'),
+        ),
+        settingAt(
+          '/accounts/services/new',
+          'AddServiceView',
+          () => import('../administration/services/add.tsx'),
+        ),
+        settingAt(
+          '/accounts/services/$id',
+          'ServiceView',
+          () => import('../administration/services/service.tsx'),
+          accountId,
+        ),
+        settingAt('/accounts/roles', 'RolesView', () => import('../administration/roles/roles.tsx')),
+        settingAt('/webhooks', 'WebhooksView', () => import('../administration/webhooks/webhooks.tsx')),
+        settingAt('/webhooks/new', 'AddWebhookView', () => import('../administration/webhooks/add.tsx')),
+        settingAt(
+          '/webhooks/$id',
+          'WebhookView',
+          () => import('../administration/webhooks/webhook.tsx'),
+          uuid,
+        ),
+      ]),
     ]),
   ]),
   // Addresses hold plain text, as the API's own do; each route reads its own parameters.

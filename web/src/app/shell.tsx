@@ -8,18 +8,16 @@ import { signOut, useUser } from '../auth/session.ts'
 import { useLive } from '../live/live.ts'
 import { useOwnEntries } from '../orders/address/back.tsx'
 import { OnTheirWay } from '../orders/decide/on-their-way.tsx'
-import { Palette } from '../palette/palette.tsx'
 import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
 import { describeFailure } from '../ui/describe.ts'
-import { SignOutIcon, ThemeIcon } from '../ui/icons.tsx'
+import { OrdersIcon, OverviewIcon, SettingsIcon, SignOutIcon } from '../ui/icons.tsx'
 import mark from '../ui/mark.svg'
 import { Name } from '../ui/name.tsx'
-import { turnTheme, useTheme } from '../ui/theme.ts'
 import { Keyboard } from './keyboard.tsx'
-import { usePages } from './pages.tsx'
+import { useOpenSetting, useSettings } from './settings.tsx'
 
-const themeNames = { system: 'Theme: automatic', light: 'Theme: light', dark: 'Theme: dark' }
+const sideLink = 'bare row nowrap gap-3 label soft side-link'
 
 /** The frame around every view of a signed-in person. */
 export function Shell() {
@@ -39,6 +37,7 @@ export function Shell() {
         </div>
         <OnTheirWay />
         <ConfirmDialog />
+        <Keyboard />
       </main>
     </div>
   )
@@ -51,8 +50,8 @@ function skip(): void {
 
 function Side() {
   const user = useUser()
-  const theme = useTheme()
-  const pages = usePages()
+  const [setting] = useSettings()
+  const isInSettings = useOpenSetting() !== undefined
   const leaving = useAction(signOut, undefined, (failure) =>
     announce(`You may still be signed in. ${describeFailure(failure).title}.`),
   )
@@ -63,28 +62,28 @@ function Side() {
         <span>Countersign</span>
       </Link>
       <nav className="side-links" aria-label="Main">
-        {pages
-          .filter(({ icon }) => icon !== undefined)
-          .map(({ to, name, icon }) => (
-            <Link
-              key={to}
-              to={to}
-              className="bare row nowrap gap-3 label soft side-link"
-              activeOptions={{ exact: to === '/', includeSearch: false }}
-            >
-              {icon}
-              <span>{name}</span>
-            </Link>
-          ))}
+        <Link to="/" className={sideLink} activeOptions={{ exact: true }} aria-keyshortcuts="h">
+          <OverviewIcon />
+          <span>Overview</span>
+        </Link>
+        <Link
+          to="/orders"
+          className={sideLink}
+          activeOptions={{ includeSearch: false }}
+          aria-keyshortcuts="o"
+        >
+          <OrdersIcon />
+          <span>Orders</span>
+        </Link>
+        {setting && (
+          <Link to={setting.to} className={sideLink} {...(isInSettings && { 'aria-current': 'page' })}>
+            <SettingsIcon />
+            <span>Settings</span>
+          </Link>
+        )}
       </nav>
       <div className="side-foot">
-        <Palette pages={pages} />
-        <Keyboard />
-        <Button className="bare row nowrap gap-3 label soft side-link" onPress={turnTheme}>
-          <ThemeIcon />
-          <span>{themeNames[theme]}</span>
-        </Button>
-        <Button className="bare row nowrap gap-3 label soft side-link" onPress={() => leaving.act()}>
+        <Button className={sideLink} onPress={() => leaving.act()}>
           <SignOutIcon />
           <span>Sign out</span>
         </Button>

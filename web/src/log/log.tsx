@@ -13,7 +13,7 @@ import { Proof } from './proof.tsx'
 import { contradictionQuery, logQuery } from './queries.ts'
 import { isFiltered, type LogSearch } from './search.ts'
 
-const route = getRouteApi('/signed-in/log')
+const route = getRouteApi('/signed-in/settings/log')
 
 /** What was done to orders, accounts, roles and the policy, newest first. */
 export function LogView() {

@@ -1,9 +1,8 @@
 /** Line icons on a grid of 20, in the colour of the text. Decoration, so hidden from screen readers. */
-function Icon({ path, filled }: { path: string; filled?: string }) {
+function Icon({ path }: { path: string }) {
   return (
     <svg className="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
       <path d={path} />
-      {filled && <path d={filled} fill="currentColor" stroke="none" />}
     </svg>
   )
 }
@@ -12,14 +11,9 @@ const circle = 'M3.5 10a6.5 6.5 0 1 0 13 0 6.5 6.5 0 1 0-13 0'
 
 export const OverviewIcon = () => <Icon path="M3 16.5h14M5.5 13v-3M10 13V5M14.5 13V8" />
 export const OrdersIcon = () => <Icon path="M4 5.5h12M4 10h12M4 14.5h7" />
-export const PolicyIcon = () => (
-  <Icon path="M10 3 4 5.2v4.3c0 3.6 2.4 6 6 7.5 3.6-1.5 6-3.9 6-7.5V5.2zM7.4 9.8l1.9 1.9 3.4-3.6" />
+export const SettingsIcon = () => (
+  <Icon path="M3 6h7M14 6h3M10 6a2 2 0 1 0 4 0 2 2 0 1 0-4 0M3 14h3M10 14h7M6 14a2 2 0 1 0 4 0 2 2 0 1 0-4 0" />
 )
-export const LogIcon = () => <Icon path="M5.5 3.5h9v13h-9zM8 7h4M8 10h4M8 13h2.5" />
-export const PeopleIcon = () => (
-  <Icon path="M4.8 7.2a2.7 2.7 0 1 0 5.4 0 2.7 2.7 0 1 0-5.4 0M2.5 15.5c.4-2.8 2.3-4.3 5-4.3s4.6 1.5 5 4.3M12.5 4.8a2.7 2.7 0 0 1 0 4.8M14 11.5c2 .5 3.2 1.9 3.5 4" />
-)
-export const WebhooksIcon = () => <Icon path="M16.5 3.5 3 8.7l5.3 2.9zM16.5 3.5 11.3 17l-3-5.4z" />
 export const ReloadIcon = () => <Icon path="M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4" />
 export const PlusIcon = () => <Icon path="M10 4.5v11M4.5 10h11" />
 export const SearchIcon = () => <Icon path="M4 9a5 5 0 1 0 10 0 5 5 0 1 0-10 0M13 13l3.5 3.5" />
@@ -28,8 +22,6 @@ export const CloseIcon = () => <Icon path="m5.5 5.5 9 9M14.5 5.5l-9 9" />
 export const ClockIcon = () => <Icon path={`${circle}M10 6.5V10l2.5 1.5`} />
 export const WarningIcon = () => <Icon path="M10 3.5 2.8 16h14.4zM10 8.5V12M10 14.2v.1" />
 export const SignOutIcon = () => <Icon path="M8 4H4.5v12H8M8.5 10H17m-3-3 3 3-3 3" />
-export const ThemeIcon = () => <Icon path={circle} filled="M10 3.5a6.5 6.5 0 0 1 0 13z" />
-export const KeyboardIcon = () => <Icon path="M3 6h14v8.5H3zM6 9h.1M10 9h.1M14 9h.1M7 12h6" />
 export const DownloadIcon = () => <Icon path="M10 3.5v9m-4-3.5 4 4 4-4M4 16.5h12" />
 export const FilterIcon = () => <Icon path="M3.5 5.5h13M6 10h8M8.5 14.5h3" />
 export const ViewsIcon = () => <Icon path="M5 3.5h10v13l-5-3.5-5 3.5z" />

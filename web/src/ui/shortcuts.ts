@@ -3,8 +3,7 @@ import { observable } from './observable.ts'
 import { inBrowser } from './persist.ts'
 
 export const shortcuts = [
-  ['Ctrl K', 'Search or go to anything (⌘ K on a Mac)'],
-  ['/', 'Search the orders'],
+  ['/', 'Search the orders; also Ctrl K (⌘ K on a Mac)'],
   ['n', 'New order'],
   ['o', 'Orders'],
   ['h', 'Overview'],
@@ -19,22 +18,14 @@ export const shortcuts = [
   ['?', 'Show all keys'],
 ] as const
 
+/** Whether the dialog that lists the keys is open. */
+export const keysShown = observable(false)
+
 export const shortcutsOn = observable(inBrowser.read('shortcuts') !== 'off')
 
 export function turnShortcuts(on: boolean): void {
   shortcutsOn.set(on)
   inBrowser.write('shortcuts', on ? 'on' : 'off')
-}
-
-/** What each key does on the current page. */
-const live = new Map<string, () => void>()
-
-/** The shortcuts that are active now. */
-export function liveShortcuts(): { keys: string; meaning: string; act(): void }[] {
-  return shortcuts.flatMap(([keys, meaning]) => {
-    const act = live.get(keys.split(' ')[0] ?? '')
-    return act ? [{ keys, meaning, act }] : []
-  })
 }
 
 /**
@@ -44,7 +35,6 @@ export function liveShortcuts(): { keys: string; meaning: string; act(): void }[
 export function useShortcut(key: string, act: ((event?: KeyboardEvent) => void) | undefined): void {
   useEffect(() => {
     if (act === undefined) return undefined
-    live.set(key, act)
     const listen = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
         return
@@ -53,11 +43,26 @@ export function useShortcut(key: string, act: ((event?: KeyboardEvent) => void) 
       act(event)
     }
     addEventListener('keydown', listen)
-    return () => {
-      removeEventListener('keydown', listen)
-      if (live.get(key) === act) live.delete(key)
-    }
+    return () => removeEventListener('keydown', listen)
   }, [key, act])
+}
+
+const isMac = /^Mac/.test(navigator.platform)
+
+/** Runs `act` for Ctrl K, or Cmd K on a Mac, in fields too, unless a dialog is open. */
+export function useCommandK(act: (() => void) | undefined): void {
+  useEffect(() => {
+    if (act === undefined) return undefined
+    const listen = (event: KeyboardEvent) => {
+      const isCommand = isMac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey
+      if (!isCommand || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k') return
+      if (event.defaultPrevented || isDialogOpen()) return
+      event.preventDefault()
+      act()
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [act])
 }
 
 /** Ctrl+Z, or Command+Z on a Mac, where the letter stays lower case with Shift. */
@@ -75,6 +80,6 @@ export function isBusy(target: EventTarget | null): boolean {
   return isTyping || isDialogOpen()
 }
 
-export function isDialogOpen(): boolean {
+function isDialogOpen(): boolean {
   return document.querySelector('[role="dialog"], [role="alertdialog"]') !== null
 }

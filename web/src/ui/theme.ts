@@ -1,10 +1,15 @@
 import { observable } from './observable.ts'
 import { inBrowser } from './persist.ts'
 
-type Theme = 'system' | 'light' | 'dark'
-const order: Theme[] = ['system', 'light', 'dark']
+export const themes = [
+  { label: 'Automatic', value: 'system' },
+  { label: 'Light', value: 'light' },
+  { label: 'Dark', value: 'dark' },
+] as const
+type Theme = (typeof themes)[number]['value']
+
 const saved = inBrowser.read('theme')
-const theme = observable<Theme>(order.find((name) => name === saved) ?? 'system')
+const theme = observable<Theme>(themes.find(({ value }) => value === saved)?.value ?? 'system')
 
 export const useTheme = theme.use
 
@@ -13,8 +18,8 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = theme.get()
 }
 
-export function turnTheme(): void {
-  theme.set(order[(order.indexOf(theme.get()) + 1) % order.length] ?? 'system')
-  inBrowser.write('theme', theme.get())
+export function setTheme(next: Theme): void {
+  theme.set(next)
+  inBrowser.write('theme', next)
   applyTheme()
 }

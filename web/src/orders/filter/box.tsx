@@ -23,7 +23,7 @@ const fixed = {
   'aria-label': 'Search the orders',
   'aria-controls': completionsId,
   'aria-autocomplete': 'list',
-  'aria-keyshortcuts': '/',
+  'aria-keyshortcuts': '/ Control+K',
   placeholder: 'Search customers, or filter: total>1000',
   autoComplete: 'off',
   autoCapitalize: 'none',

@@ -1,9 +1,9 @@
 import { type ReactNode, useRef, useState } from 'react'
-import { useShortcut } from '../../ui/shortcuts.ts'
 import { WithCode } from '../../ui/with-code.tsx'
 import { SearchBox } from './box.tsx'
 import { type Fault, isUnfinished, lengthFault, type Refusal } from './fault.ts'
 import { Chips, FilterMenu } from './filter-menu.tsx'
+import { useSearchFocus } from './search-focus.ts'
 import { isHalfTyped } from './text.ts'
 import { type Apply, useSearchText } from './typing.ts'
 
@@ -29,7 +29,7 @@ export function ListControls({ filter, refusal, onApply, view, count, children }
   const filterButton = useRef<HTMLButtonElement>(null)
   const [hasFocus, setFocus] = useState(false)
   const { text, type, decide, startGo } = useSearchText(filter, onApply)
-  useShortcut('/', () => selectAll(input.current))
+  useSearchFocus(input)
   const trouble = troubleOf(text, filter, refusal, hasFocus)
 
   function show({ position, length }: Fault) {
@@ -86,12 +86,6 @@ export function ListControls({ filter, refusal, onApply, view, count, children }
       </div>
     </>
   )
-}
-
-/** Not every browser focuses a box whose text is selected. */
-function selectAll(box: HTMLInputElement | null): void {
-  box?.focus()
-  box?.select()
 }
 
 interface Trouble extends Refusal {
