@@ -3,7 +3,7 @@ import { Button } from 'react-aria-components/Button'
 import { formatCount, formatOrders } from '../../ui/format.ts'
 import type { ListSearch } from '../address/address.ts'
 import { ExportFailure } from './failure.tsx'
-import { type ExportForm, exportOrders, ordersExport } from './running.ts'
+import { exportOrders, ordersExport } from './running.ts'
 import { exportWords } from './words.ts'
 
 export interface ExportProps {
@@ -28,18 +28,15 @@ export function Export({ search, totalCount, hasFocus, onSaved }: PartProps) {
     }
   }, [])
   if (exporting.kind === 'running') return <Progress {...exporting} />
-  const run = (form: ExportForm) =>
-    void exportOrders(form, search, totalCount).then((isSaved) => isSaved && isShown.current && onSaved())
+  const run = () =>
+    void exportOrders(search, totalCount).then((isSaved) => isSaved && isShown.current && onSaved())
   return (
     <>
       {exporting.failure !== undefined && <ExportFailure failure={exporting.failure} role="status" />}
       <p>{exportWords(search, totalCount)}</p>
       <div className="row">
-        <Button className="button" autoFocus={hasFocus} onPress={() => run('csv')}>
+        <Button className="button" autoFocus={hasFocus} onPress={run}>
           CSV <span className="soft small">for a spreadsheet</span>
-        </Button>
-        <Button className="button" onPress={() => run('jsonl')}>
-          JSON Lines <span className="soft small">for a program</span>
         </Button>
       </div>
     </>

@@ -71,23 +71,19 @@ export function exporter() {
   }
 }
 
-const forms = {
-  csv: { type: 'text/csv', linesBefore: 1 },
-  jsonl: { type: 'application/jsonl', linesBefore: 0 },
-} as const
-export type ExportForm = keyof typeof forms
-
 export const ordersExport = exporter()
 
-/** Everything that the search finds. */
-export function exportOrders(form: ExportForm, search: ListSearch, of: number): Promise<boolean> {
+/** Everything that the search finds, for a spreadsheet. */
+export function exportOrders(search: ListSearch, of: number): Promise<boolean> {
   const { pageSize: _, pageNumber: __, ...list } = parametersOf(search)
-  const query = { ...list, ...(form === 'csv' && { bom: true }) }
+  const type = 'text/csv'
+  const params = { query: { ...list, bom: true } }
   return ordersExport.run({
-    ...forms[form],
+    name: `orders-${dateOf(dayAt(Date.now()))}.csv`,
+    type,
+    begin: (signal) => client.export('/v1/orders', type, { params, signal }),
+    linesBefore: 1,
     of,
-    name: `orders-${dateOf(dayAt(Date.now()))}.${form}`,
-    begin: (signal) => client.export('/v1/orders', forms[form].type, { params: { query }, signal }),
     inWords: formatOrders,
   })
 }
