@@ -37,6 +37,7 @@ describe('webhooks', () => {
     receiver.answer = (_message, response) => response.writeHead(500).end(away)
     const sender = newSender(service)
     const page = await visit(person, await newBoss(), '/')
+    await link(page, 'Settings').press('Enter')
     await link(page, 'Webhooks').press('Enter')
     await heading(page, 'Webhooks').waitFor()
     await link(page, 'Add webhook').press('Enter')
@@ -68,6 +69,7 @@ describe('webhooks', () => {
     await says(page, 'The next attempt comes at once')
     await sendUntil(sender, () => receiver.received.length === 3)
     await says(page, 'Up to date')
+    await page.getByText('Advanced: send again').click()
     await page.getByLabel('First log entry').fill(String(sequence))
     await button(page, 'Send again').click()
     await says(page, /^Sending again from log entry #/)
@@ -89,6 +91,8 @@ describe('webhooks', () => {
     await button(page, 'Enable').click()
     await button(page, 'Disable').waitFor()
 
+    assert.equal(await button(page, 'Create new secret').isVisible(), false)
+    await page.getByText('Advanced: send again').click()
     await button(page, 'Create new secret').click()
     await waitForFocus(page.getByLabel('Secret', { exact: true }))
     await says(page, /^Until .*, messages are also signed with the old secret\.$/)
@@ -113,6 +117,29 @@ describe('webhooks', () => {
     await waitForFocus(address)
     assert.equal(await address.getAttribute('aria-invalid'), 'true')
     assert.equal(await address.inputValue(), 'https://10.0.0.1/hook')
+  })
+
+  it('choose whole subjects, or single kinds of events', async (t) => {
+    const { caller } = await newAdministrator(service)
+    const receiver = await startReceiver(t)
+    const { id } = await newWebhook(caller, { url: receiver.url, events: ['order'] })
+    const page = await visit(person, await newBoss(), `/webhooks/${id}`)
+    const check = (name: string) => page.getByRole('checkbox', { name, exact: true })
+    const saved = async (expected: string[]) => {
+      await button(page, 'Save').click()
+      await eventually(async () =>
+        assert.deepEqual((await caller.get(`/v1/webhooks/${id}`)).body.events, expected),
+      )
+    }
+    await page.getByText('Advanced: single kinds of events').click()
+    assert.ok(await check('Approved order.approved').isDisabled())
+    await check('Orders').uncheck()
+    await check('Approved order.approved').check()
+    await check('Rejected order.rejected').check()
+    await check('Roles').check()
+    await saved(['order.approved', 'order.rejected', 'role'])
+    await check('Orders 2 kinds').check()
+    await saved(['order', 'role'])
   })
 
   it('are not changed over a change of somebody else', async (t) => {

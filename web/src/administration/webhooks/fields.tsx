@@ -1,7 +1,5 @@
 import './webhooks.css'
-import { useId, useState } from 'react'
 import { Check } from '../../ui/check.tsx'
-import { ArrowIcon } from '../../ui/icons.tsx'
 import { Input } from '../../ui/input.tsx'
 import type { Fields } from '../judged.tsx'
 import type { WebhookValues } from './queries.ts'
@@ -37,59 +35,60 @@ function EventChecks({ chosen, onChange }: EventChecksProps) {
   return (
     <fieldset className="stack gap-2">
       <legend>Events</legend>
-      <p className="field-hint">
-        All events about a subject, those of later versions too, or single kinds. A restore of the database is
-        always sent.
-      </p>
+      <p className="field-hint">Choose what to send.</p>
       {choices.map((choice) => (
         <Subject key={choice.name} {...choice} chosen={chosen} onChange={onChange} />
       ))}
+      <details>
+        <summary>Advanced: single kinds of events</summary>
+        {choices.map((choice) => (
+          <Kinds key={choice.name} {...choice} chosen={chosen} onChange={onChange} />
+        ))}
+      </details>
     </fieldset>
   )
 }
 
-/** All events about a subject, or those of single kinds. */
-function Subject({ name, label, kinds, chosen, onChange }: (typeof choices)[number] & EventChecksProps) {
-  const id = useId()
-  const [isOpen, setOpen] = useState(false)
-  const isWhole = chosen.includes(name)
-  const single = kinds.filter((kind) => chosen.includes(kind.name))
-  const others = chosen.filter((each) => each !== name && !kinds.some((kind) => kind.name === each))
-  const turned = (turnedKind: (typeof kinds)[number], isOn: boolean) =>
-    kinds.filter((kind) => (kind === turnedKind ? isOn : single.includes(kind))).map((kind) => kind.name)
-  const choose = (own: string[]) => onChange([...others, ...own].sort())
+type ChoiceProps = (typeof choices)[number] & EventChecksProps
+
+/** All events about a subject, those of later versions too. */
+function Subject({ name, label, kinds, chosen, onChange }: ChoiceProps) {
+  const count = kinds.filter((kind) => chosen.includes(kind.name)).length
   return (
-    <div className="box webhook-subject">
-      <div className="row row-between">
-        <Check isOn={isWhole} onTurn={(isOn) => choose(isOn ? [name] : [])}>
-          {label}
-        </Check>
-        <button
-          type="button"
-          className="button button-quiet button-small"
-          aria-expanded={isOpen}
-          aria-controls={id}
-          onClick={() => setOpen(!isOpen)}
+    <Check
+      isOn={chosen.includes(name)}
+      onTurn={(isOn) => onChange([...withoutSubject(chosen, name), ...(isOn ? [name] : [])].sort())}
+    >
+      <span>
+        {label}
+        {count > 0 && <span className="soft small"> {count === 1 ? '1 kind' : `${count} kinds`}</span>}
+      </span>
+    </Check>
+  )
+}
+
+const withoutSubject = (chosen: readonly string[], name: string) =>
+  chosen.filter((each) => each !== name && !each.startsWith(`${name}.`))
+
+function Kinds({ name, label, kinds, chosen, onChange }: ChoiceProps) {
+  const isWhole = chosen.includes(name)
+  const turn = (kind: string, isOn: boolean) =>
+    onChange([...chosen.filter((each) => each !== kind), ...(isOn ? [kind] : [])].sort())
+  return (
+    <fieldset className="columns webhook-kinds">
+      <legend>{label}</legend>
+      {kinds.map((kind) => (
+        <Check
+          key={kind.name}
+          isOn={isWhole || chosen.includes(kind.name)}
+          isDisabled={isWhole}
+          onTurn={(isOn) => turn(kind.name, isOn)}
         >
-          <span className="visually-hidden">{label}: </span>
-          {isWhole ? 'every kind' : `${single.length} of ${kinds.length} kinds`}
-          <ArrowIcon to={isOpen ? 'up' : 'down'} />
-        </button>
-      </div>
-      <div id={id} className="webhook-kinds" hidden={!isOpen}>
-        {kinds.map((kind) => (
-          <Check
-            key={kind.name}
-            isOn={isWhole || single.includes(kind)}
-            isDisabled={isWhole}
-            onTurn={(isOn) => choose(turned(kind, isOn))}
-          >
-            <span>
-              {kind.label} <span className="soft small code">{kind.name}</span>
-            </span>
-          </Check>
-        ))}
-      </div>
-    </div>
+          <span>
+            {kind.label} <span className="soft small code">{kind.name}</span>
+          </span>
+        </Check>
+      ))}
+    </fieldset>
   )
 }

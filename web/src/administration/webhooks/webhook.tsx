@@ -16,7 +16,7 @@ import { Secret } from './secret.tsx'
 import { Sign } from './sign.tsx'
 import { outcomeInWords, stateInWords } from './words.ts'
 
-/** One webhook: its state and fields, its last deliveries, its secret, and its removal. */
+/** One webhook: its state and fields, its last deliveries, what is rarely needed, and its removal. */
 export function WebhookView() {
   const { id = '' } = useParams({ strict: false })
   const query = useWebhook(id)
@@ -29,8 +29,13 @@ export function WebhookView() {
           <State key={`state ${id}`} {...data} />
           <Details key={`details ${id}`} {...data} />
           <Deliveries id={id} />
-          <Replay key={`replay ${id}`} webhook={data.webhook} />
-          <Secret key={`secret ${id}`} webhook={data.webhook} />
+          <details className="admin-advanced">
+            <summary className="label">Advanced: send again, keys and secret</summary>
+            <div className="stack gap-5">
+              <Replay key={`replay ${id}`} webhook={data.webhook} />
+              <Secret key={`secret ${id}`} webhook={data.webhook} />
+            </div>
+          </details>
           <Removal webhook={data.webhook} />
         </>
       )}
