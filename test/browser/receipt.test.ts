@@ -73,7 +73,7 @@ describe('the approval certificate of an order', sideBySide, () => {
     await t.test('says what was approved, by whom and when, with its place in the log', async () => {
       await waitForAddress(person, `/orders/${id}/receipt`)
       const { items } = (await (await service.bearer('viewer')).get(`/v1/orders/${id}/history`)).body
-      const { sequence, hash, atUtc } = items.at(-1)
+      const { sequence, atUtc } = items.at(-1)
       const day = new Date(atUtc).toLocaleDateString('en-US', { dateStyle: 'long', timeZone: 'UTC' })
       const sentence = `admin and ${second} approved 48,250.25 for Müller & Söhne on ${day}.`
       assert.equal(withoutIsolation(await certificate.getByRole('heading').textContent()), sentence)
@@ -85,11 +85,10 @@ describe('the approval certificate of an order', sideBySide, () => {
       for (const name of ['admin', second]) await fact(page, '2 approvals').getByText(name).waitFor()
       const entry = `Log entry #${sequence.toLocaleString('en-US')}`
       await fact(page, 'Recorded in the log').getByText(entry).waitFor()
-      const proof = fact(page, 'Hash of the entry').getByText(hash)
+      const proof = fact(page, 'Id of the order').getByText(id)
       assert.equal(await proof.isVisible(), false)
       await page.getByText('Proof', { exact: true }).click()
       await proof.waitFor()
-      await fact(page, 'Id of the order').getByText(id).waitFor()
       await page.getByText('Proof', { exact: true }).click()
     })
 

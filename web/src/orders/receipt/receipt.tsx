@@ -75,12 +75,13 @@ function NoReceipt({ id, failure, onRetry }: { id: string; failure: unknown; onR
 }
 
 function Receipt({ jws }: { jws: string }) {
-  const read = readReceipt(jws)
-  const number = numberOf(read.statement.order)
+  const { statement } = readReceipt(jws)
   return (
     <>
       <header className="row row-between">
-        <PageTitle title={`Approval certificate · ${number}`}>Approval certificate</PageTitle>
+        <PageTitle title={`Approval certificate · ${numberOf(statement.order)}`}>
+          Approval certificate
+        </PageTitle>
         <div className="row">
           <Button className="button" onPress={() => print()}>
             Print
@@ -88,14 +89,14 @@ function Receipt({ jws }: { jws: string }) {
           <a
             className="button button-primary"
             href={`data:application/jwt,${jws}`}
-            download={`approval-certificate-${read.statement.order.number}.jwt`}
+            download={`approval-certificate-${statement.order.number}.jwt`}
           >
             Save as a file
           </a>
         </div>
       </header>
       <Check jws={jws} />
-      <Certificate {...read} jws={jws} />
+      <Certificate statement={statement} jws={jws} />
     </>
   )
 }
