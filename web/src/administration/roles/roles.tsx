@@ -67,16 +67,13 @@ function RoleTable() {
               <tr key={name}>
                 <th scope="row">
                   {inWords([name])}
-                  <div className="soft small">
-                    <span className="code">{name}</span>
-                    {!services && ' · people only'}
-                  </div>
+                  {!services && <div className="soft small">people only</div>}
                 </th>
                 {roles.data.map((role) => (
                   <td key={role.name}>
                     <input
                       type="checkbox"
-                      aria-label={`${role.name}: ${name}`}
+                      aria-label={`${role.name}: ${inWords([name])}`}
                       checked={isHeld(role, name)}
                       onChange={({ target }) =>
                         changing.act({ role: role.name, permission: name, isAllowed: target.checked })
