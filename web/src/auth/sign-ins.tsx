@@ -7,7 +7,8 @@ import { problemOf } from '../api/problem.ts'
 import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
 import { EndNote, Unread } from '../ui/failure.tsx'
-import { Moment } from '../ui/moment.tsx'
+import { formatAgo, formatExactInstant } from '../ui/format.ts'
+import { useNow } from '../ui/moment.tsx'
 import { Section } from '../ui/section.tsx'
 import { browserOf } from './user-agent.ts'
 
@@ -70,24 +71,22 @@ const currentFirst = (a: SignIn, b: SignIn) => Number(b.current) - Number(a.curr
 const kinds = { session: 'Browser', tokens: 'Another app' }
 
 function Place({ signIn, onEnd }: { signIn: SignIn; onEnd(): void }) {
-  const { kind, userAgent, createdAtUtc, lastUsedAtUtc, current } = signIn
+  const { kind, userAgent, lastUsedAtUtc, current } = signIn
   const title = useId()
+  const now = useNow()
   return (
     <li>
-      <div>
-        <div className="row">
-          <strong>{browserOf(userAgent ?? '') ?? kinds[kind]}</strong>
-          {current && <span className="status tone-good sign is-full">This browser</span>}
-        </div>
-        <p id={title} className="wrap soft small">
-          {userAgent ?? 'Unknown software'}
-        </p>
-        <p className="soft small">
-          Last used <Moment instant={lastUsedAtUtc} timeZone={null} />
-        </p>
-        <p className="soft small">
-          Signed in <Moment instant={createdAtUtc} timeZone={null} />
-        </p>
+      <div className="row">
+        <span id={title}>
+          <strong>{browserOf(userAgent ?? '') ?? kinds[kind]}</strong>,{' '}
+          <span className="soft">
+            active{' '}
+            <time dateTime={lastUsedAtUtc} title={formatExactInstant(lastUsedAtUtc)}>
+              {formatAgo(lastUsedAtUtc, now)}
+            </time>
+          </span>
+        </span>
+        {current && <span className="status tone-good sign is-full">This browser</span>}
       </div>
       {!current && (
         <Button className="button button-small" aria-describedby={title} onPress={onEnd}>
