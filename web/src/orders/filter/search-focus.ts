@@ -5,7 +5,7 @@ let shown: HTMLInputElement | null = null
 /** The next one takes the focus. */
 let isAwaited = false
 
-/** Focuses the search and selects its text. On a page without it returns false, and the next one gets the focus. */
+/** Focuses the search, or returns false if the page has none: then the next one takes the focus. */
 export function focusSearch(): boolean {
   isAwaited = shown === null
   // Not every browser focuses a box whose text is selected.
