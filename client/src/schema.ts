@@ -1705,7 +1705,7 @@ export interface components {
         AddUserCommand: {
             /** @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ - */
             userName: string;
-            /** @description The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored. */
+            /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email: string;
             /** @description Names of roles. The account may do what any of them allows. */
             roles: string[];
@@ -1832,7 +1832,7 @@ export interface components {
         };
         /** @description Asks for another email. */
         ChangeEmailCommand: {
-            /** @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored. */
+            /** @description Email address of the account: 3 to 254 characters with one `@`. Case and outer spaces are ignored. */
             email: string;
         };
         /** @description Replaces the caller's password. */
@@ -1846,7 +1846,7 @@ export interface components {
         ChangeUserCommand: {
             /** @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ - */
             userName?: string;
-            /** @description The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored. */
+            /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email?: string;
             /** @description Time zone of audit stamps, as an IANA name; if left out, the default of the service. */
             timeZone?: string | null;
@@ -2111,7 +2111,7 @@ export interface components {
         };
         /** @description Signs a browser in. */
         LoginSessionCommand: {
-            /** @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored. */
+            /** @description Email address of the account: 3 to 254 characters with one `@`. Case and outer spaces are ignored. */
             email: string;
             /** @description The password, unchanged: 1 to 256 characters. */
             password: string;
@@ -2920,7 +2920,7 @@ export interface components {
         };
         /** @description Asks for a link to set a forgotten password. */
         RequestLinkCommand: {
-            /** @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored. */
+            /** @description Email address of the account: 3 to 254 characters with one `@`. Case and outer spaces are ignored. */
             email: string;
         };
         /** @description Ends a token (RFC 7009 §2.1). */
@@ -3040,7 +3040,7 @@ export interface components {
         };
         /** @description Signs a mobile or native app in. */
         TokenLoginCommand: {
-            /** @description Email address of the account: 3 to 254 characters with one `@`. Case is ignored. */
+            /** @description Email address of the account: 3 to 254 characters with one `@`. Case and outer spaces are ignored. */
             email: string;
             /** @description The password, unchanged: 1 to 256 characters. */
             password: string;

@@ -16,7 +16,10 @@ export function nameField(description: string, example: string): Field<string> {
   return refined(anyText, schema, (name) =>
     namePattern.test(name)
       ? name
-      : new Fault('format', 'must begin with a letter and have at most 64 letters, digits and . _ -'),
+      : new Fault(
+          'format',
+          'must begin with a letter (A to Z) and have at most 64 of A to Z, digits and . _ -',
+        ),
   )
 }
 

@@ -40,7 +40,8 @@ describe('client add', () => {
   it('stores --display-name and --ends-at, and refuses what the API refuses', async (t) => {
     const cli = commandLine(t)
     await cli.run('client add billing --role Operator --display-name Nightly --ends-at 2999-12-31T00:00:00Z')
-    const rule = 'the client id must begin with a letter and have at most 64 letters, digits and . _ -'
+    const rule =
+      'the client id must begin with a letter (A to Z) and have at most 64 of A to Z, digits and . _ -'
     for (const [args, line] of [
       ['42 --role Viewer', rule],
       [`${'a'.repeat(65)} --role Viewer`, rule],
@@ -182,7 +183,7 @@ describe('role list, allow and deny', () => {
     const added = { role: 'Auditor', permissions: ['Orders.Read'] }
     assert.deepEqual(await cli.json('role add Auditor Orders.Read'), added)
     assert.deepEqual(await cli.run('role add auditor'), refusal('the name is taken'))
-    const rule = 'the role must begin with a letter and have at most 64 letters, digits and . _ -'
+    const rule = 'the role must begin with a letter (A to Z) and have at most 64 of A to Z, digits and . _ -'
     assert.deepEqual(await cli.run('role add 7'), refusal(rule))
     await cli.run('client add billing --role Auditor')
     assert.deepEqual(await cli.run('role remove auditor'), refusal('the role is in use'))

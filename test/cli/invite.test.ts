@@ -164,8 +164,9 @@ describe('user invite', () => {
       'n\u0000l@example.com,n,,',
       'm@example.com,m\u0000,,',
     ].join('\n')
-    const email = 'email must have one @ between non-empty sides and no spaces'
-    const userName = 'userName must begin with a letter and have at most 64 letters, digits and . _ -'
+    const email = 'email must have one @ between non-empty sides, no spaces and none of ()<>[]:;,"\\'
+    const userName =
+      'userName must begin with a letter (A to Z) and have at most 64 of A to Z, digits and . _ -'
     const faults = [
       'line 3: email good@example.com is that of line 2',
       'line 4: userName good is that of line 2',

@@ -98,8 +98,8 @@ describe('user add', () => {
   it('refuses values that break a rule, naming it', async (t) => {
     const cli = commandLine(t)
     const userName =
-      'the user name (--user-name) must begin with a letter and have at most 64 letters, digits and . _ -'
-    const email = 'the email must have one @ between non-empty sides and no spaces'
+      'the user name (--user-name) must begin with a letter (A to Z) and have at most 64 of A to Z, digits and . _ -'
+    const email = 'the email must have one @ between non-empty sides, no spaces and none of ()<>[]:;,"\\'
     const zone = '--time-zone must be an IANA name such as Europe/Berlin'
     const cases: [string, string][] = [
       ['user add 7@example.com', userName],
@@ -107,6 +107,7 @@ describe('user add', () => {
       [`user add jo@example.com --user-name ${'a'.repeat(65)}`, userName],
       ['user add jo@@example.com', email],
       ['user add @example.com', email],
+      ['user add jo@x.example>', email],
       [`user add ${'a'.repeat(243)}@example.com`, 'the email must have 3 to 254 characters'],
       ['user add jo@example.com --time-zone +01:00', zone],
       ['user add jo@example.com --time-zone Mars/Olympus', zone],

@@ -25,11 +25,11 @@ import { passkeyAnswer } from './passkeys/schemas.ts'
 
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u
 
-/** Returned in lower case, as emails are stored and compared. */
+/** Returned in lower case, as emails are stored and compared, without the spaces around a pasted one. */
 const email = refined(
   textField(3, 254),
   text(
-    'Email address of the account: 3 to 254 characters with one `@`. Case is ignored.',
+    'Email address of the account: 3 to 254 characters with one `@`. Case and outer spaces are ignored.',
     'operator@example.com',
     {
       minLength: 3,
@@ -39,7 +39,7 @@ const email = refined(
   ),
   (given) =>
     emailPattern.test(given)
-      ? given.toLowerCase()
+      ? given.trim().toLowerCase()
       : new Fault('format', 'must have one @ between non-empty sides and no control characters.'),
 )
 

@@ -37,12 +37,13 @@ export function clearable<T>(field: Field<T>): Field<{ value: T | null } | null>
 export const newEmailField = refined(
   textField(3, 254),
   text(
-    'The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored.',
+    'The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\\`; case is ignored.',
     'jo@example.com',
     { minLength: 3, maxLength: 254, pattern: emailPattern.source },
   ),
   (given) =>
-    normalizeEmail(given) ?? new Fault('format', 'must have one @ between non-empty sides and no spaces.'),
+    normalizeEmail(given) ??
+    new Fault('format', 'must have one @ between non-empty sides, no spaces and none of ()<>[]:;,"\\.'),
 )
 
 export const timeZoneField = refined(
