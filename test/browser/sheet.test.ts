@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { FileChooser, Page, Route } from 'playwright-core'
 import { newUser, setPassword } from '../support/accounts.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { lookAt } from '../support/browser/looks.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
-import { openBrowser, type Person } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { addRole } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
@@ -344,6 +345,82 @@ it('is read by a file that no other view loads', async (t) => {
   await page.getByRole('link', { name: 'From a spreadsheet' }).click()
   await heading(page, 'New orders from a spreadsheet').waitFor()
   assert.equal(loaded.length, 1)
+})
+
+describe('a sheet that is being sent', () => {
+  const question = (page: Page, name: string) => page.getByRole('alertdialog', { name })
+
+  it('is sent before the sign-out, or goes on, or is discarded, as the user wants', async (t) => {
+    const person = await browser.person(t, { service })
+    const user = await newUser(service)
+    const page = await atTheSheet(person, sheetOf('Leaves', 3), user)
+    const { held, release } = await holdAfter(page, 1)
+    await button(page, 'Create 3 orders').click()
+    await held
+    await page.getByRole('link', { name: 'Orders', exact: true }).first().click()
+    await heading(page, 'Orders').waitFor()
+    await button(page, 'Sign out').click()
+    const asking = question(page, 'Sign out with 2 orders not sent?')
+    await asking.waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'sheet-sign-out')
+    await asking.getByRole('button', { name: 'Cancel' }).click()
+    await asking.waitFor({ state: 'detached' })
+    await button(page, 'Sign out').click()
+    await asking.getByRole('button', { name: 'Send and sign out' }).click()
+    await release()
+    await signInHeading(page).waitFor()
+    assert.deepEqual(await created('Leaves'), namesOf('Leaves', 3))
+    await atTheSheet(person, sheetOf('Drops', 3), user)
+    const dropping = await holdAfter(page, 1)
+    await button(page, 'Create 3 orders').click()
+    await dropping.held
+    await button(page, 'Sign out').click()
+    await asking.getByRole('button', { name: 'Discard' }).click()
+    await signInHeading(page).waitFor()
+    // The request that was under way.
+    person.allowFault(/ 401 .*\/v1\/orders\)/)
+    await dropping.release()
+    assert.deepEqual((await created('Drops')).slice(0, 1), namesOf('Drops', 1))
+    assert.ok((await created('Drops')).length < 3)
+  })
+
+  it('keeps the user signed in if a row fails', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, sheetOf('Stays', 2), await newUser(service))
+    await page.route('**/v1/orders', (route) => {
+      const isSecond = route.request().postData()?.includes('Stays 2')
+      return isSecond ? route.continue({ postData: '{"customer":" ","total":2}' }) : route.fallback()
+    })
+    person.expectFault(/ 400 .*\/v1\/orders\)/)
+    const { held, release } = await holdAfter(page, 1)
+    await button(page, 'Create 2 orders').click()
+    await held
+    await button(page, 'Sign out').click()
+    await button(page, 'Send and sign out').click()
+    await release()
+    await page.getByText('You are still signed in: not everything could be sent.').waitFor()
+    await row(page, 'Stays 2').getByText('The customer must not be blank.').waitFor()
+  })
+
+  it('lets the browser ask before the page goes away', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, sheetOf('Asks', 2))
+    const { held, release } = await holdAfter(page, 1)
+    await button(page, 'Create 2 orders').click()
+    await held
+    const asked: string[] = []
+    page.on('dialog', (dialog) => {
+      asked.push(dialog.type())
+      void dialog.dismiss()
+    })
+    await page.evaluate('location.reload()')
+    await eventually(() => assert.deepEqual(asked, ['beforeunload']))
+    await release()
+    await page.getByText('2 orders created.').first().waitFor()
+    await page.reload()
+    assert.deepEqual(asked, ['beforeunload'])
+  })
 })
 
 describe('another person', () => {

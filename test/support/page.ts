@@ -49,7 +49,7 @@ Object.assign(globalThis, {
 })
 // Texts in the reader's language must not depend on the machine.
 Object.defineProperty(navigator, 'language', { value: 'en-US' })
-Object.defineProperty(navigator, 'onLine', { value: true, configurable: true })
+goOffline(false)
 
 /** Sets the service behind the page for the describe that calls this in its body. */
 export function serviceIs(given: Service): void {
@@ -60,6 +60,10 @@ export function serviceIs(given: Service): void {
 
 export function happen(name: 'pagehide' | 'pageshow', persisted: boolean): void {
   for (const target of [capturing, page]) target.dispatchEvent(Object.assign(new Event(name), { persisted }))
+}
+
+export function goOffline(isOffline: boolean): void {
+  Object.defineProperty(navigator, 'onLine', { value: !isOffline, configurable: true })
 }
 
 /** Whether the browser would ask before the page goes away. */

@@ -23,20 +23,20 @@ describe('the key of an order that is sent', () => {
     dropDraft(place)
     const first = sending()
     const other = sending({ total: '70' })
-    assert.notEqual(other.idempotencyKey, first.idempotencyKey)
-    assert.notEqual(sending({ customer: 'Acne' }).idempotencyKey, first.idempotencyKey)
-    assert.equal(sending().idempotencyKey, first.idempotencyKey)
+    assert.notEqual(other.sent.idempotencyKey, first.sent.idempotencyKey)
+    assert.notEqual(sending({ customer: 'Acne' }).sent.idempotencyKey, first.sent.idempotencyKey)
+    assert.equal(sending().sent.idempotencyKey, first.sent.idempotencyKey)
   })
 
   it('differs for another person, and after the draft is dropped', () => {
     dropDraft(place)
-    const first = sending().idempotencyKey
+    const first = sending().sent.idempotencyKey
     keepDraft(place, 2, draft)
-    const second = prepareSending(2, draft, draft).idempotencyKey
+    const second = prepareSending(2, draft, draft).sent.idempotencyKey
     assert.notEqual(second, first)
     dropDraft(place)
     keepDraft(place, 2, draft)
-    assert.notEqual(prepareSending(2, draft, draft).idempotencyKey, second)
+    assert.notEqual(prepareSending(2, draft, draft).sent.idempotencyKey, second)
   })
 })
 

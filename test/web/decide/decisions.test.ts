@@ -1,7 +1,7 @@
 import '../../support/page.ts'
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { NoAnswerError, type Problem, ProblemError } from '../../../web/src/api/problem.ts'
+import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
 import { prepareDecisions, type Service, type Subject } from '../../../web/src/orders/decide/decisions.ts'
 import { summaryOf } from '../../../web/src/orders/decide/words.ts'
 import type { VersionedOrder } from '../../../web/src/orders/order.ts'
@@ -16,9 +16,9 @@ const subjectsOf = (count: number): Subject[] =>
     status: 0,
   }))
 
-function refusal(code: Problem['code'], status: number, retryAfterMilliseconds?: number): ProblemError {
+function refusal(code: Problem['code'], status: number): ProblemError {
   const problem = { type: '', title: code, detail: '', instance: '', requestId: '', code, status } as Problem
-  return new ProblemError(problem, retryAfterMilliseconds)
+  return new ProblemError(problem, undefined)
 }
 
 const now = {
@@ -31,24 +31,16 @@ interface Script {
   failures?: Record<string, unknown[]>
   read?: Service['read']
   missing?: Service['missing']
-  pause?: Service['pause']
 }
 
 /** A service that answers by a script and records its requests. */
-function scripted({
-  failures = {},
-  read = async () => now,
-  missing = async () => 0,
-  pause = async () => undefined,
-}: Script = {}) {
-  const sent: { id: string; idempotencyKey: string; etag?: string }[] = []
-  let keys = 0
+function scripted({ failures = {}, read = async () => now, missing = async () => 0 }: Script = {}) {
+  const sent: { id: string; idempotencyKey: string; etag?: string; signature?: string }[] = []
   let underWay = 0
   const seen = { sent, mostUnderWay: 0 }
   const service: Service = {
-    newKey: () => `key-${keys++}`,
-    async decide({ id, idempotencyKey, etag }) {
-      sent.push({ id, idempotencyKey, ...(etag && { etag }) })
+    async decide({ id, idempotencyKey, etag, signature }) {
+      sent.push({ id, idempotencyKey, ...(etag && { etag }), ...(signature && { signature }) })
       underWay += 1
       seen.mostUnderWay = Math.max(seen.mostUnderWay, underWay)
       await new Promise(setImmediate)
@@ -58,7 +50,6 @@ function scripted({
     },
     missing,
     read,
-    pause,
   }
   return { service, seen }
 }
@@ -100,7 +91,10 @@ describe('prepareDecisions succeeds', () => {
       [{ id: 'a', customer: 'A', total: 1, createdAtUtc, status: 0, etag: '"1"' }],
       service,
     ).start()
-    assert.deepEqual(seen.sent, [{ id: 'a', idempotencyKey: 'key-0', etag: '"1"' }])
+    assert.deepEqual(
+      seen.sent.map(({ id, etag }) => [id, etag]),
+      [['a', '"1"']],
+    )
   })
 
   it('starts once, however often it is asked', async () => {
@@ -126,28 +120,7 @@ describe('prepareDecisions counts', () => {
 })
 
 describe('prepareDecisions tries again', () => {
-  it('under the same key while the failure is temporary', async () => {
-    const failures = [
-      new NoAnswerError('no answer'),
-      refusal('database-unavailable', 503),
-      refusal('rate-limited', 429),
-    ]
-    const { seen, progress } = await run(1, { failures: { 'order-0': failures } })
-    assert.equal(kindsOf(progress), 'decided')
-    assert.deepEqual(new Set(seen.sent.map(({ idempotencyKey }) => idempotencyKey)), new Set(['key-0']))
-    assert.equal(seen.sent.length, 4)
-  })
-
-  it('waits as long as the service asks', async () => {
-    const waits: number[] = []
-    await run(1, {
-      failures: { 'order-0': [refusal('rate-limited', 429, 7_000)] },
-      pause: async (milliseconds) => void waits.push(milliseconds),
-    })
-    assert.deepEqual(waits, [7_000])
-  })
-
-  it('every decision without a final result, when it is started again', async () => {
+  it('every decision without a final result, under its key, when it is started again', async () => {
     const failures = {
       'order-0': [refusal('internal-error', 500)],
       'order-1': [refusal('order-not-found', 404)],
@@ -163,47 +136,28 @@ describe('prepareDecisions tries again', () => {
       'decided refused decided',
     )
     assert.deepEqual(
-      seen.sent.map(({ idempotencyKey }) => idempotencyKey),
-      ['key-0', 'key-1', 'key-2', 'key-0'],
+      seen.sent.map(({ id }) => id),
+      ['order-0', 'order-1', 'order-2', 'order-0'],
     )
-  })
-})
-
-describe('prepareDecisions never says that nothing happened if it cannot know', () => {
-  const lost = [
-    new NoAnswerError('no answer'),
-    refusal('database-unavailable', 503),
-    refusal('internal-error', 500),
-    refusal('idempotency-in-progress', 409),
-  ]
-  for (const failure of lost) {
-    it(`after ${failure.message}, however the next try is refused`, async () => {
-      const refusals = [refusal('rate-limited', 429), refusal('permission-denied', 403)]
-      const { service } = scripted({
-        failures: { 'order-0': [failure, ...refusals] },
-        pause: async () => decisions.stop(),
-      })
-      const decisions = prepareDecisions(subjectsOf(1), service)
-      const kind = () => decisions.snapshot.get().steps[0]?.progress.kind
-      for (const _ of ['the first answer', 'the limit', 'the refusal']) {
-        await decisions.start()
-        assert.equal(kind(), 'unclear')
-      }
-      await decisions.start()
-      assert.equal(kind(), 'unclear', 'another try is of no use')
-    })
-  }
-
-  it('but says so once the service has looked for the order', async () => {
-    const failures = [new NoAnswerError('no answer'), refusal('order-not-found', 404)]
-    const { summary } = await run(1, { failures: { 'order-0': failures } })
-    assert.equal(summary, '1 no longer exists.')
+    assert.equal(seen.sent[3]?.idempotencyKey, seen.sent[0]?.idempotencyKey)
   })
 
-  it('but says so once the service has looked at the signature', async () => {
-    const failures = [new NoAnswerError('no answer'), refusal('decision-signature-invalid', 400)]
-    const { summary } = await run(1, { failures: { 'order-0': failures } })
-    assert.equal(summary, '1 not approved: the signature no longer fits.')
+  it('with a new signature, which is another request, if the first one no longer fits', async () => {
+    const failures = { a: [refusal('decision-signature-invalid', 400)] }
+    const { service, seen } = scripted({ failures })
+    const subject: Subject = { id: 'a', customer: 'A', total: 1, createdAtUtc, status: 0, signedVersion: 1 }
+    const decisions = prepareDecisions([subject], service)
+    for (const signature of ['first', 'second']) {
+      assert.equal(decisions.toSign().length, 1)
+      await decisions.start(new Map([['a', signature]]))
+    }
+    assert.equal(decisions.toSign().length, 0)
+    assert.deepEqual(
+      seen.sent.map(({ signature }) => signature),
+      ['first', 'second'],
+    )
+    assert.notEqual(seen.sent[0]?.idempotencyKey, seen.sent[1]?.idempotencyKey)
+    assert.equal(subject.signature, undefined)
   })
 })
 
@@ -230,32 +184,6 @@ describe('prepareDecisions when someone else is faster', () => {
 })
 
 describe('prepareDecisions stops', () => {
-  /** Stopped while it waits for the next try of the first order. */
-  async function stoppedAfter(failure: unknown) {
-    const { service, seen } = scripted({
-      failures: { 'order-0': [failure] },
-      async pause() {
-        decisions.stop()
-        assert.equal(decisions.snapshot.get().phase, 'stopping')
-      },
-    })
-    const decisions = prepareDecisions(subjectsOf(10), service)
-    await decisions.start()
-    const progress = decisions.snapshot.get().steps.map((step) => step.progress)
-    return { first: progress[0]?.kind, last: progress.at(-1)?.kind, sent: seen.sent.length }
-  }
-
-  it('leaves the rest alone, and waits for answers to what was sent', async () => {
-    const { first, last, sent } = await stoppedAfter(new NoAnswerError('no answer'))
-    assert.ok(sent < 10)
-    assert.equal(first, 'unclear')
-    assert.equal(last, 'waiting')
-  })
-
-  it('and knows that nothing happened if a limit refused it', async () => {
-    assert.equal((await stoppedAfter(refusal('rate-limited', 429))).first, 'waiting')
-  })
-
   for (const [code, status] of [
     ['permission-denied', 403],
     ['authentication-required', 401],

@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import { answerWith, asksBeforeLeaving, happen, problemWith, serviceIs, settled } from '../../support/page.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
-const { endSession, loadSession } = await import('../../../web/src/auth/session.ts')
+const { endSession, loadSession, signOut } = await import('../../../web/src/auth/session.ts')
 const { unsent } = await import('../../../web/src/auth/unsent.ts')
 const { courseQuery, forgetCourse } = await import('../../../web/src/orders/decide/course.ts')
-const { leftByOthers } = await import('../../../web/src/orders/decide/left.ts')
-const { undoMilliseconds } = await import('../../../web/src/orders/decide/outbox.ts')
-const { hold, outbox, takeUp } = await import('../../../web/src/orders/decide/sending.ts')
+const { hold, outbox, takeUp, undo, undoMilliseconds } = await import(
+  '../../../web/src/orders/decide/sending.ts'
+)
 const { silence, toasts } = await import('../../../web/src/ui/announce.ts')
 
 const subject = {
@@ -47,28 +47,31 @@ describe('a decision that was held', () => {
     sent = []
     await loadSession()
     mock.timers.enable({ apis: ['setTimeout', 'Date'] })
+    takeUp(1)
     // Other tests of this process announce things, too.
     silence()
     forgetCourse()
     await queries.fetchQuery(courseQuery({ ids: 'a,b' }, 1))
   })
   afterEach(() => {
-    mock.timers.reset()
     outbox.clear()
+    mock.timers.reset()
     silence()
   })
 
   const marks = () => queries.getQueryData(courseQuery({ ids: 'a,b' }, 1).queryKey)?.marks
-  const kinds = () => outbox.get().map(({ state }) => state.kind)
+  const kinds = () => outbox.snapshot.get().steps.map(({ progress }) => progress.kind)
+  const keys = () => sent.map((request) => request.headers.get('idempotency-key'))
+  const held = () => unsent.get().parts.map(({ count }) => count)
   const said = () => toasts.get().map(({ text }) => text)
   async function pass(milliseconds: number): Promise<void> {
     mock.timers.tick(milliseconds)
     await settled()
   }
 
-  it('is sent with its version and its reason, keeps its mark, and is announced', async () => {
+  it('is sent with its version and its reason, and is then marked and announced', async () => {
     hold(mara, 'reject', { ...subject, reason: 'Too dear.' })
-    assert.deepEqual([marks(), asksBeforeLeaving()], [{ a: 'reject' }, true])
+    assert.deepEqual([marks(), asksBeforeLeaving()], [{}, true])
     await pass(undoMilliseconds)
     const [request] = sent
     assert.equal(request?.headers.get('if-match'), '"3"')
@@ -83,12 +86,27 @@ describe('a decision that was held', () => {
     assert.deepEqual(said(), ['3 decisions sent.'])
   })
 
-  it('loses its mark when it is refused, and the permissions are read again if they may have changed', async () => {
+  it('is sent again under its key while there is no answer, and another one has another key', async () => {
+    const answers = [() => Promise.reject(new TypeError('no connection')), () => problemWith(503, 'draining')]
+    decision = () => answers.shift()?.() ?? answerWith(204)
+    hold(mara, 'approve', subject)
+    hold(mara, 'approve', { ...subject, id: 'b' })
+    await pass(undoMilliseconds)
+    await pass(1_000)
+    await pass(2_000)
+    const [first, second, third, fourth] = keys()
+    assert.ok(first)
+    assert.deepEqual([second, third, keys().length], [first, first, 4])
+    assert.notEqual(fourth, first)
+    assert.deepEqual([kinds(), said()], [[], ['2 decisions sent.']])
+  })
+
+  it('is shown when it is refused, without a mark', async () => {
     decision = () => problemWith(409, 'self-approval')
     hold(mara, 'approve', subject)
     const before = permissionsRead
     await pass(undoMilliseconds)
-    assert.deepEqual([kinds(), marks(), permissionsRead - before], [['failed'], {}, 0])
+    assert.deepEqual([kinds(), marks(), permissionsRead - before], [['refused'], {}, 0])
   })
 
   it('waits while the session is over, and is sent when the same person is back', async () => {
@@ -97,7 +115,7 @@ describe('a decision that was held', () => {
     hold(mara, 'approve', { ...subject, id: 'b' })
     await pass(undoMilliseconds)
     assert.deepEqual([sent.length, kinds()], [1, ['held', 'held']])
-    assert.deepEqual(unsent.get(), { count: 2, userName: 'mara' })
+    assert.deepEqual([held(), unsent.get().userName], [[2], 'mara'])
     assert.equal(asksBeforeLeaving(), true)
     decision = () => answerWith(204)
     await loadSession()
@@ -105,7 +123,8 @@ describe('a decision that was held', () => {
     await pass(undoMilliseconds - 1)
     assert.deepEqual([sent.length, said()], [1, []])
     await pass(1)
-    assert.deepEqual([sent.length, kinds(), unsent.get(), said()], [3, [], undefined, ['2 decisions sent.']])
+    assert.deepEqual([sent.length, kinds(), held(), said()], [3, [], [], ['2 decisions sent.']])
+    assert.equal(keys()[1], keys()[0])
   })
 
   it('is dropped when someone else comes, who learns only that it was not sent', async () => {
@@ -126,7 +145,7 @@ describe('a decision that was held', () => {
     decision = () => promise
     hold(mara, 'approve', subject)
     await pass(undoMilliseconds)
-    assert.deepEqual(kinds(), ['under-way'])
+    assert.deepEqual(kinds(), ['sending'])
     userId = 2
     await loadSession()
     takeUp(2)
@@ -136,25 +155,46 @@ describe('a decision that was held', () => {
     resolve(problemWith(409, 'self-approval'))
     await settled()
     assert.deepEqual([kinds(), said()], [['held'], []])
-    assert.deepEqual(queries.getQueryData(courseQuery({ ids: 'a,b' }, 2).queryKey)?.marks, { a: 'approve' })
+    assert.deepEqual(queries.getQueryData(courseQuery({ ids: 'a,b' }, 2).queryKey)?.marks, {})
   })
 
-  it('is not sent because its page goes away, and the next page reports it without its mark', async () => {
+  it('is not sent, now or later, because its page goes away', async () => {
     hold(mara, 'approve', subject)
     hold(mara, 'approve', { ...subject, id: 'b' })
-    await settled()
-    happen('pagehide', false)
+    happen('pagehide', true)
     await pass(undoMilliseconds)
-    assert.deepEqual([sent.length, kinds(), marks()], [0, [], { a: 'approve', b: 'approve' }])
     takeUp(1)
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent.length, kinds(), said(), asksBeforeLeaving()], [0, [], [], false])
+  })
+
+  it('is gone after a sign-out, like the reports of what failed', async () => {
+    decision = () => problemWith(409, 'self-approval')
+    hold(mara, 'approve', subject)
+    await pass(undoMilliseconds)
+    assert.deepEqual(kinds(), ['refused'])
+    hold(mara, 'approve', subject)
+    await signOut()
+    assert.deepEqual([kinds(), held(), asksBeforeLeaving()], [[], [], false])
+    await loadSession()
+    takeUp(1)
+    await pass(undoMilliseconds)
+    assert.equal(sent.length, 1)
+  })
+
+  it('cannot be undone after a try, not even when the session ends before the answer', async () => {
+    decision = () => Promise.reject(new TypeError('no connection'))
+    hold(mara, 'approve', subject)
+    await pass(undoMilliseconds)
+    endSession('expired')
     await settled()
-    assert.deepEqual(
-      [...leftByOthers.get().values()],
-      ['a', 'b'].map((id) => ({ userId: 1, id, isSent: false })),
-    )
-    assert.deepEqual(marks(), {})
-    takeUp(2)
-    assert.deepEqual(said(), ['2 decisions by the previous user were not sent.'])
+    assert.deepEqual([kinds(), undo('last')], [['held'], undefined])
+    decision = () => answerWith(204)
+    silence()
+    await loadSession()
+    takeUp(1)
+    await pass(undoMilliseconds)
+    assert.deepEqual([keys().length, new Set(keys()).size, said()], [2, 1, ['One decision sent.']])
   })
 
   it('does not wait for the number of approvals, which may be unreadable', async () => {

@@ -25,8 +25,8 @@ const jo = { id: 1, userName: 'jo' }
 describe('undoing a decision', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }))
   afterEach(() => {
-    mock.timers.reset()
     outbox.clear()
+    mock.timers.reset()
     queries.clear()
     silence()
   })

@@ -4,7 +4,6 @@ import { describe, it } from 'node:test'
 import { NoAnswerError, type Problem, ProblemError } from '../../../web/src/api/problem.ts'
 import type { Progress } from '../../../web/src/orders/decide/decisions.ts'
 import {
-  delayInWords,
   type Ending,
   endingOf,
   neededWords,
@@ -128,28 +127,5 @@ describe('approvals of several orders', () => {
     assert.equal(troubleOf('running', stepsOf(sending, retrying)), trouble)
     assert.equal(troubleOf('stopping', stepsOf(retrying)), 'Stopped. Waiting for the last answer.')
     assert.equal(troubleOf('stopping', stepsOf(sending, sending)), 'Stopped. Waiting for the last answers.')
-  })
-})
-
-describe('decisions that are held', () => {
-  const held = { state: { kind: 'held', until: 0 } } as const
-  const underWay = (progress: Progress) => ({ state: { kind: 'under-way', progress } }) as const
-  const retrying: Progress = { kind: 'retrying', failure: new NoAnswerError('none') }
-
-  it('say what keeps them from being sent', () => {
-    assert.equal(delayInWords([], false), undefined)
-    assert.equal(delayInWords([held, underWay({ kind: 'sending' })], true), undefined)
-    assert.equal(
-      delayInWords([held], false),
-      'One decision not sent. It will go out when you’re back online.',
-    )
-    assert.equal(
-      delayInWords([held, held], false),
-      '2 decisions not sent. They will go out when you’re back online.',
-    )
-    assert.equal(
-      delayInWords([held, underWay(retrying)], true),
-      '2 decisions not sent. The service is not responding. Trying again automatically.',
-    )
   })
 })

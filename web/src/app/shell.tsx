@@ -5,6 +5,7 @@ import { StandingIn } from '../account/standing-in.tsx'
 import { ConfirmDialog } from '../auth/confirm-dialog.tsx'
 import { SessionKeeper } from '../auth/keeper.tsx'
 import { signOut, useUser } from '../auth/session.ts'
+import { SignOutQuestion } from '../auth/sign-out-question.tsx'
 import { useLive } from '../live/live.ts'
 import { useOwnEntries } from '../orders/address/back.tsx'
 import { OnTheirWay } from '../orders/decide/on-their-way.tsx'
@@ -38,6 +39,7 @@ export function Shell() {
         <OnTheirWay />
         <ConfirmDialog />
         <Keyboard />
+        <SignOutQuestion />
       </main>
     </div>
   )

@@ -140,14 +140,15 @@ function DemoAccounts({ onChoose }: { onChoose(account: DemoAccount): void }) {
 }
 
 function Unsent() {
-  const held = unsent.use()
-  if (held === undefined) return null
+  const { parts, userName } = unsent.use()
+  const count = parts.reduce((sum, part) => sum + (part.isPatient ? part.count : 0), 0)
+  if (count === 0) return null
   const [what, it] =
-    held.count === 1 ? ['One decision has', 'it'] : [`${formatCount(held.count)} decisions have`, 'them']
+    count === 1 ? ['One decision has', 'it'] : [`${formatCount(count)} decisions have`, 'them']
   return (
     <Note kind="warning">
       <p id="sign-in-unsent">
-        {what} not been sent. Sign in as <Name of={held.userName} /> to send {it}.
+        {what} not been sent. Sign in as <Name of={userName} /> to send {it}.
       </p>
     </Note>
   )

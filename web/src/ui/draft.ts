@@ -4,7 +4,7 @@ import { holdPage } from './reload.ts'
 
 export type UserId = number | string
 
-/** What is known of all requests under one key. */
+/** What is known of all requests under one key. Each try changes it. */
 export interface Sent {
   idempotencyKey: string
   /** A request was sent, and no answer says whether it took effect. A later refusal does not change that. */

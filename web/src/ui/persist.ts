@@ -8,7 +8,7 @@ interface Shelf {
   names(beginning: string): string[]
 }
 
-/** For all tabs and later visits: choices, and decisions that no answer has settled. */
+/** For all tabs and later visits: choices. */
 export const inBrowser = shelf(() => localStorage)
 /** For this tab until it is closed. */
 export const inTab = shelf(() => sessionStorage)

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
+import { isPassing } from '../../api/problem.ts'
 import { currentPerson } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { dropDraft } from '../../ui/draft.ts'
-import { pause } from '../../ui/pause.ts'
+import { observable } from '../../ui/observable.ts'
 import { type Identity, orderInWords } from '../identity.ts'
-import { untilAnswered } from '../retry.ts'
+import { type Answer, failureOf, Outbox, type Snapshot } from '../outbox.ts'
 import { isStillThere, place, type Sending } from './form.ts'
 import { createOrder } from './queries.ts'
 
@@ -19,6 +20,8 @@ export type Attempt =
   /** Lasts until the view of the order appears: another press must not create another order. */
   | { kind: 'created' }
 
+type Course = Snapshot<Sending, Answer<string>>
+
 const slowMilliseconds = 2_000
 
 /** Leads away from the form on the screen, if there is one. Another form may have sent the order. */
@@ -29,9 +32,10 @@ const announced = new Set<string>()
 
 /** Called for each answer, even after `stop` or when its view has gone, so that every order is announced. */
 export function arrive(order: Sending, id: string): void {
+  const { idempotencyKey } = order.sent
   if (order.person !== currentPerson()) return
-  if (!announced.has(order.idempotencyKey)) announce(`${orderInWords(createdNow(order, id))} created`)
-  announced.add(order.idempotencyKey)
+  if (!announced.has(idempotencyKey)) announce(`${orderInWords(createdNow(order, id))} created`)
+  announced.add(idempotencyKey)
   if (!isStillThere(order)) return
   dropDraft(place)
   leadAway?.(id)
@@ -41,84 +45,72 @@ function createdNow({ customer, total }: Sending, id: string): Identity {
   return { id, customer, total: Number(total), createdAtUtc: new Date().toISOString() }
 }
 
+/** For one order at a time. */
+export const prepareCreation = () =>
+  new Outbox<Sending, Answer<string>>({
+    noun: 'order',
+    isPatient: false,
+    atATime: 1,
+    send: ({ subject: order, sent }, tryIt) =>
+      tryIt(async () => {
+        const id = await createOrder({ ...order, idempotencyKey: sent.idempotencyKey })
+        arrive(order, id)
+        return id
+      }, sent),
+  })
+
 /**
- * Creates one order at a time. After a passing failure, it tries again with the same key. `onCreated` returns
- * whether it leads away from the form; after that nothing more is created here.
+ * Creates one order at a time. `onCreated` returns whether it leads away from the form; after that nothing
+ * more is created here.
  */
 export function useCreation(onCreated: (id: string) => boolean) {
-  const [attempt, setAttempt] = useState<Attempt>({ kind: 'none' })
-  const running = useRef<AbortController>(undefined)
-  useEffect(() => () => running.current?.abort(), [])
+  const [outbox] = useState(prepareCreation)
+  const [isLeaving] = useState(() => observable(false))
+  const course = outbox.snapshot.use()
+  const isSlow = useIsSlow(course)
+  useEffect(() => () => outbox.stop(), [outbox])
   useEffect(() => {
-    const lead = (id: string) => {
-      const isLeaving = onCreated(id)
-      running.current = isLeaving ? new AbortController() : undefined
-      setAttempt({ kind: isLeaving ? 'created' : 'none' })
-    }
+    const lead = (id: string) => isLeaving.set(onCreated(id))
     leadAway = lead
     return () => {
       if (leadAway === lead) leadAway = undefined
     }
-  }, [onCreated])
-  useWarningBeforeClosing(attempt.kind === 'trying')
-
-  async function start(order: Sending): Promise<void> {
-    // A ref changes at once, unlike state: the second press of a double click comes before the next render.
-    if (running.current !== undefined) return
-    const controller = new AbortController()
-    running.current = controller
-    await tryUntilSettled(order, controller.signal, (next) => {
-      if (running.current !== controller) return
-      setAttempt(next)
-      if (next.kind !== 'trying') running.current = undefined
-    })
-  }
+  }, [onCreated, isLeaving])
 
   return {
-    attempt,
-    start,
-    stop: () => running.current?.abort(),
-    /** Removes an old failure; a running attempt continues. */
-    forget: () => running.current ?? setAttempt({ kind: 'none' }),
+    attempt: isLeaving.use() ? ({ kind: 'created' } as const) : attemptOf(course, isSlow),
+    start(order: Sending): void {
+      // The second press of a double click comes before the next render.
+      if (outbox.snapshot.get().phase === 'running' || isLeaving.get()) return
+      outbox.load([{ subject: order, sent: order.sent }])
+      outbox.send()
+    },
+    stop: () => outbox.stop(),
+    /** Removes what is said of the last order. */
+    forget: () => outbox.load([]),
   }
 }
 
-/** Never throws. Once `signal` aborts, it reports only the stop and does not try again. */
-async function tryUntilSettled(
-  order: Sending,
-  signal: AbortSignal,
-  report: (attempt: Attempt) => void,
-): Promise<void> {
-  const { sent } = order
-  let isUnderWay = false
-  signal.addEventListener('abort', () => {
-    sent.mayHaveHappened ||= isUnderWay
-    report({ kind: 'stopped', isUnclear: sent.mayHaveHappened })
-  })
-  report({ kind: 'trying' })
-  const slow = setTimeout(() => report({ kind: 'trying', isSlow: true }), slowMilliseconds)
-  async function create() {
-    isUnderWay = true
-    try {
-      arrive(order, await createOrder(order))
-    } finally {
-      isUnderWay = false
-      clearTimeout(slow)
-    }
-  }
-  const onRetry = (failure: unknown) => report({ kind: 'trying', failure })
-  const answer = await untilAnswered(create, { signal, pause, onRetry, sent })
-  if (answer.kind === 'done') report({ kind: 'none' })
-  if (answer.kind === 'failed') {
-    report({ kind: 'failed', failure: answer.failure, isUnclear: sent.mayHaveHappened })
-  }
+function attemptOf({ phase, steps: [step] }: Course, isSlow: boolean): Attempt {
+  if (step === undefined || step.progress.kind === 'done') return { kind: 'none' }
+  const { progress, sent } = step
+  const isUnclear = sent.mayHaveHappened
+  if (phase === 'running') return { kind: 'trying', isSlow, failure: failureOf(progress) }
+  if (progress.kind === 'sending') return { kind: 'stopped', isUnclear: true }
+  const failure = failureOf(progress)
+  return failure === undefined || isPassing(failure)
+    ? { kind: 'stopped', isUnclear }
+    : { kind: 'failed', failure, isUnclear }
 }
 
-function useWarningBeforeClosing(isOn: boolean): void {
+/** Whether the first answer takes long. */
+function useIsSlow({ phase, steps: [step] }: Course): boolean {
+  const [slow, setSlow] = useState<Sending>()
+  const order = phase === 'running' ? step?.subject : undefined
   useEffect(() => {
-    if (!isOn) return undefined
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [isOn])
+    if (order === undefined) return undefined
+    const timer = setTimeout(() => setSlow(order), slowMilliseconds)
+    return () => clearTimeout(timer)
+  }, [order])
+  return order !== undefined && slow === order
 }

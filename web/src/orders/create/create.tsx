@@ -74,7 +74,7 @@ function NewOrder() {
     const values = form.submit()
     if (values === undefined) return
     setSent(form.texts)
-    void start(prepareSending(user.id, form.texts, values))
+    start(prepareSending(user.id, form.texts, values))
   }
 
   function startOver() {

@@ -23,7 +23,7 @@ export function draftLike(userId: UserId, { customer, total }: Pick<Order, 'cust
 }
 
 /** An order to be sent, the draft it was made from, and who sends it. */
-export interface Sending extends NewOrder {
+export interface Sending extends Omit<NewOrder, 'idempotencyKey'> {
   draft: Draft
   person: number
   sent: Sent
@@ -34,8 +34,7 @@ export function prepareSending(
   draft: Draft,
   values: Omit<NewOrder, 'idempotencyKey'>,
 ): Sending {
-  const sent = sendingOf(place, userId, values)
-  return { ...values, idempotencyKey: sent.idempotencyKey, draft, person: currentPerson(), sent }
+  return { ...values, draft, person: currentPerson(), sent: sendingOf(place, userId, values) }
 }
 
 export const isStillThere = ({ sent, draft }: Sending) => isStillDraft(place, sent, draft)

@@ -46,10 +46,9 @@ export function placeIn({ orders: found }: Course, at: string | undefined): Plac
 }
 
 /** A skipped order can be marked again. Skipping a decided order does not remove its mark. */
-export function marked(course: Course, id: string, mark: Mark | undefined): Course {
-  const { [id]: before, ...others } = course.marks
-  if (mark === 'skipped' && before !== undefined) return course
-  return { ...course, marks: mark === undefined ? others : { ...others, [id]: mark } }
+export function marked(course: Course, id: string, mark: Mark): Course {
+  if (!course.orders.includes(id) || (mark === 'skipped' && course.marks[id] !== undefined)) return course
+  return { ...course, marks: { ...course.marks, [id]: mark } }
 }
 
 export function skippedOf({ orders, marks }: Course): string[] {
@@ -96,8 +95,8 @@ export function forgetCourse(): void {
   queries.removeQueries({ queryKey: ['review'] })
 }
 
-/** A mark of `undefined` removes it. */
-export function mark(id: string, as: Mark | undefined): void {
+/** A decision is marked once it was sent. */
+export function mark(id: string, as: Mark): void {
   const kept = keptCourse()
   if (kept === undefined) return
   const course = keep(kept.asked, marked(kept.course, id, as))

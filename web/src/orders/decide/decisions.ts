@@ -1,9 +1,17 @@
 import { isPassing, ProblemError, problemOf } from '../../api/problem.ts'
-import type { Sent } from '../../ui/draft.ts'
-import { type Observable, observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
 import type { OrderSummary, VersionedOrder } from '../order.ts'
-import { untilAnswered } from '../retry.ts'
+import {
+  failureOf,
+  isConflict,
+  type NotDone,
+  type OnItsWay,
+  Outbox,
+  type Snapshot as SnapshotOf,
+  type Step as StepOf,
+  type Try,
+  unsentUnder,
+} from '../outbox.ts'
 import type { Decision } from './queries.ts'
 
 /**
@@ -16,158 +24,89 @@ export interface Subject extends Identity {
   reason?: string
   /** The version that a passkey has to sign; undefined if none has to. */
   signedVersion?: number | undefined
+  signature?: string
 }
 
-export type Progress =
-  /** Not begun, or stopped when it was certain that nothing had happened. */
-  | { kind: 'waiting' }
-  | { kind: 'sending' }
-  | { kind: 'retrying'; failure: unknown }
+export type Outcome =
   /** `missing`: how many more people have to approve the order; undefined if that could not be read. */
   | { kind: 'decided'; missing: number | undefined }
   /** `now` is there when someone else was faster and the order could be read. */
-  | { kind: 'refused'; failure: unknown; now?: VersionedOrder }
-  /** It may have taken effect, but no answer says so. `failure` is the last failure. */
-  | { kind: 'unclear'; failure: unknown }
+  | (NotDone & { now?: VersionedOrder })
 
-export interface Step {
-  readonly subject: Subject
-  readonly progress: Progress
-}
-
-export interface Snapshot {
-  /** `stopping`: nothing new begins, but sent requests still get their answers. */
-  readonly phase: 'asking' | 'running' | 'stopping' | 'done'
-  readonly steps: readonly Step[]
-}
-
-type Request = Decision & Sent
+export type Progress = OnItsWay | Outcome
+export type Step = Pick<StepOf<Subject, Outcome>, 'subject' | 'progress'>
+export type Snapshot = Pick<SnapshotOf<Subject, Outcome>, 'phase'> & { steps: readonly Step[] }
 
 export interface Service {
-  newKey(): string
   decide(decision: Decision): Promise<void>
   /** After a decision: how many more people have to decide the same before it counts, if that is known. */
   missing(id: string): Promise<number | undefined>
   read(id: string): Promise<VersionedOrder>
-  /** Ends early when the connection is back or the signal aborts. */
-  pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
-export interface Decisions {
-  snapshot: Pick<Observable<Snapshot>, 'get' | 'use'>
-  /** The decisions that a passkey has to sign before the next start. */
-  toSign(): readonly Subject[]
-  /**
-   * Resolves once nothing is in progress, and never throws. Another call retries every decision without a
-   * final result. `signatures` are those of `toSign`, by id.
-   */
-  start(signatures?: ReadonlyMap<string, string>): Promise<void>
-  /**
-   * Begins nothing more and tries nothing again. A request that was sent cannot be undone: its answer is
-   * awaited.
-   */
-  stop(): void
-}
+export type Decisions = ReturnType<typeof prepareDecisions>
 
-const atATime = 3
-
-/**
- * Decides on some orders, each under one idempotency key: however often a decision is tried, it counts once.
- * Passing failures are retried until they pass, or until the person stops. It is not part of a view, so a
- * view that goes away loses no result. When the session or the permission ends, the rest stops.
- */
-export function prepareDecisions(subjects: readonly Subject[], service: Service): Decisions {
-  const snapshot = observable<Snapshot>({
-    phase: 'asking',
-    steps: subjects.map((subject) => ({ subject, progress: { kind: 'waiting' } })),
+/** Decisions on some orders, three at a time. When the session or the permission ends, the rest stops. */
+export function prepareDecisions(subjects: readonly Subject[], service: Service) {
+  const outbox = new Outbox<Subject, Outcome>({
+    noun: 'decision',
+    isPatient: false,
+    atATime: 3,
+    send: (step, tryIt) => decideOne(step, service, tryIt),
+    stopsAt: (end) => problemOf(failureOf(end), 'permission-denied', 'authentication-required') !== undefined,
   })
-  const requests = subjects.map(
-    (subject): Request => ({ ...subject, idempotencyKey: service.newKey(), mayHaveHappened: false }),
-  )
-  let halt = new AbortController()
-  const become = (next: Partial<Snapshot>) => snapshot.set({ ...snapshot.get(), ...next })
+  outbox.load(subjects.map((subject) => ({ subject: { ...subject }, sent: unsentUnder() })))
+  const { snapshot } = outbox
 
-  function stop(): void {
-    halt.abort()
-    if (snapshot.get().phase === 'running') become({ phase: 'stopping' })
-  }
-
-  async function decide(index: number, request: Request): Promise<void> {
-    const report = (progress: Progress) => {
+  return {
+    snapshot,
+    /** The decisions that a passkey has to sign before the next start. */
+    toSign(): Subject[] {
       const { steps } = snapshot.get()
-      become({ steps: steps.map((step, at) => (at === index ? { ...step, progress } : step)) })
-    }
-    const progress = await decideOne(request, service, halt.signal, report)
-    report(progress)
-    if (problemOf(failureOf(progress), 'permission-denied', 'authentication-required')) stop()
-  }
-
-  function toSign(): Subject[] {
-    const { steps } = snapshot.get()
-    const isToSign = ({ subject, progress }: Step, at: number) =>
-      subject.signedVersion !== undefined &&
-      mayTryAgain(progress) &&
-      (requests[at]?.signature === undefined || isSignatureRefused(progress))
-    return steps.filter(isToSign).map(({ subject }) => subject)
-  }
-
-  async function start(signatures?: ReadonlyMap<string, string>): Promise<void> {
-    const { phase, steps } = snapshot.get()
-    if (phase === 'running' || phase === 'stopping') return
-    for (const request of requests) {
-      const signature = signatures?.get(request.id)
-      if (signature !== undefined) Object.assign(request, { signature, idempotencyKey: service.newKey() })
-    }
-    halt = new AbortController()
-    become({ phase: 'running' })
-    const queue = [...requests.entries()].filter(([at]) => steps[at] && mayTryAgain(steps[at].progress))
-    const work = async () => {
-      for (let next = queue.shift(); next && !halt.signal.aborted; next = queue.shift()) {
-        await decide(...next)
+      const isToSign = ({ subject: { signedVersion, signature }, progress }: Step) =>
+        signedVersion !== undefined &&
+        mayTryAgain(progress) &&
+        (signature === undefined || isSignatureRefused(progress))
+      return steps.filter(isToSign).map(({ subject }) => subject)
+    },
+    /**
+     * Resolves once nothing is in progress, and never throws. Another call retries every decision without a
+     * final result. `signatures` are those of `toSign`, by id.
+     */
+    async start(signatures?: ReadonlyMap<string, string>): Promise<void> {
+      const { phase, steps } = snapshot.get()
+      if (phase === 'running' || phase === 'stopping') return
+      for (const { subject, sent } of steps) {
+        const signature = signatures?.get(subject.id)
+        if (signature === undefined) continue
+        // Another request, and so under another key.
+        subject.signature = signature
+        sent.idempotencyKey = crypto.randomUUID()
       }
-    }
-    await Promise.all(Array.from({ length: atATime }, work))
-    become({ phase: 'done' })
+      outbox.send(({ progress }) => mayTryAgain(progress))
+      await outbox.rest()
+    },
+    stop: () => outbox.stop(),
   }
-
-  return { snapshot, toSign, start, stop }
 }
 
-/** Tries until there is a final result or the signal aborts. Calls `report` at each step. Never throws. */
+/** Decides on one order, and reads how that left it. Never throws. */
 export async function decideOne(
-  request: Request,
+  { subject, sent }: Pick<StepOf<Subject, Outcome>, 'subject' | 'sent'>,
   service: Service,
-  signal: AbortSignal,
-  report: (progress: Progress) => void,
-): Promise<Progress> {
-  const { pause } = service
-  const onRetry = (failure: unknown) => report({ kind: 'retrying', failure })
-  const answered = <Value>(attempt: () => Promise<Value>, sent?: Request) => {
-    report({ kind: 'sending' })
-    return untilAnswered(attempt, { signal, pause, onRetry, ...(sent && { sent }) })
-  }
-  const answer = await answered(() => service.decide(request), request)
+  tryIt: Try,
+): Promise<Outcome | { kind: 'waiting' }> {
+  const { idempotencyKey } = sent
+  const answer = await tryIt(() => service.decide({ ...subject, idempotencyKey }), sent)
   if (answer.kind === 'done') {
-    const counting = await answered(() => service.missing(request.id))
+    const counting = await tryIt(() => service.missing(subject.id))
     return { kind: 'decided', missing: counting.kind === 'done' ? counting.value : undefined }
   }
-  const { failure } = answer
-  if (!isConflict(failure)) {
-    // The service looks at the order and the signature only when it does not know the key: then no earlier
-    // try has had an effect.
-    const isCertain =
-      !request.mayHaveHappened || problemOf(failure, 'order-not-found', 'decision-signature-invalid')
-    if (!isCertain) return { kind: 'unclear', failure }
-    return answer.kind === 'stopped' ? { kind: 'waiting' } : { kind: 'refused', failure }
-  }
-  const reading = await answered(() => service.read(request.id))
-  if (reading.kind === 'done') return { kind: 'refused', failure, now: reading.value }
-  const isGone = problemOf(reading.failure, 'order-not-found')
-  return { kind: 'refused', failure: isGone ? reading.failure : failure }
-}
-
-function isConflict(failure: unknown): boolean {
-  return problemOf(failure, 'precondition-failed', 'order-not-pending', 'concurrency-conflict') !== undefined
+  if (answer.kind !== 'refused' || !isConflict(answer.failure)) return answer
+  const reading = await tryIt(() => service.read(subject.id))
+  if (reading.kind === 'done') return { ...answer, now: reading.value }
+  const isGone = problemOf(failureOf(reading), 'order-not-found') !== undefined
+  return isGone ? { ...answer, failure: failureOf(reading) } : answer
 }
 
 /** Whether another try may succeed even if nobody changes anything. */
@@ -184,7 +123,3 @@ const isSignatureRefused = (progress: Progress) =>
 
 /** Whether another try of the person may succeed. */
 export const mayTryAgain = (progress: Progress) => isWorthTrying(progress) || isSignatureRefused(progress)
-
-export function failureOf(progress: Progress): unknown {
-  return 'failure' in progress ? progress.failure : undefined
-}

@@ -4,6 +4,7 @@ import { useCallback, useEffect } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { isolated } from '../../../../rules/isolate.ts'
 import { useUser } from '../../auth/session.ts'
+import { delayInWords } from '../../auth/unsent.ts'
 import { keepFocus } from '../../ui/focus.ts'
 import { formatCount, formatTotal, shortName } from '../../ui/format.ts'
 import { Key } from '../../ui/key.tsx'
@@ -11,14 +12,12 @@ import { useNow } from '../../ui/moment.tsx'
 import { Note } from '../../ui/note.tsx'
 import { online } from '../../ui/online.ts'
 import { isBusy, isUndo, useShortcut } from '../../ui/shortcuts.ts'
+import { canUndo, failureOf, isOpen } from '../outbox.ts'
 import { actions, doneWord } from './actions.ts'
 import { isWorthTrying } from './decisions.ts'
-import { LeftByOthers } from './left-by-others.tsx'
-import { type Entry, isHeld, isOpen, mayHaveHappened } from './outbox.ts'
-import { outbox, takeUp, undo } from './sending.ts'
-import { SignOutQuestion } from './sign-out.tsx'
+import { type Entry, outbox, sendAgain, takeUp, undo } from './sending.ts'
 import { WhyNot } from './why-not.tsx'
-import { delayInWords } from './words.ts'
+import { decisionsInWords } from './words.ts'
 
 /**
  * The decisions that have not succeeded yet, on every page: the last one that can be undone, whatever keeps
@@ -26,29 +25,32 @@ import { delayInWords } from './words.ts'
  */
 export function OnTheirWay() {
   const { id } = useUser()
-  const entries = outbox.use()
-  const open = entries.filter(isOpen)
-  const delay = delayInWords(open, online.use())
-  const last = open.findLast(isHeld)
+  const { steps } = outbox.snapshot.use()
+  const open = steps.filter(isOpen)
+  const last = open.findLast(canUndo)
+  const delay = useDelay(open)
   useEffect(() => takeUp(id), [id])
   return (
     <section className="on-their-way no-print" aria-label="Your decisions">
       {/* Always rendered, because screen readers watch it for changes. */}
       <div role="status" className="stack gap-2">
-        <LeftByOthers />
-        {entries
-          .filter((entry) => !isOpen(entry))
-          .map((entry) => (
-            <NotDecided key={entry.decision.idempotencyKey} entry={entry} />
-          ))}
+        {steps.map((entry) => (
+          <NotDecided key={entry.sent.idempotencyKey} entry={entry} />
+        ))}
         <span className="visually-hidden">
           {delay ?? (last && `${nameOf(last, 'long')} in five seconds. Press u to undo it.`)}
         </span>
       </div>
       <Held open={open} delay={delay} />
-      <SignOutQuestion />
     </section>
   )
+}
+
+/** What keeps these decisions from being sent, if anything does. */
+function useDelay(open: readonly Entry[]): string | undefined {
+  const failure = open.map(({ progress }) => failureOf(progress)).find((each) => each !== undefined)
+  const delay = delayInWords({ count: open.length, failure }, online.use())
+  return delay && `${decisionsInWords(open.length)} not sent. ${delay}`
 }
 
 interface HeldProps {
@@ -57,7 +59,7 @@ interface HeldProps {
 }
 
 function Held({ open, delay }: HeldProps) {
-  const held = open.filter(isHeld)
+  const held = open.filter(canUndo)
   const last = held.at(-1)
   const undoNow = useUndo(open.length > 0)
   if (delay === undefined && last === undefined) return null
@@ -86,7 +88,7 @@ const tickMilliseconds = 200
 /** Such as "Approving Acme (595.06) in 5 s · 5 more queued". */
 function Counting({ last, count }: { last: Entry; count: number }) {
   const now = useNow(tickMilliseconds)
-  const until = last.state.kind === 'held' ? last.state.until : now
+  const until = last.progress.kind === 'held' ? last.progress.until : now
   return (
     <>
       {nameOf(last, 'long')}
@@ -99,9 +101,9 @@ function Counting({ last, count }: { last: Entry; count: number }) {
 }
 
 /** Such as "Acme, 1,234.00", or "Approving Acme (1,234.00)". */
-function nameOf({ action, order }: Entry, form: 'short' | 'long'): string {
-  const doing = actions[action].doing.replace(' …', '')
-  const [name, total] = [isolated(shortName(order.customer, 40)), formatTotal(order.total)]
+function nameOf({ subject }: Entry, form: 'short' | 'long'): string {
+  const doing = actions[subject.action].doing.replace(' …', '')
+  const [name, total] = [isolated(shortName(subject.customer, 40)), formatTotal(subject.total)]
   return form === 'short' ? `${name}, ${total}` : `${doing} ${name} (${total})`
 }
 
@@ -131,11 +133,12 @@ function useUndo(isAnyOpen: boolean): (which: 'last' | 'all') => void {
   return undoNow
 }
 
+/** A decision that failed or may have failed, until the person dismisses it. */
 function NotDecided({ entry }: { entry: Entry }) {
-  const { action, state } = entry
-  if (state.kind !== 'failed') return null
-  const { id, idempotencyKey } = entry.decision
-  const isUnclear = mayHaveHappened(entry)
+  const { progress } = entry
+  if (progress.kind !== 'refused' && progress.kind !== 'unclear') return null
+  const { id, action } = entry.subject
+  const isUnclear = progress.kind === 'unclear'
   const title = `${isUnclear ? 'Perhaps not' : 'Not'} ${doneWord(action)}: ${nameOf(entry, 'short')}`
   return (
     <Note kind="warning" title={title}>
@@ -143,12 +146,12 @@ function NotDecided({ entry }: { entry: Entry }) {
         {isUnclear ? (
           'There was no answer. You can safely try again: nothing happens twice.'
         ) : (
-          <WhyNot progress={state.progress} action={action} />
+          <WhyNot progress={progress} action={action} />
         )}
       </p>
       <div className="row">
-        {isWorthTrying(state.progress) && (
-          <Button className="button button-small" onPress={() => void outbox.send(idempotencyKey)}>
+        {isWorthTrying(progress) && (
+          <Button className="button button-small" onPress={() => sendAgain(entry)}>
             Try again
           </Button>
         )}
@@ -158,7 +161,7 @@ function NotDecided({ entry }: { entry: Entry }) {
         <Button
           className="button button-small"
           onPress={() => {
-            outbox.dismiss(idempotencyKey)
+            outbox.remove((step) => step === entry)
             keepFocus()
           }}
         >

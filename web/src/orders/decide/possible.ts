@@ -8,7 +8,7 @@ import type { OrderEvent, VersionedOrder } from '../order.ts'
 import { approvalsQuery } from '../queries.ts'
 import { type ActionName, actionNames, allows, shownAs } from '../states.ts'
 import type { Subject } from './decisions.ts'
-import { useIsOnItsWay } from './sending.ts'
+import { useOnItsWay } from './sending.ts'
 import { subjectOf } from './sign.ts'
 
 export interface Choices {
@@ -30,7 +30,7 @@ export function useChoices(
   const mayCreate = useMay('Orders.Create')
   const id = shown?.order.id ?? ''
   const { data: approvals } = useQuery({ ...approvalsQuery(id), enabled: false })
-  const isOnItsWay = useIsOnItsWay(id)
+  const isOnItsWay = useOnItsWay().has(id)
   function whyNot(action: ActionName): string | undefined {
     if (shown === undefined || approvals === undefined || events === undefined) {
       return isOnline ? 'The order is still loading.' : 'You are offline, and this order is not loaded yet.'

@@ -4,13 +4,13 @@ import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { currentPerson, refreshSession } from '../../auth/session.ts'
 import { dropDraft } from '../../ui/draft.ts'
-import { pause } from '../../ui/pause.ts'
 import { missingOf } from '../approvals.ts'
 import type { VersionedOrder } from '../order.ts'
+import { failureOf } from '../outbox.ts'
 import { approvalsQuery, orderQuery, ordersChanged } from '../queries.ts'
 import type { ActionName } from '../states.ts'
 import { actions, stateAfter } from './actions.ts'
-import { type Decisions, failureOf, type Service } from './decisions.ts'
+import type { Decisions, Service } from './decisions.ts'
 import { deselect } from './selection.ts'
 import type { Signatures } from './sign.ts'
 import { isSettled } from './words.ts'
@@ -48,7 +48,6 @@ export function serviceFor(action: ActionName, userName: string): Service {
     return queries.fetchQuery({ ...query, staleTime: 0, retry: false })
   }
   return {
-    newKey: () => crypto.randomUUID(),
     async decide(decision) {
       await actions[action].send(decision)
       dropDraft(placeOf(action, decision.id))
@@ -59,7 +58,6 @@ export function serviceFor(action: ActionName, userName: string): Service {
       return missing
     },
     read: (id) => readAgain(orderQuery(id)),
-    pause,
   }
 }
 

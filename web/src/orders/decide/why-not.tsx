@@ -1,7 +1,8 @@
 import { endInWords } from '../../ui/describe.ts'
+import { failureOf } from '../outbox.ts'
 import type { ActionName } from '../states.ts'
 import { DecidedBy } from './decided-by.tsx'
-import { failureOf, type Progress } from './decisions.ts'
+import type { Progress } from './decisions.ts'
 import { endingOf, otherDecision, whyNot } from './words.ts'
 
 /** Why an order was not decided on, and who decided on it if someone else was faster. */

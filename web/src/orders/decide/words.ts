@@ -5,7 +5,6 @@ import type { Order } from '../order.ts'
 import { type ActionName, allows, nameOf, type StateName, stateNames, words } from '../states.ts'
 import { actions, doneWord, stateAfter } from './actions.ts'
 import type { Progress, Snapshot, Step } from './decisions.ts'
-import type { Entry } from './outbox.ts'
 
 /** How a decision about one order ended. A state means that someone else had put the order into it. */
 const endings = [
@@ -206,16 +205,3 @@ export function troubleOf(phase: Snapshot['phase'], steps: readonly Step[]): str
 /** As "One decision" or "6 decisions". */
 export const decisionsInWords = (count: number) =>
   count === 1 ? 'One decision' : `${formatCount(count)} decisions`
-
-/** What keeps these decisions from being sent, if anything does. */
-export function delayInWords(open: readonly Pick<Entry, 'state'>[], isOnline: boolean): string | undefined {
-  if (open.length === 0) return undefined
-  const unsent = `${decisionsInWords(open.length)} not sent.`
-  if (!isOnline) return `${unsent} ${open.length === 1 ? 'It' : 'They'} will go out when you’re back online.`
-  const retrying = open.flatMap(({ state }) =>
-    state.kind === 'under-way' && state.progress.kind === 'retrying' ? [state.progress.failure] : [],
-  )
-  if (retrying.length === 0) return undefined
-  const { title, detail } = describeFailure(retrying[0])
-  return `${unsent} ${title}. ${detail}`
-}

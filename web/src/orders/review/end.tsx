@@ -6,7 +6,8 @@ import { PageTitle } from '../../ui/page-title.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import { BackToList } from '../address/back.tsx'
 import { mostSelected, type Question, searchOf } from '../address/question.ts'
-import { type Course, courseInWords, forgetCourse, type Place, skippedOf } from '../decide/course.ts'
+import { type Course, courseInWords, forgetCourse, marked, type Place, skippedOf } from '../decide/course.ts'
+import { useOnItsWay } from '../decide/sending.ts'
 
 interface EndProps {
   course: Course
@@ -16,7 +17,9 @@ interface EndProps {
 }
 
 /** Shown after the last order: what was done, and what the person can do next. */
-export function ReviewEnd({ course, question, place: { count, previous }, go }: EndProps) {
+export function ReviewEnd({ question, place: { count, previous }, go, ...props }: EndProps) {
+  const onItsWay = [...useOnItsWay()]
+  const course = onItsWay.reduce((before, [id, action]) => marked(before, id, action), props.course)
   const skipped = skippedOf(course).slice(0, mostSelected)
   const list = searchOf(question)
   const back = () => previous !== undefined && go(previous)

@@ -7,7 +7,7 @@ import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/section.tsx'
 import { csvOf, failuresOf, saveFailures } from './failures.ts'
 import type { Row } from './rows.ts'
-import { course, goOn, isDone, results, rowInDoubt, sheet, stop } from './sending.ts'
+import { goOn, isDone, results, rowInDoubt, sheet, stop, useCourse } from './sending.ts'
 import { doubtWords, endWords, progressWords } from './words.ts'
 
 interface SheetProgressProps {
@@ -20,10 +20,9 @@ interface SheetProgressProps {
 export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressProps) {
   const { sent } = sheet.use()
   const known = results.use()
-  const now = course.use()
+  const { isSending, isStopping, failure } = useCourse()
   const [openedAt] = useState(() => Date.now())
   const isOver = isDone()
-  const isSending = now.kind === 'sending'
   const outcomes = Object.values(known)
   const failures = failuresOf(rows, known)
   const count = sent?.rows.length ?? 0
@@ -37,7 +36,7 @@ export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressPr
       </p>
       {!isOver && <progress aria-label={progressWords.bar} value={outcomes.length} max={count} />}
       <div className="stack" role="status">
-        {now.failure !== undefined && <Failure failure={now.failure} isSending={isSending} />}
+        {failure !== undefined && <Failure failure={failure} isSending={isSending} />}
         {doubt !== undefined && <Note kind="warning" lines={[doubtWords(doubt)]} />}
       </div>
       <p className="soft small">{isSending ? progressWords.meanwhile : progressWords.once}</p>
@@ -45,7 +44,7 @@ export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressPr
         {!isOver && (
           <Button
             className={isSending ? 'button' : 'button button-primary'}
-            aria-disabled={isSending && now.isStopping === true}
+            aria-disabled={isStopping}
             onPress={() => (isSending ? stop() : void goOn(rows))}
           >
             {isSending ? progressWords.stop : progressWords.goOn}

@@ -1,14 +1,12 @@
-import { problemOf } from '../../api/problem.ts'
-import { onForget, refreshSession } from '../../auth/session.ts'
+import { isPassing, problemOf } from '../../api/problem.ts'
+import { currentPerson, onForget, refreshSession } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import type { UserId } from '../../ui/draft.ts'
 import { observable } from '../../ui/observable.ts'
-import { pause } from '../../ui/pause.ts'
 import { inTab, parsed, personal } from '../../ui/persist.ts'
-import { holdPage } from '../../ui/reload.ts'
 import { sendOrder } from '../create/queries.ts'
+import { type Answer, failureOf, Outbox, type Snapshot, type Step, type Try, unsentUnder } from '../outbox.ts'
 import { ordersChanged } from '../queries.ts'
-import { untilAnswered } from '../retry.ts'
 import { failuresOf } from './failures.ts'
 import { keyOf, nameOf } from './judging.ts'
 import type { Result, Results, Row } from './rows.ts'
@@ -27,16 +25,19 @@ export interface Sheet {
   }
 }
 
-export type Course =
-  /** `failure` is what stopped it. */
-  | { kind: 'still'; failure?: unknown }
-  /** `failure` is the reason for another try. */
-  | { kind: 'sending'; isStopping?: boolean; failure?: unknown }
-
-const noCourse: Course = { kind: 'still' }
 export const sheet = observable<Sheet>({ text: '' })
 export const results = observable<Results>({})
-export const course = observable<Course>(noCourse)
+
+type End = Answer<{ isKnown: boolean }>
+
+/** Rows are sent one at a time. A failure that is not about its row stops the others. */
+const outbox = new Outbox<Row, End>({
+  noun: 'order',
+  isPatient: false,
+  atATime: 1,
+  send: sendRow,
+  stopsAt: (end) => isAboutAll(failureOf(end)),
+})
 
 /** How long the service remembers a key (section 3 of the contract). */
 const keptMilliseconds = 24 * 60 * 60 * 1000
@@ -44,7 +45,6 @@ const keptMilliseconds = 24 * 60 * 60 * 1000
 /** The tab keeps the sheet and, apart from it because they change with each row, the results. */
 const [sheetName, resultsName] = ['sheet', 'sheet-results']
 let owner: UserId | undefined
-let running: AbortController | undefined
 
 /** Shows the sheet that this tab has kept for this person, and drops those of anyone else. */
 export function openSheet(userId: UserId): void {
@@ -59,12 +59,10 @@ export function openSheet(userId: UserId): void {
 
 // The tab keeps the sheet for the same person, unless they sign out (main.tsx).
 onForget(() => {
-  running?.abort()
-  running = undefined
+  outbox.clear()
   owner = undefined
   sheet.set({ text: '' })
   results.set({})
-  show(noCourse)
 })
 
 export function changeSheet(text: string): void {
@@ -82,63 +80,72 @@ export async function begin(all: readonly Row[], chosen: readonly Row[], userId:
   await goOn(all)
 }
 
-/** Sends the rows that have no result, one at a time. Never throws. */
+/** Sends the rows that have no result. Never throws. */
 export async function goOn(all: readonly Row[]): Promise<void> {
   const { sent } = sheet.get()
-  if (sent === undefined || running !== undefined) return
-  const run = new AbortController()
-  running = run
-  const chosen = new Set(sent.rows)
-  let end: Course = noCourse
-  for (const [at, row] of all.entries()) {
-    if (!chosen.has(row.number) || row.number in results.get()) continue
-    if (run.signal.aborted) break
-    const outcome = await sendRow(row, keyOf(sent.name, at), run.signal)
-    // The person is gone.
-    if (running !== run) return
-    if ('kind' in outcome) keepResults({ ...results.get(), [row.number]: outcome })
-    else {
-      end = { kind: 'still', failure: outcome.failure }
-      break
-    }
-  }
-  running = undefined
-  show(end)
+  if (sent === undefined || isSending()) return
+  const person = currentPerson()
+  const isLeft = ({ number }: Row) => sent.rows.includes(number) && !(number in results.get())
+  const steps = all.map((row, at) => ({ subject: row, sent: unsentUnder(keyOf(sent.name, at)) }))
+  outbox.load(steps.filter(({ subject }) => isLeft(subject)))
+  outbox.send()
+  await outbox.rest()
+  if (person !== currentPerson()) return
   void ordersChanged()
-  if (problemOf(end.failure, 'permission-denied')) void refreshSession().catch(() => undefined)
+  if (problemOf(failureIn(outbox.snapshot.get()), 'permission-denied')) {
+    void refreshSession().catch(() => undefined)
+  }
   if (!isDone()) return
   const failed = failuresOf(all, results.get()).length
   announce(`${endWords(Object.values(results.get()), failed, all.length)}.`)
 }
 
 /** Begins nothing more. The answer to what was sent is awaited. */
-export function stop(): void {
-  running?.abort()
-  const now = course.get()
-  if (now.kind === 'sending') show({ ...now, isStopping: true })
+export const stop = () => outbox.stop()
+
+/** `failure` is what stopped the sending, or the reason for another try. */
+export function useCourse() {
+  const snapshot = outbox.snapshot.use()
+  return {
+    isSending: isSending(),
+    isStopping: snapshot.phase === 'stopping',
+    failure: failureIn(snapshot),
+  }
 }
 
-/** A failure that is not about the row ends the sending; `failure` is undefined if the person stopped it. */
-async function sendRow(
-  row: Row,
-  idempotencyKey: string,
-  signal: AbortSignal,
-): Promise<Result | { failure?: unknown }> {
-  if (row.values === undefined) return {}
-  const order = { ...row.values, idempotencyKey }
-  const onRetry = (failure: unknown) => show({ kind: 'sending', failure })
-  if (course.get().kind === 'still' || course.get().failure !== undefined) show({ kind: 'sending' })
-  const answer = await untilAnswered(() => sendOrder(order), { signal, pause, onRetry })
+function isSending(): boolean {
+  const { phase } = outbox.snapshot.get()
+  return phase === 'running' || phase === 'stopping'
+}
+
+const failureIn = ({ steps }: Snapshot<Row, End>): unknown =>
+  steps.map(({ progress }) => failureOf(progress)).find(isAboutAll)
+
+async function sendRow({ subject: row, sent }: Step<Row, End>, tryIt: Try): Promise<End> {
+  const { values } = row
+  if (values === undefined) return { kind: 'waiting' }
+  const person = currentPerson()
+  const answer = await tryIt(() => sendOrder({ ...values, idempotencyKey: sent.idempotencyKey }), sent)
+  const result = resultOf(answer)
+  if (result !== undefined && person === currentPerson()) {
+    keepResults({ ...results.get(), [row.number]: result })
+  }
+  return answer
+}
+
+/** Undefined if it is not known what became of the row. */
+function resultOf(answer: End): Result | undefined {
   if (answer.kind === 'done') return { kind: answer.value.isKnown ? 'known' : 'created' }
-  if (answer.kind === 'stopped') return {}
-  const { failure } = answer
-  return isAboutRow(failure) ? { kind: 'failed', why: whyRefused(failure) } : { failure }
+  const failure = failureOf(answer)
+  return failure === undefined || isAboutAll(failure)
+    ? undefined
+    : { kind: 'failed', why: whyRefused(failure) }
 }
 
-function isAboutRow(failure: unknown): boolean {
-  return [400, 409, 422].includes(problemOf(failure)?.status ?? 0)
+function isAboutAll(failure: unknown): boolean {
+  const { status = 0 } = problemOf(failure) ?? {}
+  return failure !== undefined && (isPassing(failure) || ![400, 409, 422].includes(status))
 }
-
 export function isDone(): boolean {
   const { sent } = sheet.get()
   return sent?.rows.every((number) => number in results.get()) ?? false
@@ -149,11 +156,6 @@ export function rowInDoubt(now: number): number | undefined {
   const { sent } = sheet.get()
   if (sent === undefined || now - sent.at < keptMilliseconds) return undefined
   return sent.rows.find((number) => !(number in results.get()))
-}
-
-function show(next: Course): void {
-  course.set(next)
-  holdPage(sheetName, next.kind === 'sending')
 }
 
 function keep(next: Sheet): void {

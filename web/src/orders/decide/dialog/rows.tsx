@@ -45,7 +45,7 @@ interface ResultProps {
 function Result({ progress, action, isOver }: ResultProps) {
   if (progress.kind === 'sending') return actions[action].doing
   if (progress.kind === 'retrying') return 'Trying again …'
-  if (progress.kind === 'waiting') return isOver ? 'Not sent' : 'Not sent yet'
+  if (progress.kind === 'waiting' || progress.kind === 'held') return isOver ? 'Not sent' : 'Not sent yet'
   if (progress.kind !== 'decided') return <WhyNot progress={progress} action={action} />
   return (
     <>
