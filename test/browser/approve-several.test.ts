@@ -274,7 +274,7 @@ describe('several approvals', () => {
     await dialog(page).locator('.large-total').getByText('1.00', { exact: true }).waitFor()
     await dialog(page)
       .getByText(
-        '1 approved. 1 has your approval but needs more. 2 were already approved. 1 was rejected in the meantime. ' +
+        '1 approved. You approved 1 order that needs another approval. 2 were already approved. 1 was rejected in the meantime. ' +
           '1 was withdrawn in the meantime. You or one of your services created 1 of these. You had already approved 1. 1 no longer exists.',
       )
       .waitFor()

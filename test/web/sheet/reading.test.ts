@@ -61,9 +61,9 @@ describe('a sheet', () => {
     assert.deepEqual(rowsOf('customer\tnote\nAcme\thello'), ['2 | Acme | hello'])
   })
 
-  it('says which row has a cell too many, or quotes that do not match', () => {
+  it('says which row has too many columns, or quotes that do not match', () => {
     const { rows } = read('customer,total\nAcme,1234,50\nBolt,7\n"Coil,8\n')
-    assert.match(rows[0]?.fault ?? '', /^This row has a cell too many\./)
+    assert.match(rows[0]?.fault ?? '', /^This row has too many columns\./)
     assert.equal(rows[1]?.fault, undefined)
     assert.equal(rows[2]?.fault, 'The quotation marks in this row do not match.')
   })

@@ -1,6 +1,6 @@
 import { type ProblemCode, problemOf } from '../../api/problem.ts'
 import { describeFailure } from '../../ui/describe.ts'
-import { formatCount } from '../../ui/format.ts'
+import { formatCount, formatOrders } from '../../ui/format.ts'
 import type { Order } from '../order.ts'
 import { type ActionName, allows, nameOf, type StateName, stateNames, words } from '../states.ts'
 import { actions, doneWord, stateAfter } from './actions.ts'
@@ -77,8 +77,8 @@ function outcomeOf(ending: Ending, action: ActionName): Outcome {
   const outcomes: Record<Exclude<Ending, StateName>, Outcome> = {
     done: { why: `It is ${done}.`, sum: (count) => `${count} ${done}.` },
     given: {
-      why: 'It has your approval and needs more.',
-      sum: (count) => `${count} ${count === 1 ? 'has' : 'have'} your approval but ${needs(count)} more.`,
+      why: 'You approved it. It needs another approval.',
+      sum: (count) => `You approved ${formatOrders(count)} that ${needs(count)} another approval.`,
     },
     own: {
       why: `You or one of your services created it, so someone else must ${action} it.`,

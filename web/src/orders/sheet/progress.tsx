@@ -29,11 +29,7 @@ export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressPr
   const doubt = isSending ? undefined : rowInDoubt(openedAt)
   return (
     <Section title={isOver ? progressWords.done : progressWords.title(isSending)} headingRef={headingRef}>
-      <p>
-        {isOver
-          ? `${endWords(outcomes, failures.length, rows.length)}.`
-          : progressWords.count(outcomes.length, count)}
-      </p>
+      <p>{isOver ? endWords(outcomes, failures.length) : progressWords.count(outcomes.length, count)}</p>
       {!isOver && <progress aria-label={progressWords.bar} value={outcomes.length} max={count} />}
       <div className="stack" role="status">
         {failure !== undefined && <Failure failure={failure} isSending={isSending} />}

@@ -97,7 +97,7 @@ export async function goOn(all: readonly Row[]): Promise<void> {
   }
   if (!isDone()) return
   const failed = failuresOf(all, results.get()).length
-  announce(`${endWords(Object.values(results.get()), failed, all.length)}.`)
+  announce(endWords(Object.values(results.get()), failed))
 }
 
 /** Begins nothing more. The answer to what was sent is awaited. */

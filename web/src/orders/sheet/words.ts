@@ -15,8 +15,7 @@ export const formWords = {
   clear: 'Clear',
   submit: 'Create orders',
   uncompared: 'These rows could not be compared with the orders of the last 24 hours.',
-  withoutDoubles: (count: number) =>
-    `Leave out ${count === 1 ? 'the row that seems' : `the ${formatCount(count)} rows that seem`} to repeat another`,
+  withoutDoubles: (count: number) => `Skip ${formatCount(count)} ${count === 1 ? 'duplicate' : 'duplicates'}`,
 }
 
 export const tableWords = {
@@ -53,7 +52,7 @@ export const sheetFaults = {
   columns: 'It is not clear which columns to use. Name them customer and total in the first row.',
   quotes: 'The quotation marks in this row do not match.',
   width:
-    'This row has a cell too many. A comma inside a name or a total needs quotation marks around the cell.',
+    'This row has too many columns. A comma inside a name or a total needs quotation marks around the cell.',
 }
 
 export const rowsInWords = (count: number) => `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
@@ -98,15 +97,14 @@ export function whyRefused(failure: unknown): string {
   return refusals ? Object.values(refusals).join(' ') : endInWords(failure)
 }
 
-/** Such as "183 orders created, 2 created before, 17 of 202 rows failed". */
-export function endWords(results: readonly Result[], failed: number, rows: number): string {
-  const count = (kind: Result['kind']) => results.filter((result) => result.kind === kind).length
-  const known = count('known')
-  return [
-    `${formatOrders(count('created'))} created`,
-    ...(known > 0 ? [`${formatCount(known)} created before`] : []),
-    ...(failed > 0 ? [`${formatCount(failed)} of ${rowsInWords(rows)} failed`] : []),
-  ].join(', ')
+/** Such as "285 orders exist. 12 rows were not created." */
+export function endWords(results: readonly Result[], failed: number): string {
+  const made = results.filter(({ kind }) => kind !== 'failed').length
+  const areNew = results.every(({ kind }) => kind !== 'known')
+  const orders = `${formatOrders(made)} ${areNew ? 'created' : made === 1 ? 'exists' : 'exist'}.`
+  return failed === 0
+    ? orders
+    : `${orders} ${rowsInWords(failed)} ${failed === 1 ? 'was' : 'were'} not created.`
 }
 
 export function doubtWords(number: number): string {
