@@ -116,9 +116,9 @@ export function startUpkeep({ db, jobs, clock, config, log }: UpkeepParts): (() 
 interface Task {
   everyMilliseconds: number
   isDoneAtStart?: boolean
-  /** Resolves to whether to run again after a pause. */
-  run(): Promise<boolean>
-  pauseMilliseconds: number
+  /** Runs again after the pause if it resolves to true. */
+  run(): Promise<unknown>
+  pauseMilliseconds?: number
   failure: string
 }
 
@@ -131,8 +131,8 @@ export function repeat(task: Task, log: Lines): () => void {
     if (isRunning) return
     isRunning = true
     try {
-      while (!isStopped && (await task.run())) {
-        if (task.pauseMilliseconds > 0) await wait(task.pauseMilliseconds, undefined, { ref: false })
+      while (!isStopped && (await task.run()) === true) {
+        if (task.pauseMilliseconds) await wait(task.pauseMilliseconds, undefined, { ref: false })
       }
       report.note(undefined, { failed: task.failure })
     } catch (err) {

@@ -32,7 +32,6 @@ export function startOutbox(sender: Sender): () => void {
   const task = {
     everyMilliseconds: lookIntervalMilliseconds,
     isDoneAtStart: true,
-    pauseMilliseconds: 0,
     run: () => sender.look(),
     failure: 'the outbox could not read the log; trying again every half second',
   }
@@ -64,21 +63,20 @@ export class Sender {
   }
 
   /**
-   * Begins with each subscription that has something to get now. Returns false: there is no next round. While
-   * the log is stopped everything waits, because no checkpoint can be signed that would go with an event.
+   * Begins with each subscription that has something to get now. While the log is stopped everything waits,
+   * because no checkpoint can be signed that would go with an event.
    */
-  async look(): Promise<boolean> {
+  async look(): Promise<void> {
     const { db, clock } = this.parts
     const end = await endOfLog(db.read)
     const due = (await findSubscriptions(db.read)).filter(
       ({ id, enabled, place, nextAttemptAt }) =>
         enabled && !this.#busy.has(id) && !isSame(place, end) && (nextAttemptAt ?? 0) <= clock(),
     )
-    if (due.length === 0 || (await contradictionOf(db.read)) !== undefined) return false
+    if (due.length === 0 || (await contradictionOf(db.read)) !== undefined) return
     if (await this.#lease.isHeld()) {
       for (const subscription of due) void this.#serve(subscription)
     }
-    return false
   }
 
   /** Attempts that are running are given up: they will be repeated. Another instance may send at once. */

@@ -46,9 +46,8 @@ describe('the upkeep of a running service', () => {
     let runs = 0
     const run = async () => {
       runs += 1
-      return false
     }
-    const task = { everyMilliseconds: 3_600_000, isDoneAtStart: true, pauseMilliseconds: 0, run, failure: '' }
+    const task = { everyMilliseconds: 3_600_000, isDoneAtStart: true, run, failure: '' }
     t.after(repeat(task, { info: () => undefined, warn: () => undefined }))
     assert.equal(runs, 1)
     await setImmediate()

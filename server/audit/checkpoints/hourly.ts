@@ -6,11 +6,7 @@ import { type CheckpointParts, newestCheckpoint } from './proof.ts'
 export function startCheckpoints(log: Log, parts: CheckpointParts): () => void {
   const run = async () => {
     log.info({ event: 'checkpoint', ...(await newestCheckpoint(parts)) }, 'how far the log of events goes')
-    return false
   }
   const failure = 'no checkpoint of the log of events could be made; trying again in an hour'
-  return repeat(
-    { everyMilliseconds: 3_600_000, isDoneAtStart: true, pauseMilliseconds: 0, run, failure },
-    log,
-  )
+  return repeat({ everyMilliseconds: 3_600_000, isDoneAtStart: true, run, failure }, log)
 }

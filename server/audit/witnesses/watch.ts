@@ -25,7 +25,6 @@ export function startWitnessing(parts: WitnessingParts): () => void {
   const task = {
     everyMilliseconds: lookIntervalMilliseconds,
     isDoneAtStart: true,
-    pauseMilliseconds: 0,
     run: () => witnessing.look(),
     failure: 'the witnesses could not be asked; trying again every 15 seconds',
   }
@@ -54,14 +53,13 @@ export class Witnessing {
     })
   }
 
-  /** Asks the witnesses if it is time. Returns false: there is nothing to do at once. */
-  async look(): Promise<boolean> {
-    if (await this.#noticeStop()) return false
-    if (!(await this.#isDue())) return false
+  /** Asks the witnesses if it is time. */
+  async look(): Promise<void> {
+    if ((await this.#noticeStop()) || !(await this.#isDue())) return
     const round = await askWitnesses(this.#parts)
     await this.#noticeStop()
     // The service stopped, so the witnesses are not to blame.
-    if (this.#parts.signal.aborted) return false
+    if (this.#parts.signal.aborted) return
     const answers = round.outcomes.filter(({ finding }) => finding !== undefined)
     if (answers.length >= this.#parts.witnesses.quorum) this.#answered = round
     for (const { witness, failure } of round.outcomes) {
@@ -69,7 +67,6 @@ export class Witnessing {
       this.#report.note(failure, line, idOf(witness))
     }
     await this.#reportQuorum(round)
-    return false
   }
 
   /** Whether the log is stopped. Says so once: asking on would take a signature. */
