@@ -162,9 +162,13 @@ async function succeeds(cwd: string, args: string[]): Promise<boolean> {
 
 function copyTree(target: string): string {
   for (const entry of [
+    'proof',
+    'rules',
     'server',
     'test',
     'client',
+    'verify',
+    'witness',
     'web',
     'docs',
     'tools',
