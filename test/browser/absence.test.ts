@@ -13,7 +13,6 @@ import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
-const more = { tablet: { width: 768, height: 1024 }, desktop: { width: 1440, height: 900 } }
 const minute = 60_000
 
 const absence = (page: Page) => page.getByRole('region', { name: 'Absence' })
@@ -39,10 +38,10 @@ describe('an absence', () => {
     // Ann's sign-in is too old for an absence.
     service.advance(6 * minute)
     for (const { page } of [atAnns, atBos]) await page.clock.install({ time: service.now() })
-    await lookAt(t, atAnns, annLeaves(ann, bo), more)
+    await lookAt(t, atAnns, annLeaves(ann, bo))
     await signIn(atBos, bo)
-    await lookAt(t, atBos, boStandsIn(ann, bo, id), more)
-    await lookAt(t, atAnns, annReturns(ann, bo, id), more)
+    await lookAt(t, atBos, boStandsIn(ann, bo, id))
+    await lookAt(t, atAnns, annReturns(ann, bo, id))
 
     await atBos.page.goto('/')
     await atBos.page.getByRole('heading', { name: 'Orders per day' }).waitFor()

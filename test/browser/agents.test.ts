@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { callTool, newAgent, proposal } from '../support/agents.ts'
-import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { eventually, storedOrder, visit } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { approve, inDialog } from '../support/browser/question.ts'
@@ -24,7 +23,6 @@ describe('an order that an agent proposed', () => {
     const facts = await page.getByRole('region', { name: 'Order', exact: true }).textContent()
     assert.match(facts ?? '', new RegExp(`${proposer}${agent.clientId}, a program`))
     await page.getByText('They reordered.').waitFor()
-    await checkAccessibility(page)
     await approve(page).click()
     await inDialog(page, 'Approve').click()
     await eventually(async () => assert.equal((await storedOrder(service, id)).status, 1))

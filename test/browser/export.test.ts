@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, describe, it, type TestContext } from 'node:test'
 import type { Download, Page } from 'playwright-core'
-import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { eventually, focuses, isAt, openMenu, visit } from '../support/browser/orders.ts'
 import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
@@ -90,7 +90,6 @@ describe('the export of the list', () => {
     await dialog(page).waitFor({ state: 'detached' })
 
     await page.setViewportSize({ width: 390, height: 800 })
-    await checkAccessibility(page)
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
     await screenshot(page, 'export-narrow')
     await openMenu(page, 'View')
@@ -101,12 +100,9 @@ describe('the export of the list', () => {
   it('shows its progress, and continues while other views are open', async (t) => {
     const goOn = holdPortions(t)
     const page = await atTheList()
-    await page.emulateMedia({ colorScheme: 'dark' })
     await begin(page)
     await dialog(page).getByText('100 of 2,344 orders').waitFor()
     await focuses(page, '100 of 2,344 orders')
-    await checkAccessibility(page)
-    await checkColours(page)
     await screenshot(page, 'export-running')
     await page.keyboard.press('Escape')
     await focuses(page, 'Exporting 4%')
@@ -115,7 +111,6 @@ describe('the export of the list', () => {
     const saved = page.waitForEvent('download')
     goOn()
     assert.equal((await textOf(await saved)).split('\n').length, 2_346)
-    await page.emulateMedia({ colorScheme: 'light' })
   })
 
   it('leaves a form alone that was opened before it is complete', async (t) => {
@@ -156,7 +151,6 @@ describe('the export of the list', () => {
     person.expectFault(/409/)
     await begin(second)
     await dialog(second).getByText('You already have an export running').waitFor()
-    await checkAccessibility(second)
     await screenshot(second, 'export-refused')
     savesNothing(t)
     person.allowFault(brokenConnection)

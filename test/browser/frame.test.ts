@@ -50,20 +50,26 @@ const misfits = `(() => {
   return found
 })()`
 
-describe('at every width, every page and the controls of its head fit, for', () => {
+describe('at every width', () => {
   const person = browser.stayingPerson({ service })
 
-  for (const role of ['Admin', 'Operator', 'Viewer', undefined]) {
-    it(role ?? 'a user without a role', async () => {
-      const user = await newUser(service, { roles: role ? [role] : [] })
-      const page = await visit(person, user, '/')
-      const faults: string[] = []
-      for (const path of await everyPage(page, longThings)) {
-        await visit(person, user, path)
-        await answered(page)
-        faults.push(...(await faultsOf(page)).map((fault) => `${path} ${fault}`))
-      }
-      assert.deepEqual(faults, [])
+  it('every page and the controls of its head fit', async () => {
+    const user = await newUser(service, { roles: ['Admin'] })
+    const page = await visit(person, user, '/')
+    const faults: string[] = []
+    for (const path of await everyPage(page, longThings)) {
+      await visit(person, user, path)
+      await answered(page)
+      faults.push(...(await faultsOf(page)).map((fault) => `${path} ${fault}`))
+    }
+    assert.deepEqual(faults, [])
+  })
+
+  for (const role of ['Operator', 'Viewer', undefined]) {
+    it(`the controls of the head fit for ${role ?? 'a user without a role'}`, async () => {
+      const page = await visit(person, await newUser(service, { roles: role ? [role] : [] }), '/')
+      await answered(page)
+      assert.deepEqual(await faultsOf(page), [])
     })
   }
 
@@ -102,7 +108,8 @@ describe('no page jumps when its answers come late', sideBySide, () => {
       })
       const jumps: string[] = []
       for (const path of await everyPage(page, things)) {
-        await page.goto(path, { waitUntil: 'networkidle' })
+        await page.goto(path)
+        await answered(page)
         const shift = await page.evaluate<number>('shifted')
         if (shift > 0.05) jumps.push(`${path} by ${shift.toFixed(3)}`)
       }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, hold, waitForAddress } from '../support/browser/journeys.ts'
 import { customersOf, visit } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
@@ -52,7 +51,6 @@ describe('an approver', () => {
         ['30.00', 'Approved'],
       ],
     )
-    await checkAccessibility(page)
     await others(page).getByRole('link', { name: 'All 7 orders' }).click()
     await heading(page, 'Orders').waitFor()
     await page.getByRole('table').getByRole('link').nth(6).waitFor()

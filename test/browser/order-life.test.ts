@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
-import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
@@ -106,7 +105,6 @@ describe('a rejection', () => {
     assert.equal(await page.locator('.order-sheet').getByRole('alertdialog').count(), 1)
     const classes = await inDialog(page, 'Reject').getAttribute('class')
     assert.match(classes ?? '', /button-danger/)
-    await checkAccessibility(page)
     await page.keyboard.press('Escape')
     await closed(page)
     await focuses(page, 'Reject …')
@@ -232,7 +230,6 @@ describe('a note', () => {
     await button(page, 'Add note').click()
     await page.getByText('Enter a note.').first().waitFor()
     await page.getByLabel('Note', { exact: true }).last().fill('Called them.\nThey agree.')
-    await checkAccessibility(page)
     await button(page, 'Add note').dblclick()
     await event(page, 'Note added by operator').waitFor()
     await announced(page, /^Note added$/)
@@ -337,7 +334,6 @@ describe('an order that needs two approvals', () => {
       .waitFor()
     assert.equal(await inDialog(page, 'Approve').count(), 0)
     assert.equal(await dialog(page).getByText('This cannot be undone.').count(), 0)
-    await checkAccessibility(page)
   })
 
   it('is not rejected unseen if someone approves it first, and the typed reason stays', async () => {

@@ -160,7 +160,6 @@ describe('the approval policy', () => {
     await saved(page)
     await page.reload()
     await shows(page, words)
-    await checkAccessibility(page)
     await page.getByLabel('Role of one approver').last().selectOption('Admin')
     await page.getByText(words).waitFor({ state: 'detached' })
   })
@@ -356,7 +355,7 @@ describe('the approval policy', () => {
         await shows(page, /^Of the 6 orders/)
       },
     }
-    await lookAt(t, person, views, { narrowest: { width: 320, height: 860 } })
+    await lookAt(t, person, views)
   })
 })
 

@@ -192,7 +192,6 @@ describe('the approval certificate of an order', sideBySide, () => {
     })
     const page = await visit(person, 'admin', `/orders/${id}/receipt`)
     await page.getByText('Being recorded').waitFor()
-    await checkAccessibility(page)
     await person.network('normal')
     await page.getByRole('article', { name: 'Approval certificate' }).waitFor()
   })

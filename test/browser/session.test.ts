@@ -3,7 +3,6 @@ import { after, before, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
 import { grantRoles, newUser, setEnabled, setPassword, type TestUser } from '../support/accounts.ts'
-import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   heading,
   listRequests,
@@ -167,7 +166,6 @@ describe('a session', () => {
     await sortAtTheEnd(() => setPassword(service, user))
     await page.getByText(signedOutWords).waitFor()
     assert.equal(await page.getByText('Protected Pencils').count(), 0)
-    await checkAccessibility(page)
     await signInHere()
     await waitForAddress(person, '/orders?orderBy=customer')
   })
@@ -288,7 +286,6 @@ describe('a short session', { concurrency: true }, () => {
     await words.waitFor()
     await page.getByText('Finish what you are doing, then sign out and back in.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Stay signed in' }).count(), 0)
-    await checkAccessibility(page)
     await screenshot(page, 'session-end-notice')
   })
 })

@@ -68,7 +68,6 @@ describe('an approval that must be signed', () => {
     await page.goto('/approval-policy')
     await page.getByRole('checkbox', { name: 'Signed with a passkey' }).check()
     await page.getByText('signed with a passkey', { exact: false }).first().waitFor()
-    await checkAccessibility(page)
     await button(page, 'Save policy').click()
     await page.getByText('Approval policy saved').first().waitFor()
 
@@ -109,7 +108,6 @@ describe('an approval that must be signed', () => {
     await authenticator.verifiesUser(false)
     await inDialog(page, 'Approve').click()
     await dialog(page).getByText('No passkey was used. Nothing was sent.').waitFor()
-    await checkAccessibility(page)
     assert.equal(await statusOf(id), 0)
     await authenticator.verifiesUser(true)
     await inDialog(page, 'Approve').click()
@@ -217,7 +215,6 @@ describe('a signature whose decision meets a lost network', () => {
     person.expectFault(/ 400 .*\/approve\)/)
     await page.unroute(approvals)
     await titled(page, 'The order was not approved')
-    await checkAccessibility(page)
     assert.equal(await statusOf(id), 0)
     await inDialog(page, 'Try again').click()
     await closed(page)

@@ -3,7 +3,6 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import type { LogLine } from '../../proof/line.ts'
 import { spellNote, spellVerifierKey } from '../../proof/note.ts'
 import { checkpointBy, newSigner, type Signer, signatureBy } from '../../witness/test/signed-log.ts'
-import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
 import { type Checker, checker } from '../support/browser/verify-page.ts'
 import { exportOf, headOf, makeLog, orderEvent } from '../support/log.ts'
@@ -53,7 +52,6 @@ describe('the page that checks a log', sideBySide, () => {
     assert.match(proven, /The witness witness\.example\.org cosigned it on .*2026/)
     assert.match(await said('What this does not prove'), /That the keys belong to the log/)
     assert.deepEqual(requests, [])
-    await checkAccessibility(page)
     await screenshot(page, 'verify-log')
   })
 

@@ -13,7 +13,6 @@ import {
   type Signer,
   signatureBy,
 } from '../../witness/test/signed-log.ts'
-import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
 import { type Checker, checker } from '../support/browser/verify-page.ts'
 import { exportOf, headOf, makeLog, orderEvent } from '../support/log.ts'
@@ -71,7 +70,6 @@ describe('the page that checks the proof of a line', sideBySide, () => {
     assert.match(beyond, /That the keys belong to the log and its witnesses/)
     assert.match(beyond, /What the text of the line is\. The proof has only its hash\./)
     assert.deepEqual(requests, [])
-    await checkAccessibility(page)
     await screenshot(page, 'verify-proof')
   })
 

@@ -327,7 +327,7 @@ describe('the page that checks receipts', sideBySide, () => {
       'verify-holds': reach(verdicts.holds, ['receipt.jwt', receipt], ['jwks.json', keys]),
       'verify-fails': reach(verdicts.fails, ['receipt.jwt', bad], ['x'.repeat(90), 'x'], ['jwks.json', keys]),
     }
-    await lookAt(t, person, views, { smallest: { width: 320, height: 640 } })
+    await lookAt(t, person, views)
     await page.emulateMedia({ media: 'print' })
     assert.equal(await page.getByLabel('Choose files').isVisible(), false)
     assert.equal(await page.getByRole('status').isVisible(), true)
