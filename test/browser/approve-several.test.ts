@@ -19,7 +19,6 @@ import {
 } from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
 import { closed, dialog, inDialog, titled } from '../support/browser/question.ts'
-import { brokenConnection } from '../support/browser/watch.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, type OrderRow, storedState } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
@@ -371,25 +370,5 @@ describe('several approvals', () => {
     await page.getByRole('status').getByText('3 of 8 orders approved').waitFor()
     assert.equal((await approvedOnce(rows)).length, 3)
     assert.equal(sent.length, 3)
-  })
-
-  it('continue when a lost connection is back, with each order approved once', async (t) => {
-    const person = await browser.person(t, { service })
-    const { page, rows } = await atList(person, 'Lark', 5)
-    await selectAll(page).check()
-    await openWithKey(page, 5)
-    const sent = approvalsOf(page)
-    await person.network({ slowBySeconds: 20 })
-    await inDialog(page, 'Approve 5 orders').click()
-    await eventually(async () => assert.equal((await approvedOnce(rows)).length, 3))
-    person.expectFault(brokenConnection)
-    await person.network('stopped')
-    await dialog(page).getByText('The service is not responding.').waitFor()
-    await dialog(page).getByText('Trying again …').first().waitFor()
-    await person.network('normal')
-    await titled(page, '5 orders approved')
-    assert.equal((await approvedOnce(rows)).length, 5)
-    const keys = new Set(sent.map(({ id, headers }) => `${id} ${headers['idempotency-key']}`))
-    assert.equal(keys.size, 5)
   })
 })

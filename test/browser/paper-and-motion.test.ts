@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { hold } from '../support/browser/journeys.ts'
 import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
@@ -43,7 +44,7 @@ describe('on paper', () => {
 describe('with reduced motion', () => {
   it('nothing moves, neither opening dialogs nor placeholders of loading data', async (t) => {
     const person = await browser.person(t, { service, reducedMotion: true })
-    const { page, network } = person
+    const { page } = person
     await signIn(person, 'admin')
     await page.goto('/')
     await page.getByRole('heading', { name: 'Orders per day' }).waitFor()
@@ -51,10 +52,11 @@ describe('with reduced motion', () => {
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
     assert.deepEqual(await page.evaluate(movements), [])
     await page.keyboard.press('Escape')
-    await network({ slowBySeconds: 4 })
+    const release = await hold(page, '**/v1/orders?*')
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
     await page.getByText('Orders, loading').waitFor({ state: 'attached' })
     assert.deepEqual(await page.evaluate(movements), [])
+    await release()
     await rows(page).first().waitFor()
   })
 

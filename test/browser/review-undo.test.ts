@@ -7,7 +7,6 @@ import { heading, holdTime, signInByForm, signInHeading, waitForFocus } from '..
 import { approvalsOf, eventually, focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { answered } from '../support/browser/pages.ts'
 import { inTurn, openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
-import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -376,22 +375,6 @@ describe('undoing a decision', sideBySide, () => {
 
   describe('a decision that does not go through', inTurn, () => {
     const person = browser.samePerson({ service })
-
-    it('waits for a lost connection, and is then sent', async () => {
-      const scene = await inReview(person)
-      const { page } = scene
-      await scene.approve(1)
-      person.allowFault(brokenConnection)
-      await person.network('stopped')
-      await scene.pass(undoMilliseconds)
-      await decisions(page)
-        .getByText('One decision not sent. The service is not responding.')
-        .last()
-        .waitFor()
-      await person.network('normal')
-      await becomes(scene, [1, 0, 0])
-      await decisions(page).getByText('One decision not sent').first().waitFor({ state: 'detached' })
-    })
 
     it('says who decided first, while the user continues', async () => {
       const scene = await inReview(person)
