@@ -1,4 +1,3 @@
-// engine: SQLite
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'

@@ -12,17 +12,19 @@ import { makeKyselyOneFile } from './one-file.ts'
 /**
  * Runs the suite on both engines: SQLite, and a real PostgreSQL from npm (or the server of
  * TEST_DATABASE_URL). Arguments name test files or folders; --quick leaves only the files that need no
- * database, --long runs the long form of test/faults/ and test/fuzz/. A file says in its first line which
- * engine it needs (`// engine: none`), or its folder does in `suite.json`; without either it runs on both. A
- * process runs some files of one folder; its output is shown when it fails.
+ * database, --long runs the long form of what has one. A file says in its first line which engine it
+ * needs (`// engine: both`), and whether it waits (`// engine: SQLite, waits`), or its folder does in
+ * `suite.json`; without either it runs on SQLite. A process runs some files of one folder; its output is
+ * shown when it fails. --slowest lists the slowest tests at the end.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-const [isQuick, isLong] = ['--quick', '--long'].map((option) => process.argv.includes(option))
+const has = (option: string) => process.argv.includes(option)
+const [isQuick, isLong] = [has('--quick'), has('--long')]
 const asked = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 /** Processes that compute at once: one per core. Long forms measure, so they run alone. */
 const computeAtOnce = isLong ? 1 : availableParallelism()
-/** Further processes, which mostly wait. */
-const waitAtOnce = isLong ? 0 : 2
+/** Further processes, which wait half of their time or more. */
+const waitAtOnce = isLong ? 0 : availableParallelism() + 1
 /** A hanging test fails instead of holding up everything. */
 const timeoutMilliseconds = isLong ? 3_600_000 : 300_000
 
@@ -47,12 +49,12 @@ type Engine = keyof typeof engines
 
 /** What the `suite.json` of a folder may say, with the defaults. */
 const defaults = {
-  engine: 'both' as Engine,
+  engine: 'SQLite' as Engine,
   /** Loading the service takes 1.1 s of a core, so files share a process. */
   filesOfAProcess: 16,
   /** Its files take long, so none of them should be left alone at the end. */
   startsFirst: false,
-  /** Waits for time to pass, so the cores have room for other processes. */
+  /** Waits at least half of its time, so the cores have room for other processes. */
   waits: false,
   /** On its last engine it tests the service as it ships: see `startService` in test/support/service.ts. */
   ships: false,
@@ -72,14 +74,11 @@ interface Run {
   ships: boolean
 }
 
-const runs = planOf(chosenFiles())
 const startsFirst = ({ suite }: Run) => Number(suite.startsFirst)
+const runs = planOf(chosenFiles()).sort((one, other) => startsFirst(other) - startsFirst(one))
 const queues = {
   waiting: runs.filter(({ suite }) => suite.waits).values(),
-  computing: runs
-    .filter(({ suite }) => !suite.waits)
-    .sort((one, other) => startsFirst(other) - startsFirst(one))
-    .values(),
+  computing: runs.filter(({ suite }) => !suite.waits).values(),
 }
 
 const begun = performance.now()
@@ -100,6 +99,7 @@ const environment: NodeJS.ProcessEnv = {
 delete environment.TEST_DATABASE_URL
 const counts = { pass: 0, fail: 0, cancelled: 0, skipped: 0 }
 const red: string[] = []
+const slowest: { seconds: number; test: string }[] = []
 await Promise.all([
   ...Array.from({ length: computeAtOnce }, () => workOff(queues.computing, queues.waiting)),
   ...Array.from({ length: waitAtOnce }, () => workOff(queues.waiting, queues.computing)),
@@ -109,6 +109,10 @@ const seconds = ((performance.now() - begun) / 1000).toFixed()
 const { pass, fail, cancelled, skipped } = counts
 process.stdout.write(`# ${pass} passed, ${fail + cancelled} failed, ${skipped} skipped in ${seconds} s\n`)
 for (const line of red) process.stdout.write(`# red: ${line}\n`)
+slowest.sort((one, other) => other.seconds - one.seconds)
+for (const { seconds, test } of has('--slowest') ? slowest.slice(0, 50) : []) {
+  process.stdout.write(`# ${seconds.toFixed(1)} s ${test}\n`)
+}
 process.exitCode = red.length > 0 ? 1 : 0
 
 function chosenFiles(): TestFile[] {
@@ -128,7 +132,12 @@ function declared(path: string): TestFile {
   const attempt = /^\s*\/[/*]+\s*engines?\b/i
   if (others.some((line) => attempt.test(line))) throw new Error(`${path}: the engine is declared in line 1`)
   if (!attempt.test(first)) return { path, engine: suite.engine, suite }
-  return { path, engine: knownEngine(path, first.replace(/^\/\/ engine: /, '')), suite }
+  const [, name = first, waits] = /^\/\/ engine: (\w+)(, waits)?$/.exec(first) ?? []
+  return {
+    path,
+    engine: knownEngine(path, name),
+    suite: { ...suite, waits: suite.waits || waits !== undefined },
+  }
 }
 
 /** The folder's own `suite.json`, or that of a folder above it. */
@@ -159,7 +168,9 @@ function planOf(files: TestFile[]): Run[] {
       ships: suite.ships && index === length - 1,
     })),
   )
-  const groups = Map.groupBy(placed, ({ path, engine, ships }) => `${path.split('/')[1]} ${engine} ${ships}`)
+  const kindOf = ({ path, engine, ships, suite }: (typeof placed)[number]) =>
+    `${path.split('/')[1]} ${engine} ${ships} ${suite.waits}`
+  const groups = Map.groupBy(placed, kindOf)
   return [...groups.values()].flatMap((group) => {
     const processes = Math.ceil(group.length / (group[0]?.suite.filesOfAProcess ?? 1))
     return Array.from({ length: processes }, (_, first) => {
@@ -180,6 +191,10 @@ async function carryOut(run: Run): Promise<void> {
   const { isGreen, output } = await runFiles(run)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   const line = `${nameOf(run.files)} on ${run.engine}, ${seconds} s`
+  const place = `${run.files[0]?.split('/').slice(0, 2).join('/')} on ${run.engine}`
+  for (const [, test = '', milliseconds] of output.matchAll(/^ +✔ (.+) \((\d+)\.?\d*ms\)$/gm)) {
+    slowest.push({ seconds: Number(milliseconds) / 1000, test: `${place}: ${test}` })
+  }
   process.stdout.write(isGreen ? `ok  ${line}\n` : `${output}\nRED ${line}\n`)
   if (!isGreen) red.push(line)
   for (const what of Object.keys(counts) as (keyof typeof counts)[]) {

@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { before, describe, it } from 'node:test'

@@ -1,4 +1,3 @@
-// engine: SQLite
 import assert from 'node:assert/strict'
 import { createHash, createPublicKey } from 'node:crypto'
 import { before, describe, it } from 'node:test'

@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'

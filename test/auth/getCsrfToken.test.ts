@@ -1,4 +1,3 @@
-// engine: SQLite
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { newUser, signIn } from '../support/accounts.ts'

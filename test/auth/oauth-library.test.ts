@@ -1,4 +1,3 @@
-// engine: SQLite
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import * as oauth from 'oauth4webapi'

@@ -1,4 +1,3 @@
-// engine: SQLite
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { before, describe, it, mock } from 'node:test'

@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/audit.ts'

@@ -1,4 +1,3 @@
-// engine: SQLite
 import assert from 'node:assert/strict'
 import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

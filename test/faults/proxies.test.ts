@@ -9,13 +9,17 @@ import {
   startDocumentedProxy,
   withoutProgram,
 } from '../support/documented-proxy.ts'
+import { isLong } from '../support/faults.ts'
 import { withoutPostgres } from '../support/postgres.ts'
 import { freePort, type RunningServer } from '../support/process.ts'
 import { bearerOf, newProduction, type Production } from '../support/production.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { until } from '../support/stream.ts'
 
-for (const [name, documented] of Object.entries(documentedProxies)) {
+/** One proxy; the long form has all. */
+const proxies = Object.entries(documentedProxies).slice(0, isLong ? undefined : 1)
+
+for (const [name, documented] of proxies) {
   describe(`behind ${name} of docs/proxies`, { skip: withoutPostgres || withoutProgram(documented) }, () => {
     let database: TestDatabase
     let network: FaultProxy

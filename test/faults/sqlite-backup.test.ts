@@ -1,4 +1,3 @@
-// engine: SQLite
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { describe, it } from 'node:test'

@@ -1,3 +1,4 @@
+// engine: both
 import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { adminCommands } from './admin-commands.ts'

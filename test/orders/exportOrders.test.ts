@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { insertOrders, onlyOrders, orderIdAt, orderRow } from '../support/orders.ts'

@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'

@@ -1,3 +1,4 @@
+// engine: SQLite, waits
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { before, describe, it } from 'node:test'

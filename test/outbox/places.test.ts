@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { endOfLog, machineStamp } from '../../server/audit/audit.ts'

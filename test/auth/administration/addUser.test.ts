@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { liveCredentials, newClient, newUser } from '../../support/accounts.ts'
