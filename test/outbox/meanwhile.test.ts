@@ -1,0 +1,117 @@
+// engine: both
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { machineStamp } from '../../server/audit/audit.ts'
+import { findAttempts, findSubscription } from '../../server/outbox/store.ts'
+import { newAdministrator } from '../support/administration.ts'
+import type { Client } from '../support/client.ts'
+import { atNext } from '../support/moments.ts'
+import { createdId } from '../support/orders.ts'
+import { testService } from '../support/service.ts'
+import {
+  newSender,
+  newWebhook,
+  sealAll,
+  sendUntil,
+  startReceiver,
+  type TestWebhook,
+  toReceivers,
+} from '../support/webhooks.ts'
+
+type Act = (caller: Client, webhook: TestWebhook & { url: string }) => ReturnType<Client['post']>
+
+/** What a person does to a webhook, and whether it is still there. */
+const deeds: Record<string, [act: Act, isThere: boolean]> = {
+  'is removed': [(caller, { path }) => caller.send('DELETE', path), false],
+  'is disabled': [(caller, { path }) => caller.patch(path, { enabled: false }), true],
+  'gets another address': [(caller, { path, url }) => caller.patch(path, { url: `${url}/other` }), true],
+  'gets another secret': [(caller, { path }) => caller.post(`${path}/secrets`, {}), true],
+  'is to get everything again': [(caller, { path }) => caller.post(`${path}/replay`, { from: 1 }), true],
+}
+
+describe('a webhook that changes while a message is on its way', () => {
+  const service = testService({ env: toReceivers })
+
+  async function newScene(t: { after(hook: () => unknown): void }) {
+    await sealAll(service.db)
+    const receiver = await startReceiver(t)
+    const { caller } = await newAdministrator(service)
+    const webhook = { ...(await newWebhook(caller, receiver)), url: receiver.url }
+    const stamp = machineStamp(service.now())
+    t.after(() => service.db.write('removeWebhook', { id: webhook.id, stamp }).catch(() => undefined))
+    return { receiver, caller, webhook }
+  }
+  const find = (id: string) => findSubscription(service.db.read, id, 'webhook')
+  const attempts = async (id: string) =>
+    (await findAttempts(service.db.read, id)).map(({ type, failure }) => [type, failure])
+
+  for (const [what, [act, isThere]] of Object.entries(deeds)) {
+    it(`${what}: a trial is answered, and kept if the webhook is`, async (t) => {
+      const { caller, webhook } = await newScene(t)
+      atNext(t, service.db, ['write', 'recordPing'], async (record) => {
+        const { status, text } = await act(caller, webhook)
+        assert.ok(status < 300, text)
+        return record()
+      })
+      const { status, body } = await caller.post(`${webhook.path}/ping`)
+      assert.deepEqual([status, body.status, body.failure], [200, 204, null])
+      assert.deepEqual(await attempts(webhook.id), isThere ? [['ping', null]] : [])
+    })
+
+    it(`${what}: the attempt counts for nothing, and nothing fails`, async (t) => {
+      const { receiver, caller, webhook } = await newScene(t)
+      await createdId(caller)
+      await sealAll(service.db)
+      const warnings: unknown[] = []
+      const log = { info: () => undefined, warn: (line: object) => void warnings.push(line) }
+      const sender = newSender(service, { log })
+      t.after(() => sender.stop())
+      let after: Awaited<ReturnType<typeof find>>
+      let isKept = false
+      atNext(t, service.db, ['write', 'recordAttempt'], async (record) => {
+        await act(caller, webhook)
+        after = await find(webhook.id)
+        const kept = await record()
+        isKept = true
+        return kept
+      })
+      await sendUntil(sender, () => isKept)
+      assert.equal(receiver.received.length, 1)
+      assert.deepEqual([await find(webhook.id), await attempts(webhook.id)], [after, []])
+      assert.deepEqual(warnings, [])
+    })
+  }
+})
+
+describe('an instance that stops while a message is on its way', () => {
+  const service = testService({ env: toReceivers })
+
+  it('keeps no attempt, and the next one sends the event again', async (t) => {
+    await sealAll(service.db)
+    const receiver = await startReceiver(t)
+    const { caller } = await newAdministrator(service)
+    const { id } = await newWebhook(caller, receiver)
+    await createdId(caller)
+    await sealAll(service.db)
+    const delivered = Promise.withResolvers<void>()
+    const report = { at: service.now(), durationMilliseconds: 1, status: 204, failure: null, answer: '' }
+    const deliver = async () => {
+      await first.stop()
+      delivered.resolve()
+      return report
+    }
+    const first = newSender(service, { couriers: { webhook: { deliver } } })
+    const writes = t.mock.method(service.db, 'write')
+    await first.look()
+    await delivered.promise
+    await nextTurn()
+    const names = writes.mock.calls.map(({ arguments: [name] }) => name)
+    assert.deepEqual(names, ['holdOutbox', 'leaveOutbox'])
+    const second = newSender(service)
+    t.after(() => second.stop())
+    await sendUntil(second, () => receiver.received.length > 0)
+    await sendUntil(second, async () => (await findAttempts(service.db.read, id)).length === 1)
+    assert.equal(receiver.received.length, 1)
+  })
+})
