@@ -6,6 +6,7 @@ import { findAttempts, findSubscription } from '../../server/outbox/store.ts'
 import { newAdministrator } from '../support/administration.ts'
 import type { Client } from '../support/client.ts'
 import { storedEvents } from '../support/kept-log.ts'
+import { addEvents } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
@@ -100,6 +101,41 @@ describe('the sender', () => {
       ],
     )
   })
+
+  for (const [event, from, to] of [
+    ['order', 1, 232],
+    ['order.noted', 3, 232],
+    ['order.created', 1, 2],
+  ] as const) {
+    it(`sends each ${event} to one that is several batches of the log behind`, async (t) => {
+      const receiver = await startReceiver(t)
+      const { admin, state } = await webhookFor(t, receiver, [event])
+      await sealAll(service.db)
+      const { sequence: before } = await endOfLog(service.db.read)
+      await create(admin, 2)
+      await addEvents(service, 230, 0)
+      await sendUntil(sender(t), async () => (await state()).isUpToDate)
+      const wanted = Array.from({ length: to - from + 1 }, (_, index) => before + from + index)
+      assert.deepEqual(sequencesOf(receiver), wanted)
+    })
+  }
+
+  for (const [asked, seconds] of [
+    ['120', 120],
+    ['3', 5],
+    ['7200', 3_600],
+    ['soon', 5],
+  ] as const) {
+    it(`tries again after ${seconds} s if the receiver asks for \`Retry-After: ${asked}\``, async (t) => {
+      const receiver = await startReceiver(t)
+      receiver.answer = (_message, response) => response.writeHead(503, { 'retry-after': asked }).end()
+      const { admin, state } = await webhookFor(t, receiver)
+      await create(admin, 1)
+      await sendUntil(sender(t), async () => (await state()).failures === 1)
+      const { failingSince, nextAttemptAt } = await state()
+      assert.equal(nextAttemptAt, Number(failingSince) + seconds * 1_000)
+    })
+  }
 
   it('passes over what a webhook does not ask for', async (t) => {
     const receiver = await startReceiver(t)

@@ -195,6 +195,29 @@ describe('an address of a webhook', () => {
       assert.deepEqual([status, looks, receiver.received.length], [204, 1, 1])
     })
 
+    it('is tried at each address of its name, until one of them answers', async (t) => {
+      const receiver = await startReceiver(t)
+      const { port } = new URL(receiver.url)
+      // Nothing listens at the others.
+      const away = ['127.0.0.2', '127.0.0.3', '::1']
+      for (const addresses of [
+        ...away.map((address) => [address, '127.0.0.1']),
+        [...away, '127.0.0.1'],
+        ['127.0.0.1', ...away],
+      ]) {
+        const destinations = new Destinations(['127.0.0.0/8', '::1'], async () => addresses)
+        const sent = post(new URL(`http://several.example:${port}/`), message, { destinations, signal })
+        assert.equal((await sent).status, 204, addresses.join())
+      }
+      const nowhere = new Destinations(['127.0.0.0/8', '::1'], async () => away)
+      const lost = post(new URL(`http://several.example:${port}/`), message, {
+        destinations: nowhere,
+        signal,
+      })
+      await assert.rejects(lost)
+      assert.equal(receiver.received.length, 5)
+    })
+
     it('is not followed to another by a redirect', async (t) => {
       const [receiver, target] = [await startReceiver(t), await startReceiver(t)]
       receiver.answer = (_message, response) => response.writeHead(307, { location: target.url }).end()
