@@ -37,6 +37,38 @@ describe('callMcp', () => {
       assert.equal(_meta['io.modelcontextprotocol/serverInfo'].name, 'countersign')
     })
 
+    it('lets an agent keep what the service offers for five minutes, and nothing that orders change', async () => {
+      const { structuredContent } = (
+        await callMcp(agent.caller, 'tools/call', {
+          name: 'propose_order',
+          arguments: proposal('kept'),
+        })
+      ).body.result
+      const uri = `countersign://orders/${structuredContent.id}`
+      const told: Record<string, unknown> = {}
+      for (const [method, params] of [
+        ['server/discover', {}],
+        ['tools/list', {}],
+        ['resources/list', {}],
+        ['resources/templates/list', {}],
+        ['resources/read', { uri }],
+        ['tools/call', { name: 'read_order', arguments: { id: structuredContent.id } }],
+        ['tools/call', { name: 'find_orders', arguments: {} }],
+      ] as const) {
+        const { ttlMs = 'not at all' } = (await callMcp(agent.caller, method, params)).body.result
+        told[`${method} ${'name' in params ? params.name : ''}`.trim()] = ttlMs
+      }
+      assert.deepEqual(told, {
+        'server/discover': 300_000,
+        'tools/list': 300_000,
+        'resources/list': 300_000,
+        'resources/templates/list': 300_000,
+        'resources/read': 0,
+        'tools/call read_order': 'not at all',
+        'tools/call find_orders': 'not at all',
+      })
+    })
+
     it('needs the headers, each with the value that the message has', async () => {
       const [read, readHeaders] = messageOf('resources/read', { uri: 'countersign://filter' })
       const wrong: [message: unknown, headers: Record<string, string>, changed: string, value?: string][] = [
