@@ -17,6 +17,7 @@ import { accountEvents } from '../support/administration.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { noteSecret } from '../support/discretion.ts'
 import { type MailServer, mailSettings, postOf, startMailServer, tokenIn } from '../support/mail.ts'
+import { atNext } from '../support/moments.ts'
 import { newPasskey, signInByPasskey } from '../support/passkeys.ts'
 import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
@@ -137,6 +138,22 @@ describe('requestLink', () => {
       [email],
     )
     await mailsAfter()
+  })
+
+  it('mails once what is asked for again while the mail is written or sent, and later once more', async (t) => {
+    const user = await newUser(service)
+    for (const [part, method] of [
+      [service.db, ['write', 'claimMail']],
+      [post.post.parts.smtp, ['send']],
+      [service.db, ['write', 'noteSentMail']],
+    ] as const) {
+      atNext(t, part as never, method as never, async (go) => {
+        assert.equal((await ask(user.email)).status, 204)
+        return go()
+      })
+      assert.equal((await mailsAfter(user.email)).length, 1, method.join())
+      assert.deepEqual(await waiting(), [])
+    }
   })
 
   it('keeps at most 10,000 requests', async () => {

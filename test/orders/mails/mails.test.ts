@@ -3,10 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { bearerOf, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
+import { newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { addWaitingEvents, seal } from '../../support/log.ts'
 import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
+import { atNext } from '../../support/moments.ts'
 import { createdId, stamp } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { testService } from '../../support/service.ts'
@@ -107,6 +109,24 @@ describe('mail about orders', () => {
       assert.equal(mail.headers['list-unsubscribe'], '<https://orders.example.com/account>')
       assert.equal(ids.length, 2)
       assert.deepEqual(await mails(), [])
+    })
+
+    it('lists an order that is created while the mail is written in another one', async (t) => {
+      await newPerson({ waiting: 'at-once' })
+      const operator = await creator()
+      await createdId(operator, { customer: 'First' })
+      let second = ''
+      atNext(t, service.db, ['query', 'findWaiting'], async (find) => {
+        const found = await find()
+        second = await createdId(operator, { customer: 'Second' })
+        await seal(service.db)
+        return found
+      })
+      const [mail, ...others] = await mails()
+      assert.ok(mail && others.length === 0 && second !== '')
+      assert.ok(!mail.text.includes('Second'))
+      const [next] = await mails()
+      assert.ok(next?.text.includes('Second'))
     })
 
     it('says nothing of what no longer waits, or never did', async () => {
@@ -237,6 +257,60 @@ describe('mail about orders', () => {
       assert.equal(mail.headers.subject, '1 order waits for your approval')
       assert.match(mail.text, /As of \d+ \w+ \d{4} at 08:00 \(Europe\/Berlin\), 1 order waits/)
       assert.deepEqual(await mails(), [])
+    })
+
+    /** The local times at which the person gets the daily mail in the next days, while an order waits. */
+    async function timesOfMails({ user }: Person, days: number, timeZone: string): Promise<string[]> {
+      const times: string[] = []
+      for (let hours = 0; hours < 24 * days; hours += 1) {
+        service.advance(hour)
+        await post.sendAll()
+        const at = Temporal.Instant.fromEpochMilliseconds(service.now()).toZonedDateTimeISO(timeZone)
+        const mails = server.received().filter(({ to }) => to.includes(user.email))
+        times.push(...mails.map(() => at.toPlainTime().toString({ smallestUnit: 'minute' })))
+      }
+      return times
+    }
+
+    /** Sets the hour, then the zone, as the person and an administrator do. */
+    async function change({ user }: Person, hourOfMail: number, timeZone: string): Promise<void> {
+      const caller = await bearerOf(service, user)
+      const set = { waiting: 'daily', hour: hourOfMail, decided: false }
+      assert.equal((await caller.send('PUT', '/v1/auth/me/mail', set)).status, 204)
+      const { caller: boss } = await newAdministrator(service)
+      const moved = await boss.patch(`/v1/users/${user.id}`, { timeZone })
+      assert.equal(moved.status, 204, moved.text)
+    }
+
+    it('comes at another hour or in another zone from the next day on, however often they change', async () => {
+      const person = await newPerson()
+      await createdId(await creator())
+      await mails()
+      service.advance(hour - (service.now() % hour))
+      for (const [hourOfMail, timeZone] of [
+        [8, 'Europe/Berlin'],
+        [17, 'Europe/Berlin'],
+        [17, 'America/New_York'],
+        [3, 'America/New_York'],
+        [3, 'Asia/Tokyo'],
+        [23, 'Pacific/Auckland'],
+      ] as const) {
+        await change(person, hourOfMail, timeZone)
+        // What was planned before passes first.
+        await timesOfMails(person, 1, timeZone)
+        const due = `${String(hourOfMail).padStart(2, '0')}:00`
+        assert.deepEqual(await timesOfMails(person, 3, timeZone), [due, due, due], timeZone)
+      }
+    })
+
+    it('comes on the same day if only its hour changes', async () => {
+      const person = await newPerson()
+      await createdId(await creator())
+      await mails()
+      service.advance(24 * hour - (service.now() % (24 * hour)))
+      await change(person, 20, 'UTC')
+      for (const hourOfMail of [5, 2, 9]) await change(person, hourOfMail, 'UTC')
+      assert.deepEqual(await timesOfMails(person, 1, 'UTC'), ['09:00'])
     })
 
     it('comes to each of many people once, from any number of instances', async () => {
