@@ -34,6 +34,7 @@ interface DrawnOrder {
   /** Undefined for none. */
   roleNeeded: 'first' | 'second' | undefined
   role_held: number
+  passkey_needed: number
   /** Among the people; undefined for no account. */
   creator: number | undefined
   /** The owner of the service that created it. */
@@ -53,6 +54,7 @@ const order: fc.Arbitrary<DrawnOrder> = fc.record({
   service_approval: flag,
   roleNeeded: fc.constantFrom('first', 'second', undefined),
   role_held: flag,
+  passkey_needed: fc.constantFrom(0, 0, 1),
   creator: fc.option(person, { nil: undefined }),
   owner: fc.option(person, { nil: undefined }),
   approvals: fc.uniqueArray(fc.record({ by: person, right: person }), {
@@ -77,6 +79,7 @@ const world = fc.record({
       /** Whether the credential has the permission. It may be older than the roles of the account. */
       isPermitted: fc.boolean(),
       isEnabled: fc.constantFrom(1, 1, 1, 0),
+      hasPasskey: fc.boolean(),
       deputy: person,
       absence: fc.constantFrom(...(Object.keys(absences) as (keyof typeof absences)[]), undefined),
     }),
@@ -134,9 +137,16 @@ describe('whether someone may approve an order', () => {
       const ends = { from_at: now + from, until_at: now + until }
       return person === other ? [] : [{ principal_id: person.id, deputy_id: other.id, ...ends }]
     })
+    const passkeys = drawn.flatMap(({ hasPasskey }, index) => {
+      const { id = 0, kind } = people[index] ?? {}
+      return hasPasskey && kind === 'user' ? [passkeyOf(id)] : []
+    })
     await withRawDatabase(service.databaseUrl, async (db) => {
       await db.deleteFrom('absences').execute()
+      const ids = accounts.map(({ id }) => id)
+      await db.deleteFrom('passkeys').where('principal_id', 'in', ids).execute()
       if (kept.length > 0) await db.insertInto('absences').values(kept).execute()
+      if (passkeys.length > 0) await db.insertInto('passkeys').values(passkeys).execute()
       for (const [index, { isEnabled: enabled }] of drawn.entries()) {
         await db
           .updateTable('principals')
@@ -148,10 +158,50 @@ describe('whether someone may approve an order', () => {
     return people
   }
 
+  const passkeyOf = (principal_id: number) => ({
+    ...{ id: `passkey-${principal_id}`, principal_id, rp_id: 'orders.example.com', name: 'x' },
+    ...{ public_key: 'x', counter: 0, synced: 0, created_at: 1, last_used_at: null },
+  })
+
+  const approvalsOf = ({ status, approvals_needed, approvals }: DrawnOrder) =>
+    approvals.slice(0, status === 0 ? approvals_needed - 1 : approvals_needed)
+
+  /** The rules once more, in plain words: the person in whose right the caller may approve, if in anybody's. */
+  function mayBy(drawn: DrawnPerson[], people: Principal[], caller: number, order: DrawnOrder) {
+    const [asking, byId] = [drawn[caller] ?? assert.fail(), people[caller]?.id]
+    const isService = people[caller]?.kind === 'client'
+    const mayApprove = ({ account }: DrawnPerson) => (account & 1) === 1
+    const absent = drawn.flatMap((person, index) => {
+      const isAbsent = person.absence === 'now' || person.absence === 'beginning'
+      const areUsers = !isService && people[index]?.kind === 'user'
+      const counts = isAbsent && areUsers && person.deputy === caller && index !== caller
+      return counts && person.isEnabled === 1 && mayApprove(person) ? [index] : []
+    })
+    const byNumber = (one: number, other: number) => Number(people[one]?.id) - Number(people[other]?.id)
+    const own = asking.isPermitted && mayApprove(asking) ? [caller] : []
+    const given = approvalsOf(order)
+    const right = [...own, ...absent.sort(byNumber)].find((authority) => {
+      const both = [caller, authority]
+      const isOne = (index: number | undefined) => index !== undefined && both.includes(index)
+      const isCreator = isOne(order.creator) || isOne(order.owner)
+      const hasApproved = given.some(({ by, right }) => isOne(by) || isOne(right))
+      const isLast = given.length + 1 >= order.approvals_needed
+      const bit = { first: 2, second: 4 }[order.roleNeeded ?? 'first']
+      const hasRole = ((drawn[authority]?.account ?? 0) & bit) !== 0
+      return (
+        order.status === 0 &&
+        (!isService || order.service_approval === 1) &&
+        (order.self_approval === 1 || !isCreator) &&
+        !hasApproved &&
+        (order.roleNeeded === undefined || order.role_held === 1 || !isLast || hasRole) &&
+        (order.passkey_needed === 0 || (!isService && asking.hasPasskey))
+      )
+    })
+    return right === caller ? byId : people[right ?? -1]?.id
+  }
+
   async function makeOrders(people: Principal[], drawn: DrawnOrder[]): Promise<string[]> {
     const ids = drawn.map((_, index) => orderIdAt(Date.UTC(2026, 0, 1), index))
-    const approvalsOf = ({ status, approvals_needed, approvals }: DrawnOrder) =>
-      approvals.slice(0, status === 0 ? approvals_needed - 1 : approvals_needed)
     const rows = drawn.map((each, index) => {
       const { creator, owner, approvals: _, trying: __, roleNeeded, ...columns } = each
       const given = approvalsOf(each).length
@@ -229,7 +279,7 @@ describe('whether someone may approve an order', () => {
     return (await authoritiesOf(service.db.read, asking, 'Orders.Approve', false)).length > 0
   }
 
-  it(`mayApprove, waits:me and an attempt agree, for ${peopleCount} people and ${worlds * ordersCount} orders`, async () => {
+  it(`mayApprove, waits:me and an attempt follow the rules, for ${peopleCount} people and ${worlds * ordersCount} orders`, async () => {
     await forAllAsync(worlds, world, async ({ people: drawn, orders }) => {
       const people = await makePeople(drawn)
       const ids = await makeOrders(people, orders)
@@ -250,9 +300,11 @@ describe('whether someone may approve an order', () => {
           ),
         )
       }
-      const attempts = orders.map(async ({ trying }, index) => {
-        // Nobody who is disabled can ask.
-        if (drawn[trying]?.isEnabled !== 1) return
+      const expected = people.map((_, person) => orders.map((each) => mayBy(drawn, people, person, each)))
+      assert.deepEqual(told, expected)
+      const attempts = orders.map(async ({ trying, passkey_needed }, index) => {
+        // Nobody who is disabled can ask, and nothing here signs.
+        if (drawn[trying]?.isEnabled !== 1 || passkey_needed === 1) return
         const right = await attempt(ids[index] ?? '', people[trying] ?? assert.fail())
         assert.equal(right, told[trying]?.[index])
       })
