@@ -19,7 +19,8 @@ interface Line {
 }
 
 /** The long form runs every scenario. */
-const [chosen, least] = process.env.FAULTS === 'long' ? [[], 30] : [['--only', 'GET one, bearer', '--no-growth'], 1]
+const [chosen, least] =
+  process.env.FAULTS === 'long' ? [[], 30] : [['--only', 'GET one, bearer', '--no-growth'], 1]
 
 it('bench --quick measures its scenarios against the real service, without one failed request', async () => {
   const options = ['bench/run.ts', '--quick', ...chosen]
