@@ -166,7 +166,7 @@ describe('whether someone may approve an order', () => {
   const approvalsOf = ({ status, approvals_needed, approvals }: DrawnOrder) =>
     approvals.slice(0, status === 0 ? approvals_needed - 1 : approvals_needed)
 
-  /** The rules once more, in plain words: the person in whose right the caller may approve, if in anybody's. */
+  /** The rules once more, in plain words: in whose right the caller may approve; undefined for nobody's. */
   function mayBy(drawn: DrawnPerson[], people: Principal[], caller: number, order: DrawnOrder) {
     const [asking, byId] = [drawn[caller] ?? assert.fail(), people[caller]?.id]
     const isService = people[caller]?.kind === 'client'
