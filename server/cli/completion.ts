@@ -7,17 +7,17 @@ import {
 } from './command.ts'
 import { UsageError } from './failures.ts'
 
-/** What can follow these words of a command line, each with what it means. */
+/** The words that can come next on a command line, each with its meaning. */
 interface Row {
   after: string
-  /** Whether further words may stand between: those of a command, not of a group. */
+  /** Whether other words may come in between. They may after a command, but not after a group. */
   isCommand: boolean
   words: Map<string, string>
 }
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
 
-/** The script by which a shell completes `countersign`. All three are made of one table. */
+/** Prints the completion script of a shell. One table makes all three. */
 export const runCompletion =
   (commands: ReadonlyMap<string, CommandSpec>) =>
   async (invocation: Invocation): Promise<Outcome> => {

@@ -46,7 +46,7 @@ export function refuseMissingDatabase(url: string): void {
   }
 }
 
-/** Who changes something by a command, and when. */
+/** The stamp of a change by a command. */
 export function commandStamp(): Stamp {
   return machineStamp(systemClock())
 }

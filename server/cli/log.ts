@@ -45,7 +45,7 @@ async function writeWhole(file: string, lines: Readable): Promise<void> {
 export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome> {
   const config = readConfig(process.env, invocation)
   if (config.logKeyFiles.length === 0) {
-    throw new Refused('no-key', 'LOG_KEY_FILES: a checkpoint is signed with the key of the log')
+    throw new Refused('no-key', 'LOG_KEY_FILES is missing: its key signs checkpoints')
   }
   const keys = loadLogKeys(config.logKeyFiles)
   const publicUrl = () => publicUrlAt(config, config.port)

@@ -132,10 +132,10 @@ describe('docs/auditing.md', () => {
       const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', command], { cwd: folder, env })
       return `${status} ${stdout}${stderr}`
     })
-    const whole = `0 The log is whole: ${lines.length} events, with the root \\S+\\.\n`
+    const whole = `0 The log is intact: ${lines.length} events, with the root \\S+\\.\n`
     const expected = [
-      /^0 receipt\.json holds: order #\d+ for .*\n.* and signed it with the passkey .*\n.* of jwks\.json signed this for /,
-      new RegExp(`^${whole}It agrees with the checkpoint\\.\nEvery signature holds: 1\\.\n`),
+      /^0 receipt\.json is valid: order #\d+ for .*\n.* and signed it with the passkey .*\n.* of jwks\.json signed this for /,
+      new RegExp(`^${whole}It agrees with the checkpoint\\.\nAll signatures are valid: 1\\.\n`),
       // The log of this test has notes about orders that do not exist.
       /^1 countersign: order \S+ is missing: event \d+ \(noted\) is about it\n$/,
       new RegExp(`^${whole}It agrees with all 2 checkpoints\\.\n`),

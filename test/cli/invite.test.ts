@@ -120,7 +120,7 @@ describe('user invite', () => {
 
   it('needs no file for the links if the service mails them', async () => {
     const env = { ...environment(), SMTP_URL: 'smtp://127.0.0.1:25' }
-    const none = refusal('the service sends no mail (SMTP_URL): name a new file for the links, --links FILE')
+    const none = refusal('the service sends no mail (SMTP_URL): give --links FILE, a new file for the links')
     assert.deepEqual(await invite(many(1), '', env), none)
     await stored((db) => db.write('queueEventMails', { nowMilliseconds: Date.now() }))
     assert.deepEqual(await invite(many(1), ''), none)
@@ -168,13 +168,13 @@ describe('user invite', () => {
     const userName =
       'userName must begin with a letter (A to Z) and have at most 64 of A to Z, digits and . _ -'
     const faults = [
-      'line 3: email good@example.com is that of line 2',
-      'line 4: userName good is that of line 2',
+      'line 3: email good@example.com is already on line 2',
+      'line 4: userName good is already on line 2',
       `line 5: ${email}`,
       `line 6: ${userName}`,
       'line 7: there is no role Wizard; the roles are Admin, Operator, Viewer',
       'line 8: timeZone must be an IANA name such as Europe/Berlin',
-      'line 11: there are 2 cells, not 4',
+      'line 11: has 2 cells instead of 4',
       `line 12: ${email}`,
       `line 13: ${userName}`,
       'line 9: userName Taken is taken',
@@ -189,7 +189,7 @@ describe('user invite', () => {
   })
 
   it('takes a thousand users and not one more', async () => {
-    const refused = refusal('users.csv has 1,001 users, more than 1,000')
+    const refused = refusal('users.csv has 1,001 users; the limit is 1,000')
     assert.deepEqual(await invite(many(1_001)), refused)
     const { stdout } = await invite(many(1_000))
     assert.match(stdout, /^Users added: 1,000;/)

@@ -80,13 +80,13 @@ describe('log verify of receipts', () => {
   }
 
   const holds = (keyId: string) => [
-    'receipt.jwt holds: order #1042 for Acme has a total of 12.5.',
+    'receipt.jwt is valid: order #1042 for Acme has a total of 12.5.',
     'ann approved it in the place of bo on 2026-11-22T11:30:00.000Z.',
     'kim approved it on 2026-11-22T12:00:00.000Z.',
     `The key ${keyId} of jwks.json signed this for ${publicUrl}.`,
     'The approval is line 7 of orders.example.com/log, which had 12 events.',
   ]
-  const proofHolds = `receipt.tlog-proof holds: line 7 of orders.example.com/log, which had 12 events, says approved by kim on ${approval.atUtc}, about order ${approval.subject.id}.`
+  const proofHolds = `receipt.tlog-proof is valid: line 7 of orders.example.com/log, which had 12 events, says approved by kim on ${approval.atUtc}, about order ${approval.subject.id}.`
   const unchecked = 'The signatures of the checkpoints were not checked (--log-key KEY).'
   const said = (...sentences: string[]) => sentences.map((sentence) => `${sentence}\n`).join('')
 
@@ -115,8 +115,8 @@ describe('log verify of receipts', () => {
     const given = `--jwks others.json,jwks.json --log-key ${keyOf(log)}`
     const { status, stdout } = await verify(`--receipt answer.json,receipt.tlog-proof ${given}`)
     assert.deepEqual(
-      [status, stdout.match(/^\S+ holds/gm)],
-      [0, ['answer.json holds', 'receipt.tlog-proof holds']],
+      [status, stdout.match(/^\S+ is valid/gm)],
+      [0, ['answer.json is valid', 'receipt.tlog-proof is valid']],
     )
   })
 
@@ -128,7 +128,7 @@ describe('log verify of receipts', () => {
     assert.equal(status, 0)
     assert.match(stdout, /\n1 of 2 witnesses cosigned its checkpoint: near\.example\.org \(/)
     const unused = [`--log-key ${shortKeyOf(other)}`, `--witness ${shortKeyOf(far)}`, '--jwks others.json']
-    const sentences = unused.map((key) => `Not used, because it signed nothing here: ${key}.`)
+    const sentences = unused.map((key) => `Not used: ${key} signed nothing here.`)
     assert.equal(stderr, said(...sentences))
     const { stdout: json } = await verify(`--receipt receipt.jwt ${given} --json`)
     const receipt = {
@@ -147,8 +147,8 @@ describe('log verify of receipts', () => {
     const { write, verify } = await folderOf(t)
     const { root } = headOf(lines)
     const given = `--export log.jsonl --receipt receipt.jwt --jwks jwks.json --log-key ${keyOf(log)}`
-    const whole = `The log is whole: 12 events, with the root ${root}.`
-    const shows = 'Its line 7 is the one that receipt.jwt shows.'
+    const whole = `The log is intact: 12 events, with the root ${root}.`
+    const shows = 'Line 7 is the one in receipt.jwt.'
     const expected = { status: 0, stdout: said(whole, shows, ...holds(keys.kid)), stderr: '' }
     assert.deepEqual(await verify(given), expected)
     const eve = makeLog(contents.with(6, { ...approval, by: 'eve' }))
@@ -175,14 +175,14 @@ describe('log verify of receipts', () => {
       ])
     for (const [left, shown] of [
       [5, []],
-      [8, ['Its line 7 is the one that receipt.jwt shows.']],
+      [8, ['Line 7 is the one in receipt.jwt.']],
     ] as const) {
       write('log.jsonl', exportOf(goBack(left)))
       write('kept.txt', checkpointBy([log], origin, headOf(lines.slice(0, left))))
       const { status, stdout } = await verify(
         `--export log.jsonl --checkpoint kept.txt --receipt receipt.jwt --jwks jwks.json`,
       )
-      const lost = `receipt.jwt covers 12 events: lost by the restore of line ${left + 1}.`
+      const lost = `receipt.jwt covers 12 events; the restore in line ${left + 1} lost the last ones.`
       assert.deepEqual(
         [status, stdout.split('\n').slice(1, -6)],
         [0, ['It agrees with the checkpoint.', lost, ...shown]],
@@ -200,7 +200,7 @@ describe('log verify of receipts', () => {
       [status, stdout.split('\n').slice(1, -1)],
       [0, ['It agrees with all 2 checkpoints.', cosigned]],
     )
-    assert.equal(stderr, said(`Not used, because it signed nothing here: --witness ${shortKeyOf(far)}.`))
+    assert.equal(stderr, said(`Not used: --witness ${shortKeyOf(far)} signed nothing here.`))
     const none = 'none of the given witnesses cosigned the checkpoint'
     assert.deepEqual(await verify(`${given} --checkpoint june.txt`), refusal(none))
   })
@@ -213,17 +213,17 @@ describe('log verify of receipts', () => {
     'without the keys of the service': [
       '--receipt receipt.jwt',
       () => undefined,
-      /nothing shows who signed receipt\.jwt: give the keys of the service \(--jwks FILE\)\n$/,
+      /receipt\.jwt cannot be checked without the keys of the service \(--jwks FILE\)\n$/,
     ],
     'as a tlog-proof without the key of the log': [
       '--receipt receipt.tlog-proof --jwks jwks.json',
       () => undefined,
-      /nothing shows who signed receipt\.tlog-proof: give the key of the log \(--log-key KEY\)\n$/,
+      /receipt\.tlog-proof cannot be checked without the key of the log \(--log-key KEY\)\n$/,
     ],
     'by the keys of another service': [
       '--receipt receipt.jwt --jwks others.json',
       () => undefined,
-      /receipt\.jwt does not hold: none of the keys is \S+, which signed the receipt\n$/,
+      /receipt\.jwt is not valid: none of the keys is \S+, which signed the receipt\n$/,
     ],
     'that was altered': [
       '--receipt receipt.jwt --jwks jwks.json',
@@ -232,7 +232,7 @@ describe('log verify of receipts', () => {
         const said = Buffer.from(claims, 'base64url').toString().replaceAll('kim', 'eve')
         write('receipt.jwt', [head, Buffer.from(said).toString('base64url'), signature].join('.'))
       },
-      /receipt\.jwt does not hold: the receipt was altered: its signature does not match\n$/,
+      /receipt\.jwt is not valid: the receipt was altered: its signature does not match\n$/,
     ],
     'that is something else': [
       '--receipt receipt.jwt --jwks jwks.json',
@@ -247,28 +247,28 @@ describe('log verify of receipts', () => {
     'of which nothing can be read': [
       '--receipt receipt.jwt --jwks jwks.json',
       ({ write }) => write('receipt.jwt', 'a.b.c'),
-      /receipt\.jwt does not hold: /,
+      /receipt\.jwt is not valid: /,
     ],
     'that is malformed': [
       '--receipt receipt.tlog-proof LOG',
       ({ write }) => write('receipt.tlog-proof', 'c2sp.org/tlog-proof@v1\nindex 1\n'),
-      /receipt\.tlog-proof does not hold: a proof must have an empty line before its checkpoint\n$/,
+      /receipt\.tlog-proof is not valid: a proof must have an empty line before its checkpoint\n$/,
     ],
     'whose path leads elsewhere': [
       '--receipt receipt.tlog-proof LOG',
       ({ write }) =>
         write('receipt.tlog-proof', spellLineProof({ ...receiptOver([log]), line: lines[5] as LogLine })),
-      /receipt\.tlog-proof does not hold: line 6 is not in the log that the checkpoint is about\n$/,
+      /receipt\.tlog-proof is not valid: line 6 is not in the log that the checkpoint is about\n$/,
     ],
     'of another log than that of the key': [
       '--receipt receipt.jwt --jwks jwks.json OTHER',
       () => undefined,
-      /receipt\.jwt does not hold: no key is of orders\.example\.com\/log\n$/,
+      /receipt\.jwt is not valid: none of the keys is for orders\.example\.com\/log\n$/,
     ],
     'by another key of the log': [
       '--receipt receipt.tlog-proof SAME',
       () => undefined,
-      /receipt\.tlog-proof does not hold: none of the keys signed it\n$/,
+      /receipt\.tlog-proof is not valid: none of the keys signed it\n$/,
     ],
     'whose checkpoint no given witness cosigned': [
       '--receipt receipt.jwt --jwks jwks.json FAR',
@@ -278,7 +278,7 @@ describe('log verify of receipts', () => {
     'with a key set that is none': [
       '--receipt receipt.jwt --jwks receipt.jwt',
       () => undefined,
-      /receipt\.jwt is no key set: it must be what \/\.well-known\/jwks\.json answers\n$/,
+      /receipt\.jwt is not a key set: it must be the answer of \/\.well-known\/jwks\.json\n$/,
     ],
     'with the key of a witness as that of the log': [
       '--receipt receipt.tlog-proof WITNESS',
@@ -316,7 +316,7 @@ describe('log verify of receipts', () => {
       .at(-2)
     const { verify, write } = await folderOf(t, { ...receipt, checkpoint: `${checkpoint}${forged}\n` })
     const given = `--receipt receipt.jwt --jwks jwks.json --witness ${keyOf(near)}`
-    const fails = (reason: string) => refusal(`receipt.jwt does not hold: ${reason}`)
+    const fails = (reason: string) => refusal(`receipt.jwt is not valid: ${reason}`)
     assert.deepEqual(await verify(given), fails('the signature of near.example.org is false'))
     for (const other of [
       { order: { ...receipt.order, total: '9.5' as const } },

@@ -76,7 +76,7 @@ describe('log verify of the database', () => {
     const { status, stdout } = await cli.run('log verify')
     assert.deepEqual(
       [status, stdout],
-      [0, `The log is whole: 5 events, with the root ${root}.\nIt agrees with 1 order.\n`],
+      [0, `The log is intact: 5 events, with the root ${root}.\nIt agrees with 1 order.\n`],
     )
     assert.deepEqual(await cli.json('log verify'), {
       size: events,
@@ -188,7 +188,7 @@ describe('log verify of an export, offline', () => {
     cli.write('service.log', `${logged.join('\n\n')}\n`)
     const given = '--checkpoint first.txt --checkpoint second.txt,service.log'
     const { root } = headOf(lines)
-    const stdout = `The log is whole: 5 events, with the root ${root}.\nIt agrees with all 5 checkpoints.\n`
+    const stdout = `The log is intact: 5 events, with the root ${root}.\nIt agrees with all 5 checkpoints.\n`
     assert.deepEqual(await offline(cli, `${given} --log-key ${await keyOf()}`), {
       status: 0,
       stdout,
@@ -238,7 +238,7 @@ describe('log verify of an export, offline', () => {
     }
     const { status, stdout } = await verified(makeLog(early))
     assert.equal(status, 0)
-    assert.match(stdout, /\nThe time runs back by more than a minute at event 3\.\n$/)
+    assert.match(stdout, /\nThe clock went back by more than a minute at event 3\.\n$/)
     const many = Array.from({ length: 24 }, (_, index) => early[index % 2 === 0 ? 0 : 2] ?? orderEvent)
     assert.match((await verified(makeLog(many))).stdout, / at event 2, 4, .*, 20 and 2 more\.\n$/)
   })
@@ -266,7 +266,7 @@ describe('log verify of an export, offline', () => {
 
   it('is refused without a checkpoint, because nothing else binds the lines to each other', async (t) => {
     const cli = log(t)
-    const reason = 'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)'
+    const reason = 'without a checkpoint, no change of an export would show: give --checkpoint FILE'
     assert.deepEqual(await offline(cli, ''), refusal(reason))
   })
 
@@ -299,7 +299,7 @@ describe('log verify of an export, offline', () => {
     for (const [options, reason] of [
       [
         `--checkpoint kept.txt --log-key ${other?.verifierKey}`,
-        /^countersign: kept.txt is .*: no key is of orders/,
+        /^countersign: kept.txt is .*: none of the keys is for orders/,
       ],
       [`--checkpoint altered.txt --log-key ${await keyOf()}`, /: none of the keys signed it\n$/],
       ['--checkpoint none.txt', /^countersign: none.txt is not a checkpoint of this log: a note must/],
@@ -330,16 +330,16 @@ describe('log verify after a restore', () => {
     const offline = (options: string) => cli.run(`log verify --export after.jsonl ${options}`, '', {})
     const { status, stdout } = await offline('--checkpoint lost.txt,left.txt')
     const said = [
-      `The log is whole: 6 events, with the root ${root}.`,
+      `The log is intact: 6 events, with the root ${root}.`,
       'It agrees with the checkpoint.',
-      'lost.txt covers 6 events: lost by the restore of line 6.',
+      'lost.txt covers 6 events; the restore in line 6 lost the last ones.',
       '',
     ]
     assert.deepEqual([status, stdout], [0, said.join('\n')])
     const { stdout: json } = await offline('--checkpoint lost.txt,left.txt --json')
     const lost = [{ checkpoint: 'lost.txt', size: 6, restore: 6 }]
     assert.partialDeepStrictEqual(JSON.parse(json), { checkpoints: 2, lost })
-    const reason = 'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)'
+    const reason = 'without a checkpoint, no change of an export would show: give --checkpoint FILE'
     assert.deepEqual(await offline('--checkpoint lost.txt'), refusal(reason))
     assert.equal((await cli.run('log verify --checkpoint lost.txt')).status, 0)
   })
@@ -407,7 +407,7 @@ describe('log checkpoint', () => {
     assert.equal(status, 1)
     assert.match(stderr, /LOG_KEY_FILES: required/)
     const development = await cli.run('log checkpoint --dev')
-    assert.deepEqual(development, refusal('LOG_KEY_FILES: a checkpoint is signed with the key of the log'))
+    assert.deepEqual(development, refusal('LOG_KEY_FILES is missing: its key signs checkpoints'))
   })
 })
 

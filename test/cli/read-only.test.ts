@@ -79,7 +79,7 @@ describe('a command that only reads', () => {
         const { place, temporary, run } = await keep(t, { suffixes, folderMode, fileMode: 0o444 })
         const before = contentOf(place)
         const [verified, listed] = [await run('log verify'), await run('user list')]
-        assert.match(verified.stdout, /^The log is whole: 1 events/, verified.stderr)
+        assert.match(verified.stdout, /^The log is intact: 1 events/, verified.stderr)
         assert.match(listed.stdout, /jo@example\.com/, listed.stderr)
         assert.deepEqual(contentOf(place), before)
         assert.deepEqual(readdirSync(temporary), [])

@@ -93,7 +93,7 @@ describe('log verify, comparing the orders of the database with their events,', 
     await change('reject', fourth)
     const { status, stdout } = await verify()
     assert.equal(status, 0)
-    assert.match(stdout, /^The log is whole: 9 events, .*\nIt agrees with 6 orders\.\n$/)
+    assert.match(stdout, /^The log is intact: 9 events, .*\nIt agrees with 6 orders\.\n$/)
   })
 
   const differences: [what: string, statement: string, message: string][] = [
@@ -146,7 +146,7 @@ describe('log verify, comparing a file of orders with an export of the log,', ()
   afterEach(empty)
   const whole = (events: number, orders: number) =>
     new RegExp(
-      `^The log is whole: ${events} events, .*\\nIt agrees with the checkpoint\\.\\nIt agrees with ${orders} orders\\.\\n$`,
+      `^The log is intact: ${events} events, .*\\nIt agrees with the checkpoint\\.\\nIt agrees with ${orders} orders\\.\\n$`,
     )
 
   it('finds that they agree', async () => {
@@ -211,7 +211,7 @@ describe('log verify, comparing a file of orders with an export of the log,', ()
       ['id,customer,total,status\r\n', 'orders.jsonl:1 is not an order in JSON Lines'],
       ['null\n', 'orders.jsonl:1 is not an order in JSON Lines'],
       [`${lines[0]}\n{"id":"${second}"}\n`, 'orders.jsonl:2 is not an order in JSON Lines'],
-      [`${lines[0]}\n${lines[0]}\n`, `orders.jsonl:2 has the order ${JSON.parse(lines[0] ?? '').id} again`],
+      [`${lines[0]}\n${lines[0]}\n`, `orders.jsonl:2 repeats the order ${JSON.parse(lines[0] ?? '').id}`],
     ]
     for (const [text, message] of refused) {
       writeFileSync(file('orders.jsonl'), text)

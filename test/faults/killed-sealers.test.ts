@@ -117,7 +117,7 @@ class WatchedLog {
     await run('log export log.jsonl')
     const key = spellVerifierKey(await logKey())
     const said = await run(`log verify --export log.jsonl --checkpoint checkpoints.jsonl --log-key ${key}`)
-    assert.match(said, new RegExp(`^The log is whole: ${this.#added} events`))
+    assert.match(said, new RegExp(`^The log is intact: ${this.#added} events`))
   }
 }
 

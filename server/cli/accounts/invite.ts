@@ -56,12 +56,12 @@ export async function runInvite(invocation: Invocation): Promise<Outcome> {
   })
 }
 
-/** Mail follows what happens after the service first had SMTP_URL. */
+/** The service mails links that were made after it first ran with SMTP_URL. */
 async function requireMail(db: AppDatabase): Promise<void> {
   if (process.env.SMTP_URL && (await sendsMail(db.read))) return
   throw new Refused(
     'no-mail',
-    'the service sends no mail (SMTP_URL): name a new file for the links, --links FILE',
+    'the service sends no mail (SMTP_URL): give --links FILE, a new file for the links',
   )
 }
 
@@ -78,7 +78,7 @@ async function judge(
     throw new Refused('bad-file', `${file} must begin with a line of headings: ${known}`)
   }
   if (records.length > usersLimit) {
-    const counts = `${grouped(records.length)} users, more than ${grouped(usersLimit)}`
+    const counts = `${grouped(records.length)} users; the limit is ${grouped(usersLimit)}`
     throw new Refused('bad-file', `${file} has ${counts}`)
   }
   const roles = await roleNames(db.read)
@@ -90,7 +90,7 @@ async function judge(
     for (const key of [`email ${user.email}`, `userName ${foldName(user.userName)}`]) {
       const first = lines.get(key)
       if (first === undefined) lines.set(key, line)
-      else faults.push(`line ${line}: ${key} is that of line ${first}`)
+      else faults.push(`line ${line}: ${key} is already on line ${first}`)
     }
     return [user]
   })
@@ -118,7 +118,7 @@ function readUser(
 ): User | undefined {
   try {
     if (cells.length !== headings.length) {
-      throw new Refused('bad-row', `there are ${cells.length} cells, not ${headings.length}`)
+      throw new Refused('bad-row', `has ${cells.length} cells instead of ${headings.length}`)
     }
     const given = Object.fromEntries(headings.map((name, at) => [name, cells[at]]).filter(([, text]) => text))
     const named = (given.roles ?? '').split(/[,; ]+/).filter((role: string) => role !== '')
@@ -134,7 +134,7 @@ function readUser(
 
 /**
  * Adds the users one by one. Each link is written before its user is added, so a killed command leaves no
- * user whose link nobody has. A signal ends it after the user at hand.
+ * user without a link. A signal stops it after the current user.
  */
 async function addAll(
   db: AppDatabase,

@@ -11,12 +11,12 @@ const roleOption: OptionSpec = {
 }
 
 const userOptions: Record<string, OptionSpec> = {
-  email: { value: 'EMAIL', description: 'names the user by email' },
-  'user-name': { value: 'NAME', description: 'names the user by user name' },
+  email: { value: 'EMAIL', description: 'email of the user, instead of the argument' },
+  'user-name': { value: 'NAME', description: 'user name, instead of the argument' },
 }
 
 const passwordNote =
-  'You are asked for the password twice at a terminal; elsewhere it is one line on standard input. It is never an argument.'
+  'At a terminal you type the password twice; otherwise it is read from standard input. It is never an argument.'
 const passwordRule = 'A password has 15 to 256 characters and is not a common one.'
 const cacheSetting = '(PERMISSION_CACHE_TTL_SECONDS)'
 const revocationNote = `Sessions and refresh tokens end at once, access tokens within five minutes ${cacheSetting}.`
@@ -39,13 +39,16 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
     summary: 'add a user',
     argumentsText: '<email>',
     options: {
-      email: { value: 'EMAIL', description: 'what the user signs in with' },
-      'user-name': { value: 'NAME', description: 'shown on orders; default: the email up to its @' },
+      email: { value: 'EMAIL', description: 'email that the user signs in with' },
+      'user-name': {
+        value: 'NAME',
+        description: 'name on orders; default: the part of the email before the @',
+      },
       role: roleOption,
       invite: { description: 'add without a password; `user link` lets the user set one' },
       'time-zone': {
         value: 'ZONE',
-        description: 'IANA zone of the user’s audit stamps, such as Europe/Berlin',
+        description: 'time zone of what the user does, in the log, such as Europe/Berlin',
       },
     },
     notes: [passwordNote, passwordRule],
@@ -59,22 +62,22 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
     argumentsText: '<file>',
     summary: 'add the users of a CSV file, each with a one-time link',
     options: {
-      links: { value: 'FILE', description: 'write the links (CSV: email, link) to a new file' },
+      links: { value: 'FILE', description: 'write the links to a new file (CSV: email, link)' },
     },
     notes: [
-      'The file begins with the heading email, and may have userName, roles (several in one cell, with spaces between)' +
-        ' and timeZone. A row without userName gets it from the email. At most 1,000 users.',
-      'Every row is checked first: if one breaks a rule, all such rows are listed and nobody is added. Users whose' +
-        ' email exists stay as they are, so an interrupted command can be run again.',
-      'A service with SMTP_URL mails each link. Otherwise --links is needed; only the owner of that file may read it.' +
-        ' A link works once, within 24 hours, and sets the password; `user link` makes another.',
+      'The file has up to 1,000 users. It begins with a line of headings: email, and if needed userName, roles and' +
+        ' timeZone. Put spaces between roles. A row without a user name gets it from the email.',
+      'Every row is checked first. If any row breaks a rule, all such rows are listed and nobody is added. Users whose' +
+        ' email exists stay as they are, so you can give the same file again.',
+      'A link sets the password, once, within 24 hours. A service with SMTP_URL mails it. Otherwise --links is needed;' +
+        ' only the owner of that file may read it. `user link` makes another link.',
     ],
     examples: ['user invite users.csv', 'user invite users.csv --links links.csv'],
   },
   'user list': {
     changesNothing: true,
     summary: 'list the users',
-    options: { filter: { value: 'TEXT', description: 'only those whose name or email begins with it' } },
+    options: { filter: { value: 'TEXT', description: 'only users whose name or email begins with TEXT' } },
     examples: ['user list', 'user list --filter jo', 'user list --json'],
   },
   'user sign-out': {
@@ -101,7 +104,7 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
     options: userOptions,
     summary: 'remove a passkey of a user',
     notes: [
-      'The passkey is named by its id (`user passkeys`). The sign-ins that it began end. A user without a password' +
+      'Name the passkey by its id (`user passkeys`). Sign-ins that began with it end. A user without a password' +
         ' keeps the last passkey: `user link` replaces all of them with a new password.',
     ],
     examples: ['user remove-passkey jo@example.com Aq7n3v0yT1u8w7x6'],
@@ -111,7 +114,7 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
     summary: 'print a one-time link for setting a password',
     notes: [
       'For a new user or a forgotten password. The link works once, within 24 hours, and replaces any earlier one.' +
-        ' Nothing is mailed: send it over a channel that nobody else can read.',
+        ' Send it over a channel that nobody else can read. A service with SMTP_URL mails another link to the user.',
       `Sessions, tokens and passkeys last until the link is used. ${revocationNote}`,
     ],
     examples: ['user link jo@example.com', 'user link jo --json'],
@@ -125,7 +128,7 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
   'user enable': {
     ...oneUser,
     summary: 'let a disabled user in again',
-    notes: ['Sessions and tokens that have ended stay ended: the user signs in again.'],
+    notes: ['The user has to sign in again: ended sessions and tokens stay ended.'],
     examples: ['user enable jo@example.com'],
   },
   'user grant': {
@@ -145,7 +148,7 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
   },
   'absence set': {
     ...oneUser,
-    summary: 'let a deputy decide in the place of a user who is away',
+    summary: 'let a deputy decide for a user who is away',
     options: {
       ...userOptions,
       deputy: { value: 'USER', description: 'email or user name of the deputy' },
@@ -153,8 +156,8 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
       until: { value: 'INSTANT', description: 'when it ends, in UTC, at most 366 days after it begins' },
     },
     notes: [
-      'The deputy can approve and reject what the user could, and every event names both. The creator of an order' +
-        ' gains nothing from it, nobody approves an order twice, and it does not extend to a deputy of the deputy.',
+      'The deputy can approve and reject whatever the user could, and every event names both. Deputies gain nothing' +
+        ' for orders that they created or have approved, and cannot pass the right on.',
     ],
     examples: ['absence set ann --deputy bo@example.com --until 2027-01-04T08:00:00Z'],
   },
@@ -173,7 +176,7 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
     summary: 'add a service client and print its secret',
     options: {
       role: roleOption,
-      'display-name': { value: 'NAME', description: 'name that people see' },
+      'display-name': { value: 'NAME', description: 'the name that people see' },
       'ends-at': {
         value: 'INSTANT',
         description: 'when it stops getting tokens, in UTC, such as 2027-06-30T22:00:00Z',
@@ -186,7 +189,9 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
   'client list': {
     changesNothing: true,
     summary: 'list the service clients',
-    options: { filter: { value: 'TEXT', description: 'only those whose id or display name begins with it' } },
+    options: {
+      filter: { value: 'TEXT', description: 'only clients whose id or display name begins with TEXT' },
+    },
     examples: ['client list', 'client list --filter billing'],
   },
   'client set-owner': {

@@ -10,7 +10,7 @@ import { serviceCommands } from './service.ts'
 const completion: CommandSpec = {
   changesNothing: true,
   argumentsText: '<bash, zsh or fish>',
-  summary: 'print the script by which a shell completes `countersign`',
+  summary: 'print a script that completes `countersign` in a shell',
   examples: ['completion bash > /etc/bash_completion.d/countersign'],
   load: async () => (await import('../completion.ts')).runCompletion(commands),
 }

@@ -3,14 +3,14 @@ import type { CommandSpec, OptionSpec } from '../command.ts'
 export const eraOption: OptionSpec = {
   value: 'N',
   description:
-    'begin no earlier era than this; needed if the log had eras that the database does not know of',
+    'the lowest number for the new era; needed if the log had eras that the database does not know',
 }
 
 export const policyCommands: Record<string, CommandSpec> = {
   'policy list': {
     changesNothing: true,
     summary: 'show how many approvals an order needs, and from whom',
-    notes: ['The last row whose total the order reaches applies.'],
+    notes: ['The last row applies whose total the order reaches.'],
     examples: ['policy list', 'policy list --json'],
     load: async () => (await import('../policy.ts')).runListPolicy,
   },
@@ -19,11 +19,11 @@ export const policyCommands: Record<string, CommandSpec> = {
     summary: 'replace the approval policy',
     notes: [
       'A row gives the number of approvals (1 to 5) for orders from a total up. Rows ascend and the first starts at 0.' +
-        ' `self` lets the creator of an order approve it, `services` lets services approve it. Every row says both;' +
-        ' `policy list` prints the current rows.',
-      '`role:Finance` asks that at least one of the approvers has the role Finance, `no-role` asks for none. It may' +
-        ' be left out while no row of the policy has a role. In the same way, `passkey` asks that each approval is' +
-        ' signed with a passkey, which services cannot do, and `no-passkey` does not.',
+        ' `self` lets the creator of an order approve it, `services` lets services approve it. Every row needs both' +
+        ' words; `policy list` prints the current rows.',
+      '`role:Finance` requires that at least one approver has the role Finance; `no-role` requires no role. `passkey`' +
+        ' requires that each approval is signed with a passkey, which services cannot do; `no-passkey` does not. You may' +
+        ' leave out the words about roles, or about passkeys, while no row of the policy uses them.',
       'The policy applies to orders created from now on. Pending orders keep the policy under which they were created.',
     ],
     examples: [
@@ -37,24 +37,24 @@ export const policyCommands: Record<string, CommandSpec> = {
 export const logCommands: Record<string, CommandSpec> = {
   'log verify': {
     changesNothing: true,
-    summary: 'check every hash of the log, and that it agrees with checkpoints, receipts and orders',
+    summary: 'check every hash of the log, and compare it with checkpoints, receipts and orders',
     options: {
       export: { value: 'FILE', description: 'an export to check offline; without it, the database' },
       checkpoint: {
         value: 'FILE',
         list: true,
-        description: 'a kept checkpoint, or lines of the service’s log that have one; repeatable',
+        description: 'a checkpoint that you kept, or lines of the service’s log with one; repeatable',
       },
       receipt: {
         value: 'FILE',
         list: true,
         description:
-          'a receipt, or a tlog-proof, to check alone or, with --export, against the log too; repeatable',
+          'a receipt or a tlog-proof to check; with --export it is compared with the log too; repeatable',
       },
       orders: {
         value: 'FILE',
         description:
-          'orders in JSON Lines to compare with their events; without --export, those of the database',
+          'orders in JSON Lines to compare with their events; default without --export: those of the database',
       },
       'log-key': {
         value: 'KEY',
@@ -69,15 +69,15 @@ export const logCommands: Record<string, CommandSpec> = {
       jwks: {
         value: 'FILE',
         list: true,
-        description: 'the keys that sign receipts (/.well-known/jwks.json), as a file; repeatable',
+        description: 'file with the keys that sign receipts (/.well-known/jwks.json); repeatable',
       },
     },
     notes: [
-      'The exit status is 1 when an event does not fit (one line names the first), when a checkpoint disagrees or' +
-        ' covers more than the log holds, or when an order differs from its events. Events up to the newest checkpoint' +
-        ' must show in a file of orders. docs/auditing.md says what all this proves, and what it does not.',
-      'It is 1 too when a receipt does not hold, when the key for it is missing, and when witnesses are given but none' +
-        ' of them cosigned a checkpoint, or that of a receipt.',
+      'The exit status is 1 if an event does not fit (the first is named), if a checkpoint disagrees or covers more' +
+        ' than the log has, or if an order differs from its events. A file of orders must show all events up to the' +
+        ' newest checkpoint. docs/auditing.md says what this proves, and what it does not.',
+      'It is also 1 if a receipt is not valid or its key is missing, and if none of the given witnesses cosigned a' +
+        ' checkpoint, or the checkpoint of a receipt.',
     ],
     examples: [
       'log verify',
@@ -98,20 +98,20 @@ export const logCommands: Record<string, CommandSpec> = {
   },
   'log checkpoint': {
     changesNothing: true,
-    summary: 'print a signed statement of how far the log goes',
+    summary: 'sign and print how far the log goes',
     notes: [
-      'It needs the settings LOG_KEY_FILES and PUBLIC_URL of the service. Keep what it prints out of reach of' +
-        ' those who operate the service.',
+      'It needs the service’s settings LOG_KEY_FILES and PUBLIC_URL. Keep the output where those who operate the' +
+        ' service cannot change it.',
     ],
     examples: ['log checkpoint', 'log checkpoint | mail -s checkpoint auditor@example.org'],
     load: async () => (await import('../log.ts')).runLogCheckpoint,
   },
   'log restored': {
-    summary: 'begin the next era of the log, after its database has gone back',
+    summary: 'begin the next era of the log after its database went back in time',
     options: { era: eraOption },
     notes: [
-      'Run it after a recovery to an earlier time, or after a failover that lost commits, before the service starts.' +
-        ' `restore` does it by itself. The event log-restored names the last event that is left.',
+      'Run it before the service starts, after a recovery to an earlier time or a failover that lost commits.' +
+        ' `restore` includes it. The event log-restored names the last event that is left.',
     ],
     examples: ['log restored', 'log restored --era 3'],
     load: async () => (await import('../maintenance.ts')).runLogRestored,

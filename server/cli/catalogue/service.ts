@@ -20,7 +20,7 @@ export const serviceCommands: Record<string, CommandSpec> = {
   },
   'key generate': {
     changesNothing: true,
-    summary: 'make a signing key (RSA), or another key of the service',
+    summary: 'make a signing key (RSA) or another key',
     options: {
       bits: { value: 'BITS', description: 'length of the RSA key, 2048 to 8192; default 3072' },
       out: {
@@ -60,14 +60,13 @@ export const serviceCommands: Record<string, CommandSpec> = {
     load: async () => (await import('../maintenance.ts')).runBackup,
   },
   restore: {
-    summary: 'put a backup in the place of the database (SQLite)',
+    summary: 'replace the database by a backup (SQLite)',
     argumentsText: '<file>',
     options: { era: eraOption },
     notes: [
-      'Stop the service first. The backup must be of this version, and is checked before it takes the place of the' +
-        ' database by one rename; a command that is killed leaves the one or the other. The former database is kept' +
-        ' in the same folder.',
-      'The log begins its next era. Later checkpoints have another origin, and readers of the live list begin again.',
+      'Stop the service first. The backup must be of this version. It is checked, and then replaces the database by' +
+        ' one rename, so a killed command leaves one or the other. The former database stays in the same folder.',
+      'The log begins its next era: later checkpoints have another origin, and readers of the live list start over.',
     ],
     examples: ['restore /var/backups/countersign.db'],
     load: async () => (await import('../maintenance.ts')).runRestore,
@@ -78,12 +77,12 @@ export const serviceCommands: Record<string, CommandSpec> = {
     options: {
       orders: { value: 'N', description: 'how many' },
       days: { value: 'DAYS', description: 'spread their creation over this many days; default 365' },
-      yes: { description: 'even if the database has accounts other than the demo accounts' },
+      yes: { description: 'also if the database has accounts other than the demo accounts' },
     },
     notes: [
       'Orders are added a thousand at a time. An interrupted run leaves some of them; the next run adds its' +
         ' full number again. Every run makes the same orders, relative to the current time. Their createdBy starts with' +
-        ' seed:, which no account name does, so the filter createdBy=seed:* finds exactly these.',
+        ' seed:, unlike any account name, so the filter createdBy=seed:* finds exactly these.',
     ],
     examples: ['seed --orders 1000000 --dev', 'seed --orders 250000 --days 90 --json'],
     load: async () => (await import('../maintenance.ts')).runSeed,
@@ -96,10 +95,10 @@ export const serviceCommands: Record<string, CommandSpec> = {
       to: { value: 'ADDRESS', description: 'the PostgreSQL database, postgres://...; it must be empty' },
     },
     notes: [
-      'Everything is copied or nothing: one transaction, committed only when the count and the content of every table,' +
+      'Either everything is copied or nothing: the transaction commits only if the counts and contents of all tables,' +
         ' read back, match the source. The target is migrated first, and refused if it holds anything.',
       'Stop the service first. While the copy runs, nobody can write to the source (a running service answers writes' +
-        ' with 503). Later writes to the source are not in the copy.',
+        ' with 503). Later writes to the source are not copied.',
       'The password of --to need not be on the command line: PGPASSWORD and ~/.pgpass work.',
     ],
     examples: ['copy --from file:./data/countersign.db --to postgres://countersign@db.internal/countersign'],

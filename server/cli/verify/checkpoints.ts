@@ -5,7 +5,7 @@ import { type Vouched, vouchedBy } from '../../../proof/proof.ts'
 import { Refused } from '../failures.ts'
 import { type GivenKeys, requireCosigned, requireSigned, verifierKeysOf } from './keys.ts'
 
-/** A head that the log must agree with, and where it comes from. */
+/** A head that the log must agree with, and the name of its source. */
 export interface Kept extends SignedHead {
   name: string
 }

@@ -11,7 +11,7 @@ export interface KeySet {
   jwks: Parameters<typeof verifyReceipt>[1]
 }
 
-/** The keys that were given. Those by which something was checked are in `used`. */
+/** The given keys. `used` has those that have checked a signature. */
 export interface GivenKeys {
   logs: VerifierKey[]
   witnesses: VerifierKey[]
@@ -58,13 +58,13 @@ function keySetOf(file: string): KeySet {
   } catch {
     // It is not JSON.
   }
-  throw new Refused('bad-jwks', `${file} is no key set: it must be what /.well-known/jwks.json answers`)
+  throw new Refused('bad-jwks', `${file} is not a key set: it must be the answer of /.well-known/jwks.json`)
 }
 
-/** Notes the keys that vouch for a checkpoint. Throws an Error if given keys should, and do not. */
+/** Notes which keys signed a checkpoint. Throws an Error if log keys were given and none of them did. */
 export function requireSigned({ origin, signed, cosigned, forged }: Vouched, keys: GivenKeys): void {
   if (keys.logs.length > 0) {
-    if (!keys.logs.some(({ name }) => name === origin)) throw new Error(`no key is of ${origin}`)
+    if (!keys.logs.some(({ name }) => name === origin)) throw new Error(`none of the keys is for ${origin}`)
     if (signed.length === 0) throw new Error('none of the keys signed it')
   }
   const [other] = forged
@@ -101,7 +101,7 @@ function newestCosignatures(vouched: readonly Vouched[]): Map<VerifierKey, numbe
   return newest
 }
 
-/** The keys that vouch for nothing here, each as it was given. */
+/** The keys that checked no signature, as options. */
 export function unusedOf({ logs, witnesses, services, used }: GivenKeys): string[] {
   const spelled = (option: string, keys: readonly VerifierKey[]) =>
     keys.filter((key) => !used.has(key)).map(({ name, id }) => `--${option} ${name}+${id}`)

@@ -8,7 +8,7 @@ import { exportOrders } from '../../orders/export/export.ts'
 import { Refused } from '../failures.ts'
 import type { Kept } from './checkpoints.ts'
 
-/** Every event that the head covers must show in the orders, which are read after it. */
+/** The orders are read after the head, so they must show every event that it covers. */
 export async function ordersIn(
   db: ReadableDatabase,
   { size }: Head,
@@ -41,14 +41,14 @@ async function compareOrders(bytes: Readable, name: string, size: number): Promi
     number += 1
     const order = orderOf(line)
     if (order === undefined || !comparison.add(order)) {
-      const reason = order === undefined ? 'is not an order in JSON Lines' : `has the order ${order.id} again`
+      const reason = order === undefined ? 'is not an order in JSON Lines' : `repeats the order ${order.id}`
       throw new Refused('bad-orders', `${name}:${number} ${reason}`)
     }
   }
   return comparison
 }
 
-/** Undefined if the line is something else, or was cut. */
+/** Undefined if the line is not an order or is incomplete. */
 function orderOf(line: Uint8Array): ComparedOrder | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(line)

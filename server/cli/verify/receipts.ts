@@ -15,7 +15,7 @@ import {
   verifierKeysOf,
 } from './keys.ts'
 
-/** What a receipt shows, which holds. */
+/** The facts of a valid receipt. */
 export interface Receipt {
   file: string
   line: LogLine
@@ -31,14 +31,14 @@ interface Signed {
   by: KeySet
 }
 
-/** Throws `Refused` for the first that does not hold, or for which a key is missing. */
+/** Throws `Refused` for the first receipt that is not valid or has no key. */
 export async function readReceipts(files: readonly string[], keys: GivenKeys): Promise<Receipt[]> {
   const receipts: Receipt[] = []
   for (const file of files) {
     const text = readFileSync(file, 'utf8').trim()
     const receipt = await readOne(file, text, keys).catch((cause: Error) => {
       if (cause instanceof Refused) throw cause
-      throw new Refused('bad-receipt', `${file} does not hold: ${cause.message}`, { cause })
+      throw new Refused('bad-receipt', `${file} is not valid: ${cause.message}`, { cause })
     })
     requireCosigned(`the checkpoint of ${file}`, [receipt.vouched], keys)
     receipts.push(receipt)
@@ -71,16 +71,16 @@ async function shownByReceipt(file: string, jws: string, keys: GivenKeys): Promi
 }
 
 const keyNeeded = (file: string, key: string) =>
-  new Refused('key-needed', `nothing shows who signed ${file}: give ${key}`)
+  new Refused('key-needed', `${file} cannot be checked without ${key}`)
 
-/** The text itself, or the answer of the service with it. */
+/** The text itself, or its place in the answer of the service. */
 function jwsOf(file: string, text: string): string {
   const jws = text.startsWith('{') ? JSON.parse(text).receipt : text
   if (typeof jws === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws)) return jws
   throw new Refused('bad-receipt', `${file} is neither a receipt nor a tlog-proof`)
 }
 
-/** Throws an Error with the reason of the key set that has the key, if one has it. */
+/** Throws an Error: the reason of the key set that has the key, otherwise of the first one. */
 async function signedBy(jws: string, keys: GivenKeys): Promise<Signed> {
   const { statement, keyId } = readReceipt(jws)
   const named = keys.services.filter(({ jwks }) => jwks.keys.some(({ kid }) => kid === keyId))
@@ -108,12 +108,12 @@ export function describeReceipt(receipt: Receipt, keys: GivenKeys): string[] {
   if (signed === null) {
     const { kind, by, atUtc, subject } = line
     const what = `${place}, says ${kind} by ${by} on ${atUtc}, about ${subject.kind} ${subject.id}`
-    return [printable(`${file} holds: ${what}.`), ...cosigned]
+    return [printable(`${file} is valid: ${what}.`), ...cosigned]
   }
   const { statement, keyId, by } = signed
   const { number, customer, total } = statement.order
   return [
-    `${file} holds: order #${number} for ${customer} has a total of ${total}.`,
+    `${file} is valid: order #${number} for ${customer} has a total of ${total}.`,
     ...statement.approvals.map(approvalOf),
     `The key ${keyId} of ${by.file} signed this for ${statement.iss}.`,
     `The approval is ${place}.`,

@@ -1,4 +1,4 @@
-/** The command `log verify`: what was given is checked by itself first, and then compared with the log. */
+/** The command `log verify`: it checks each file that was given, and then compares them with the log. */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { type Agreement, type LogReport, restoreThatLost, verifyLog } from '../../../proof/log.ts'
@@ -20,24 +20,24 @@ import { describeReceipt, keptBy, type Receipt, readReceipts, receiptForScripts 
 
 const caller = 'log'
 
-/** What was given, and holds by itself. */
+/** Files that are valid so far; the log is not read yet. */
 interface Given {
   keys: GivenKeys
   checkpoints: readonly KeptCheckpoint[]
   receipts: readonly Receipt[]
 }
 
-/** A log that is whole, and agrees with all that was given. */
+/** A log that is intact and agrees with every file that was given. */
 interface Verified {
   report: LogReport
   orders: OrderComparison | undefined
-  /** The receipts whose line it has: all but those that a restore lost. */
+  /** The receipts whose line is in the log. A restore may have lost the others. */
   shown: readonly Receipt[]
-  /** What witnesses have against the log of the database. */
+  /** Why witnesses reject the log of the database. */
   contradiction?: Contradiction | undefined
 }
 
-/** Receipts need no log: without an export, none is read for them. */
+/** Receipts are checked without a log, unless an export is given. */
 export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   const { texts, lists } = invocation
   const isAlone = lists.receipt !== undefined && texts.export === undefined
@@ -75,7 +75,7 @@ async function verifyGiven(invocation: Invocation, given: Given): Promise<Verifi
 const nothingBinds = () =>
   new Refused(
     'nothing-binds',
-    'nothing binds the lines of an export to each other: give a checkpoint (--checkpoint FILE)',
+    'without a checkpoint, no change of an export would show: give --checkpoint FILE',
   )
 
 function outcomeValue(verified: Verified | undefined, { keys, checkpoints, receipts }: Given): object {
@@ -104,7 +104,7 @@ function valueOfLog(verified: Verified, { checkpoints, receipts }: Omit<Given, '
   }
 }
 
-/** A checkpoint whose last lines are gone, and the line of the restore that says so. */
+/** A checkpoint whose last lines a restore lost, and the line of that restore. */
 interface LostCheckpoint {
   checkpoint: string
   size: number
@@ -128,7 +128,7 @@ function describe({ report, orders, shown }: Verified, { keys, checkpoints, rece
   const agreed = agreeing === 1 ? 'the checkpoint' : `all ${agreeing} checkpoints`
   const cosigned = checkpoints.length === 1 ? 'the checkpoint' : 'checkpoints'
   return [
-    `The log is whole: ${size} events, with the root ${root}.`,
+    `The log is intact: ${size} events, with the root ${root}.`,
     ...(agreeing === 0 ? [] : [`It agrees with ${agreed}.`]),
     ...cosignaturesOf(
       cosigned,
@@ -136,19 +136,20 @@ function describe({ report, orders, shown }: Verified, { keys, checkpoints, rece
       keys,
     ),
     ...lostOf(report, [...checkpoints, ...receipts.map(keptBy)]).map(
-      (each) => `${each.checkpoint} covers ${each.size} events: lost by the restore of line ${each.restore}.`,
+      (each) =>
+        `${each.checkpoint} covers ${each.size} events; the restore in line ${each.restore} lost the last ones.`,
     ),
-    ...shown.map(({ file, line }) => `Its line ${line.sequence} is the one that ${file} shows.`),
+    ...shown.map(({ file, line }) => `Line ${line.sequence} is the one in ${file}.`),
     ...(orders === undefined
       ? []
       : [`It agrees with ${grouped(orders.size)} order${orders.size === 1 ? '' : 's'}.`]),
-    ...(signed === 0 ? [] : [`Every signature holds: ${grouped(signed)}.`]),
+    ...(signed === 0 ? [] : [`All signatures are valid: ${grouped(signed)}.`]),
     ...(unsigned.events === 0
       ? []
-      : [`The policy asked for a signature, but there is none: event ${listed(unsigned)}.`]),
+      : [`The policy required a signature, but there is none: event ${listed(unsigned)}.`]),
     ...(backInTime.events === 0
       ? []
-      : [`The time runs back by more than a minute at event ${listed(backInTime)}.`]),
+      : [`The clock went back by more than a minute at event ${listed(backInTime)}.`]),
   ]
 }
 
@@ -162,18 +163,18 @@ function hintOf(verified: Verified | undefined, { keys, checkpoints, receipts }:
   const newer = verified?.orders?.newer ?? 0
   const hints = [
     verified?.contradiction !== undefined && inWords(verified.contradiction),
-    notes === 0 && 'Without a checkpoint that someone kept, a rewritten log looks whole too.',
+    notes === 0 && 'Without a checkpoint that someone kept, a rewritten log looks intact too.',
     notes > 0 &&
       keys.logs.length === 0 &&
       'The signatures of the checkpoints were not checked (--log-key KEY).',
     newer > 0 &&
       `Orders that changed after the newest checkpoint, which the file does not show: ${grouped(newer)}.`,
-    ...unusedOf(keys).map((key) => `Not used, because it signed nothing here: ${key}.`),
+    ...unusedOf(keys).map((key) => `Not used: ${key} signed nothing here.`),
   ].filter((hint) => hint !== false)
   return hints.length === 0 ? {} : { hint: hints.join('\n') }
 }
 
-/** What is compared with the log. */
+/** Files to compare with the log. */
 interface Compared {
   kept: readonly Kept[]
   orders: OrderComparison | undefined
@@ -190,8 +191,8 @@ async function verifyDatabase(db: ReadableDatabase, compared: Compared): Promise
 }
 
 /**
- * Throws `Refused` for the first fault: a line that does not fit, a checkpoint that disagrees or covers more,
- * a text that is gone, an order that differs.
+ * Throws `Refused` for the first fault: a line that does not fit, a checkpoint that disagrees or covers more
+ * than the log has, a lost text, or an order that differs.
  */
 async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase): Promise<Verified> {
   const { kept, orders, receipts } = compared
