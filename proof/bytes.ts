@@ -26,25 +26,15 @@ export function concat(...parts: Bytes[]): Bytes {
   return whole
 }
 
-const hexOfByte = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+export const hexOfByte: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+)
 
 export function toHex(bytes: Uint8Array): string {
   let hex = ''
   for (const byte of bytes) hex += hexOfByte[byte]
   return hex
 }
-
-/** Takes lower-case digits, two to a byte. */
-export function bytesOfHex(hex: string): Bytes {
-  const bytes = new Uint8Array(hex.length / 2)
-  for (let at = 0; at < bytes.length; at += 1) {
-    bytes[at] = 16 * valueOfDigit(hex.charCodeAt(2 * at)) + valueOfDigit(hex.charCodeAt(2 * at + 1))
-  }
-  return bytes
-}
-
-/** Takes the character code of `0` to `9` or `a` to `f`. */
-const valueOfDigit = (code: number) => (code < 0x3a ? code - 0x30 : code - 0x57)
 
 export const toBase64 = (bytes: Bytes) =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))

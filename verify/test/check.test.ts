@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { before, describe, it } from 'node:test'
-import { bytesOf, bytesOfHex } from '../../proof/bytes.ts'
+import { bytesOf } from '../../proof/bytes.ts'
 import { hashOf, spellLine } from '../../proof/line.ts'
 import { LogTree } from '../../proof/log-tree.ts'
 import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../proof/note.ts'
@@ -46,7 +46,11 @@ describe('a log on the page that verifies', () => {
     const named = await verifierKey(origin, 'ed25519', Uint8Array.from(Buffer.from(x, 'base64url')))
     const tree = new LogTree()
     for (const line of lines) tree.add(JSON.parse(line).hash)
-    const text = spellCheckpoint({ origin, size: tree.size, root: bytesOfHex(tree.head.root) })
+    const text = spellCheckpoint({
+      origin,
+      size: tree.size,
+      root: Uint8Array.from(Buffer.from(tree.head.root, 'hex')),
+    })
     const signature = Uint8Array.from(sign(null, bytesOf(text), privateKey))
     checkpoint = spellNote({ text, signatures: [{ name: named.name, id: named.id, signature }] })
     key = spellVerifierKey(named)
