@@ -2,7 +2,7 @@ import { hexOfByte } from './bytes.ts'
 
 /**
  * SHA-256 (FIPS 180-4), the same in Node and in a browser. It is written here because it decides what a
- * create costs: Web Crypto hashes only asynchronously, and the best library takes three times as long (ADR 67).
+ * create costs: Web Crypto hashes only asynchronously, and a library takes twice as long (ADR 68).
  */
 
 /** The first 32 bits of the fractional part. */
