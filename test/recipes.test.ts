@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-const generated = ['client/src/schema.ts', 'client/src/facts.ts', 'web/src/problems/catalogue.json']
+const generated = ['client/src/schema.ts', 'client/src/facts.ts']
 const sources = execFileSync('git', ['ls-files', 'server', 'client/src', 'web/src'], {
   cwd: root,
   encoding: 'utf8',

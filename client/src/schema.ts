@@ -1309,7 +1309,7 @@ export interface paths {
         };
         /**
          * List views
-         * @description Your own views and all shared views, sorted by name.
+         * @description Your own, sorted by name.
          */
         get: operations["listViews"];
         put?: never;
@@ -1334,13 +1334,13 @@ export interface paths {
         get: operations["getView"];
         /**
          * Create or replace a view
-         * @description An unknown id creates a view of the caller, who can have 100. A view that is or becomes shared needs the permission Views.Share. Repeating the request changes nothing.
+         * @description An unknown id creates a view. You can have 25. Repeating the request changes nothing.
          */
         put: operations["putView"];
         post?: never;
         /**
          * Delete a view
-         * @description A shared view needs the permission Views.Share.
+         * @description It cannot be brought back.
          */
         delete: operations["deleteView"];
         options?: never;
@@ -1699,7 +1699,7 @@ export interface components {
             /** @description Name of the role. Names are unique, ignoring case. A letter, then up to 63 letters, digits and . _ - */
             name: string;
             /** @description What the role may do; no duplicates. */
-            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage")[];
+            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A new user, who has no password yet. */
         AddUserCommand: {
@@ -2772,7 +2772,7 @@ export interface components {
             };
         };
         /** @description What a role allows. The list grows. */
-        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage") | string;
+        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Accounts.Manage" | "Webhooks.Manage") | string;
         /** @description A permission. */
         PermissionFact: {
             name: components["schemas"]["Permission"];
@@ -2879,8 +2879,6 @@ export interface components {
             };
             /** @description Columns of the list, in this order. Later versions will have more. */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "version" | "passkey" | "mayApprove")[];
-            /** @description Whether every account that can read orders sees the view. Sharing needs the permission Views.Share. */
-            shared: boolean;
         };
         /** @description The warning `clock-behind` says that the clock is more than a minute behind the newest event of the log. */
         ReadinessResponse: {
@@ -3012,7 +3010,7 @@ export interface components {
         /** @description What the role may do. */
         SetRolePermissionsCommand: {
             /** @description What the role may do; no duplicates. */
-            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage" | "Webhooks.Manage")[];
+            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A session or a token family, which began when a password was given. */
         SignIn: {
@@ -3119,12 +3117,6 @@ export interface components {
             };
             /** @description Columns of the list, in this order. Later versions will have more. */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "version" | "passkey" | "mayApprove")[];
-            /** @description Whether every account that can read orders sees the view. */
-            shared: boolean;
-            /** @description Whether the caller owns it. */
-            isOwn: boolean;
-            /** @description User name of the owner. */
-            owner: string;
         };
         /** @description An address that is sent events of the log, in its order. */
         Webhook: {

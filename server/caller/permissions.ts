@@ -6,7 +6,6 @@ export const permissions = [
   'Orders.Note',
   'Log.Read',
   'Policy.Manage',
-  'Views.Share',
   'Accounts.Manage',
   'Webhooks.Manage',
 ] as const

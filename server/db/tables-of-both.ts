@@ -118,7 +118,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
   `insert into role_permissions (role, permission) values
      ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'), ('Admin', 'Orders.Note'),
-     ('Admin', 'Log.Read'), ('Admin', 'Policy.Manage'), ('Admin', 'Views.Share'), ('Admin', 'Accounts.Manage'),
+     ('Admin', 'Log.Read'), ('Admin', 'Policy.Manage'), ('Admin', 'Accounts.Manage'),
      ('Admin', 'Webhooks.Manage'),
      ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'), ('Operator', 'Orders.Note'),
      ('Viewer', 'Orders.Read')`,
@@ -274,19 +274,16 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   'create index absences_by_deputy on absences (deputy_id, principal_id)',
 
   `create table views (
-     id ${orderId} primary key,
      owner_id integer not null references principals (id),
+     id ${orderId} not null,
      name ${text} not null,
-     name_folded ${text} not null,
      filter ${text} not null,
      sort_key ${text} not null,
      direction ${text} not null check (direction in ('asc', 'desc')),
      columns ${text} not null,
-     shared integer not null check (shared in (0, 1)),
-     version integer not null
+     version integer not null,
+     primary key (owner_id, id)
    )${end}`,
-  'create index views_by_owner on views (owner_id, name_folded)',
-  'create index views_by_sharing on views (shared, name_folded)',
 
   // Events wait here for their place in the log. No writer touches a row that another writer touches.
   `create table unsealed_events (

@@ -348,14 +348,13 @@ export interface Database {
     until_at: number
   }
 
-  /** A list of orders that a user keeps under a name. */
+  /** A list of orders that an account keeps under a name. */
   views: {
-    /** UUID, lower case. */
-    id: string
     owner_id: number
+    /** UUID, lower case: unique for each owner. */
+    id: string
+    /** Unique for each owner, ignoring case. */
     name: string
-    /** `foldText(name)`: unique for each owner. */
-    name_folded: string
     /** A filter, as its author wrote it. */
     filter: string
     /** The field of Order to sort by. */
@@ -363,8 +362,6 @@ export interface Database {
     direction: 'asc' | 'desc'
     /** JSON array of the columns that the list shows. */
     columns: string
-    /** 1 if everyone who may read orders sees it. */
-    shared: number
     /** 1 at first; each change raises it. */
     version: number
   }

@@ -55,7 +55,7 @@ export const catalogue = {
   },
   'mcp-headers-differ': {
     status: 400,
-    title: 'The headers do not say what the message says',
+    title: 'The headers contradict the message',
     remedy: 'Send MCP-Protocol-Version, and Mcp-Method and Mcp-Name from revision 2026-07-28 on.',
   },
   'mcp-version-unsupported': {
@@ -174,7 +174,7 @@ export const catalogue = {
     status: 403,
     title: 'The approval must be signed with a passkey',
     remedy:
-      'Add a passkey to your account, let it sign what POST /v1/orders/decisions answers, and send that as Decision-Signature. Services cannot approve this order.',
+      'Sign the answer of POST /v1/orders/decisions with a passkey and send it as Decision-Signature. Services cannot approve this order.',
   },
   'decision-signature-invalid': {
     status: 400,
@@ -201,7 +201,7 @@ export const catalogue = {
   'view-not-found': {
     status: 404,
     title: 'No such view',
-    remedy: 'Check the id. Only its owner can see a view that is not shared.',
+    remedy: 'Check the id. You can only see your own views.',
   },
   'sign-in-not-found': {
     status: 404,
@@ -261,7 +261,7 @@ export const catalogue = {
   'too-many-views': {
     status: 409,
     title: 'You have too many views',
-    remedy: 'Delete one first. An account can have up to 100.',
+    remedy: 'Delete one first. An account can have up to 25.',
   },
   'too-many-webhooks': {
     status: 409,

@@ -149,7 +149,7 @@ describe('role list, allow and deny', () => {
       status: 0,
       stdout:
         'ROLE      PERMISSIONS\n' +
-        'Admin     Accounts.Manage, Log.Read, Orders.Approve, Orders.Create, Orders.Note, Orders.Read, Policy.Manage, Views.Share, Webhooks.Manage\n' +
+        'Admin     Accounts.Manage, Log.Read, Orders.Approve, Orders.Create, Orders.Note, Orders.Read, Policy.Manage, Webhooks.Manage\n' +
         'Operator  Orders.Create, Orders.Note, Orders.Read\n' +
         'Viewer    Orders.Read\n',
       stderr: '',
@@ -174,7 +174,7 @@ describe('role list, allow and deny', () => {
     assert.deepEqual(await cli.run('role allow Boss Orders.Read'), refusal(noRole))
     const noPermission =
       'there is no permission Orders.Delete; the permissions are ' +
-      'Orders.Create, Orders.Read, Orders.Approve, Orders.Note, Log.Read, Policy.Manage, Views.Share, Accounts.Manage, Webhooks.Manage'
+      'Orders.Create, Orders.Read, Orders.Approve, Orders.Note, Log.Read, Policy.Manage, Accounts.Manage, Webhooks.Manage'
     assert.deepEqual(await cli.run('role deny Viewer Orders.Delete'), refusal(noPermission))
   })
 

@@ -26,7 +26,7 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   client_uses: 1,
   client_secrets: 1,
   roles: 4,
-  role_permissions: 13,
+  role_permissions: 12,
   principal_roles: 2,
   administration: 1,
   sessions: 1,
@@ -174,7 +174,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('order_approvals', [lastOrderId, 7])
   insert('order_receipts', [lastOrderId, oddText])
   insert('absences', [40, 7, -1, lastInstant])
-  insert('views', [lastOrderId, 7, oddText, oddText, oddText, 'id', 'desc', '["id"]', 1, 2])
+  insert('views', [7, lastOrderId, oddText, oddText, 'id', 'desc', '["id"]', 2])
   const url = 'https://example.com/'
   const failing = [0, 'failing', 1, firstNumber, 7, 8, 9, 2, lastInstant, -1, 3]
   insert('subscriptions', [lastOrderId, 'webhook', url, '["order"]', ...failing])

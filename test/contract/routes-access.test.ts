@@ -129,9 +129,6 @@ const developmentOnly = [
   'GET /scalar/v1/start.js',
 ]
 
-/** No route needs it, but sharing a view does (test/orders/views/). */
-const askedWithin = ['Views.Share']
-
 /** Also for HEAD, whose answer has no body. */
 function codeOf(answer: { body?: { code?: string } }, route: Route): string | undefined {
   return route.method === 'HEAD' ? 'no body' : answer.body?.code
@@ -288,7 +285,7 @@ describe('the route table', () => {
   })
 
   it('answers 403 naming the permission to a caller with every other permission, by cookie and by bearer', async () => {
-    const asked = [...new Set(permitted.map(({ access }) => access)), ...askedWithin]
+    const asked = [...new Set(permitted.map(({ access }) => access))]
     assert.deepEqual(asked.sort(), [...permissions].sort())
     for (const missing of permissions) {
       const role = await addRole(

@@ -24,7 +24,6 @@ import { connectTo } from '../support/postgres.ts'
 import { assertProblem } from '../support/problem.ts'
 import { testService } from '../support/service.ts'
 import { until } from '../support/stream.ts'
-import { keptView, putView, storedViews, viewOf } from '../support/views.ts'
 
 /**
  * What a caller may do is remembered for five minutes, and a request may be admitted long before its write.
@@ -32,7 +31,7 @@ import { keptView, putView, storedViews, viewOf } from '../support/views.ts'
  */
 describe('a caller who may no longer decide', () => {
   const service = testService({ inside: true })
-  const deciding: Permission[] = ['Orders.Create', 'Orders.Approve', 'Policy.Manage', 'Views.Share']
+  const deciding: Permission[] = ['Orders.Create', 'Orders.Approve', 'Policy.Manage']
   const stamp = () => machineStamp(service.now())
   let roles = 0
 
@@ -58,8 +57,6 @@ describe('a caller who may no longer decide', () => {
 
   async function withDeeds(caller: Client, role: string, account: TestUser | TestClient): Promise<Decider> {
     const order = await createdId(caller)
-    const shared = await keptView(caller, { shared: true })
-    const own = await keptView(caller)
     const { headers, body } = await caller.get('/v1/approval-policy')
     const ifMatch = { 'if-match': headers.get('etag') ?? '' }
     const deeds = [
@@ -67,10 +64,6 @@ describe('a caller who may no longer decide', () => {
       () => caller.patch(`/v1/orders/${order}/reject`, { reason: 'Twice.' }),
       () => caller.patch(`/v1/orders/${order}/withdraw`),
       () => caller.patch(`/v1/orders/${randomUUID()}/approve`),
-      () => putView(caller, viewOf({ shared: true })),
-      () => putView(caller, viewOf({ shared: true }), { id: own }),
-      () => putView(caller, viewOf(), { id: shared }),
-      () => caller.send('DELETE', `/v1/views/${shared}`),
       () => caller.send('PUT', '/v1/approval-policy', { rows: [{ ...body.rows[0], approvals: 2 }] }, ifMatch),
     ]
     // A service cannot change the policy.
@@ -113,11 +106,7 @@ describe('a caller who may no longer decide', () => {
     ['service', 'has a role that lost the permissions', 'permission-denied'],
   ]
 
-  const stored = async () => [
-    await storedState(service),
-    await storedPolicy(service),
-    (await storedViews(service)).views,
-  ]
+  const stored = async () => [await storedState(service), await storedPolicy(service)]
   const refusalOf = ({ status, headers, body }: Answer) => ({
     status,
     code: body?.code,

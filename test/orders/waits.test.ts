@@ -9,7 +9,6 @@ import { approve, newApprover, policyRow, putPolicy, putsPolicyBack } from '../s
 import { assertProblem } from '../support/problem.ts'
 import { addRole } from '../support/roles.ts'
 import { setUp, testService } from '../support/service.ts'
-import { keptView } from '../support/views.ts'
 
 describe('what a filter asks about approvals', () => {
   const service = testService()
@@ -135,12 +134,6 @@ describe('what a filter asks about approvals', () => {
       }
       assert.deepEqual(await totals(), [3, 5, 6, 0])
       assert.deepEqual(await totals(), [3, 5, 6, 0])
-    })
-
-    it('a shared view means what waits for its reader, not for its author', async () => {
-      const id = await keptView(admin, { filter: 'waits:me', shared: true })
-      const { filter } = (await ann?.get(`/v1/views/${id}`))?.body ?? assert.fail()
-      assert.deepEqual(await found(filter, ann), ['anyone', 'no services', 'the role or one more'])
     })
 
     for (const sortKey of sortKeys) {

@@ -12,7 +12,6 @@ export const firstRoles: Record<'Admin' | 'Operator' | 'Viewer', Permission[]> =
     'Orders.Note',
     'Orders.Read',
     'Policy.Manage',
-    'Views.Share',
     'Webhooks.Manage',
   ],
   Operator: ['Orders.Create', 'Orders.Note', 'Orders.Read'],

@@ -11,7 +11,6 @@ export function viewOf(given: Record<string, unknown> = {}): Record<string, unkn
     filter: 'status=Pending AND total>=1000',
     sort: { orderBy: 'total', order: 1 },
     columns: ['id', 'customer', 'total'],
-    shared: false,
     ...given,
   }
 }

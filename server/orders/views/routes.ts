@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { noContent } from '../../http/fields.ts'
-import { numberOfDirection, pageLinks, pageRequest } from '../../http/paging.ts'
+import { describePage, numberOfDirection, pageLinks, pageRequest } from '../../http/paging.ts'
 import {
   acceptedVersions,
   cacheControl,
@@ -14,8 +14,8 @@ import { parseUuid } from '../../ids.ts'
 import { Problem } from '../../problems/problems.ts'
 import { idParameter, type OrderParts, reading, readingPages, revalidate } from '../requests.ts'
 import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
-import type { View } from './store.ts'
-import { readView, readViews, viewsLimit } from './views.ts'
+import { findViews, type View, type ViewKey } from './store.ts'
+import { readView, type ViewInput, viewsLimit } from './views.ts'
 
 const parameters = {
   id: {
@@ -24,21 +24,22 @@ const parameters = {
   },
 }
 
-/** Named lists of orders, private or shared (ADR 36). */
+/** Named lists of orders, each account's own (ADR 36). */
 export const viewRoutes: Routes<OrderParts> = {
   listViews: route('GET /v1/views', {
     summary: 'List views',
-    description: 'Your own views and all shared views, sorted by name.',
+    description: 'Your own, sorted by name.',
     ...readingPages,
     querystring: ListViewsQuery,
     response: { 200: PaginatedListOfView, 304: noContent },
     onSend: revalidate,
     handler: async ({ db }, request, reply) => {
-      const { pageNumber, pageSize } = request.query
-      const { id } = callerOf(request)
-      const { views, ...page } = await readViews(db.read, id, pageRequest(pageNumber, pageSize))
+      const wanted = pageRequest(request.query.pageNumber, request.query.pageSize)
+      const views = await findViews(db.read, callerOf(request).id)
+      const page = describePage(views.length, wanted)
       reply.headers(pageLinks('/v1/views', request.raw.url, ListViewsQuery, page))
-      return { items: views.map((view) => toResponse(view, id)), ...page }
+      const items = views.slice(wanted.offset, wanted.offset + wanted.pageSize)
+      return { items: items.map(toResponse), ...page }
     },
   }),
   getView: route('GET /v1/views/:id', {
@@ -49,22 +50,15 @@ export const viewRoutes: Routes<OrderParts> = {
     parameters,
     response: { 200: ViewResponse, 304: noContent },
     handler: async ({ db }, request, reply) => {
-      const { id } = callerOf(request)
-      const view = await readView(db.read, requireViewId(request), id)
-      return sendVersion(request, reply, view.version, toResponse(view, id))
+      const view = await readView(db.read, keyOf(request))
+      return sendVersion(request, reply, view.version, toResponse(view))
     },
   }),
   putView: route('PUT /v1/views/:id', {
     summary: 'Create or replace a view',
-    description: `An unknown id creates a view of the caller, who can have ${viewsLimit}. A view that is or becomes shared needs the permission Views.Share. Repeating the request changes nothing.`,
+    description: `An unknown id creates a view. You can have ${viewsLimit}. Repeating the request changes nothing.`,
     access: 'Orders.Read',
-    problems: [
-      'view-not-found',
-      'precondition-failed',
-      'view-name-taken',
-      'too-many-views',
-      'concurrency-conflict',
-    ],
+    problems: ['view-not-found', 'precondition-failed', 'view-name-taken', 'too-many-views'],
     parameters,
     requestHeaders: [ifMatchHeader],
     responseHeaders: {
@@ -82,12 +76,12 @@ export const viewRoutes: Routes<OrderParts> = {
       })
       reply.header('etag', versionTag(put.view.version)).header('cache-control', cacheControl)
       if (put.isNew) reply.code(201).header('location', `/v1/views/${put.view.id}`)
-      return toResponse(put.view, callerOf(request).id)
+      return toResponse(put.view)
     },
   }),
   deleteView: route('DELETE /v1/views/:id', {
     summary: 'Delete a view',
-    description: 'A shared view needs the permission Views.Share.',
+    description: 'It cannot be brought back.',
     access: 'Orders.Read',
     problems: ['view-not-found', 'precondition-failed'],
     parameters,
@@ -102,22 +96,16 @@ export const viewRoutes: Routes<OrderParts> = {
 }
 
 /** Throws `view-not-found` if the id is not a UUID. */
-function requireViewId(request: FastifyRequest): string {
+function keyOf(request: FastifyRequest): ViewKey {
   const id = parseUuid((request.params as { id: string }).id)
   if (id === undefined) throw new Problem('view-not-found', { detail: 'The id of a view is a UUID.' })
-  return id
+  return { ownerId: callerOf(request).id, id }
 }
 
-function readChange(request: FastifyRequest) {
-  const { id: byId, standing } = callerOf(request)
-  return {
-    id: requireViewId(request),
-    viewer: { byId, standing },
-    acceptedVersions: acceptedVersions(request.headers['if-match']),
-  }
+function readChange(request: FastifyRequest): ViewInput {
+  return { key: keyOf(request), acceptedVersions: acceptedVersions(request.headers['if-match']) }
 }
 
-function toResponse({ ownerId, version: _, sort, ...view }: View, viewerId: number) {
-  const { orderBy, order } = sort
-  return { ...view, sort: { orderBy, order: numberOfDirection(order) }, isOwn: ownerId === viewerId }
+function toResponse({ version: _, sort: { orderBy, order }, ...view }: View) {
+  return { ...view, sort: { orderBy, order: numberOfDirection(order) } }
 }

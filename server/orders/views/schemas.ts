@@ -1,6 +1,6 @@
 import { maximumLengthCodePoints } from '../../../rules/lexer.ts'
-import { answerOf, flag, text } from '../../http/answers.ts'
-import { bodyOf, booleanField, Fault, type Field, InnerFaults, objectOf, queryOf } from '../../http/fields.ts'
+import { answerOf, text } from '../../http/answers.ts'
+import { bodyOf, Fault, type Field, InnerFaults, objectOf, queryOf } from '../../http/fields.ts'
 import {
   directionField,
   EOrderDirection,
@@ -66,11 +66,6 @@ const columnsField: Field<ColumnName[]> = {
   },
 }
 
-const sharedField = booleanField(
-  'Whether every account that can read orders sees the view. Sharing needs the permission Views.Share.',
-  false,
-)
-
 export const PutViewCommand = bodyOf('PutViewCommand', 'A list of orders under a name.', {
   name: nameField,
   filter: filterField,
@@ -79,7 +74,6 @@ export const PutViewCommand = bodyOf('PutViewCommand', 'A list of orders under a
     { description: 'Field and direction by which the list is sorted.' },
   ),
   columns: columnsField,
-  shared: sharedField,
 })
 
 export const ViewResponse = answerOf('View', undefined, {
@@ -93,9 +87,6 @@ export const ViewResponse = answerOf('View', undefined, {
     order: EOrderDirection,
   }),
   columns: columnsSchema,
-  shared: flag('Whether every account that can read orders sees the view.', false),
-  isOwn: flag('Whether the caller owns it.', true),
-  owner: text('User name of the owner.', 'operator'),
 })
 
 export const PaginatedListOfView = pageSchema('PaginatedListOfView', ViewResponse)

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { bearerOf, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { addRole } from '../../support/roles.ts'
 import { setUp, testService } from '../../support/service.ts'
 import { keptView, putView, storedViews, viewOf } from '../../support/views.ts'
 
@@ -32,15 +30,6 @@ describe('deleteView', () => {
       assert.deepEqual([answer.status, answer.headers.get('etag')], [201, '"1"'])
     })
 
-    it('deletes another user’s shared view, with the permission to share', async () => {
-      const role = await addRole(service, 'Sharing', ['Orders.Read', 'Views.Share'])
-      const user = await newUser(service, { roles: [role] })
-      const other = await bearerOf(service, user)
-      const id = await keptView(admin, { shared: true })
-      assert.equal((await remove(other, id)).status, 204)
-      assertProblem(await admin.get(`/v1/views/${id}`), 404, 'view-not-found')
-    })
-
     it('deletes the version that If-Match names', async () => {
       for (const tag of ['"1"', 'W/"1"', '*']) {
         assert.equal((await remove(viewer, await keptView(viewer), { 'if-match': tag })).status, 204, tag)
@@ -57,18 +46,10 @@ describe('deleteView', () => {
   })
 
   describe('requires access', () => {
-    it('answers 404 for another user’s private view', async () => {
+    it('answers 404 for another user’s view', async () => {
       const id = await keptView(viewer)
       assertProblem(await remove(admin, id), 404, 'view-not-found')
       assert.equal((await viewer.get(`/v1/views/${id}`)).status, 200)
-    })
-
-    it('answers 403 naming the permission for a shared view, without Views.Share', async () => {
-      const id = await keptView(admin, { shared: true })
-      const answer = await remove(viewer, id, { 'if-match': '"9"' })
-      assertProblem(answer, 403, 'permission-denied')
-      assert.equal(answer.body.permission, 'Views.Share')
-      assert.equal((await admin.get(`/v1/views/${id}`)).status, 200)
     })
   })
 

@@ -6,7 +6,6 @@ export const permissionWords: Record<Permission, string> = {
   'Orders.Create': 'Create orders, and withdraw your own',
   'Orders.Approve': 'Approve and reject orders',
   'Orders.Note': 'Add notes to orders',
-  'Views.Share': 'Share views with everyone',
   'Log.Read': 'Read the log of all changes',
   'Policy.Manage': 'Change the approval policy',
   'Accounts.Manage': 'Manage users, services and roles',

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Heading'
-import { useMay } from '../../auth/session.ts'
 import { useAction } from '../../ui/action.ts'
 import { announce } from '../../ui/announce.ts'
 import { Check } from '../../ui/check.tsx'
@@ -23,7 +22,7 @@ interface PlaceProps {
 export function NewView({ search, onDone }: PlaceProps) {
   const [id] = useState(() => crypto.randomUUID())
   const keeping = useAction(
-    ({ name, shared }: Answers) => keepView({ id, content: { ...contentOf(search), name, shared } }),
+    ({ name }: Answers) => keepView({ id, content: { ...contentOf(search), name } }),
     (_, { name }) => {
       announce(`${name} has been saved.`)
       onDone()
@@ -32,7 +31,7 @@ export function NewView({ search, onDone }: PlaceProps) {
   return (
     <ViewForm
       title="Save this list"
-      first={{ name: '', shared: false, isReplaced: true }}
+      first={{ name: '', isReplaced: true }}
       about={<WhatIsKept search={search} />}
       isBusy={keeping.isPending}
       failure={keeping.error}
@@ -59,9 +58,9 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
     onDone()
   }
   const changing = useAction(
-    ({ name, shared, isReplaced }: Answers) => {
+    ({ name, isReplaced }: Answers) => {
       const { filter, sort, columns } = isReplaced ? contentOf(search) : view
-      return keepView({ id, etag, content: { name, shared, filter, sort, columns } })
+      return keepView({ id, etag, content: { name, filter, sort, columns } })
     },
     () => done('changed'),
   )
@@ -73,7 +72,7 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
   return (
     <ViewForm
       title="Change the view"
-      first={{ name: view.name, shared: view.shared, isReplaced: false }}
+      first={{ name: view.name, isReplaced: false }}
       replacing={<WhatIsKept search={search} />}
       isBusy={changing.isPending || deleting.isPending}
       failure={changing.error ?? deleting.error}
@@ -92,7 +91,6 @@ function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; eta
 
 interface Answers {
   name: string
-  shared: boolean
   /** Whether to replace the content with what the list shows now. */
   isReplaced: boolean
 }
@@ -112,12 +110,6 @@ interface FormProps {
 
 function ViewForm({ title, first, about, replacing, isBusy, failure, onSave, onBack, children }: FormProps) {
   const [answers, setAnswers] = useState(first)
-  const mayShare = useMay('Views.Share')
-  const tick = (name: 'shared' | 'isReplaced', label: string) => (
-    <Check isOn={answers[name]} onTurn={(isOn) => setAnswers({ ...answers, [name]: isOn })}>
-      {label}
-    </Check>
-  )
   return (
     <Form className="stack" onSubmit={() => isBusy || onSave(answers)}>
       <Heading slot="title" level={2}>
@@ -134,8 +126,11 @@ function ViewForm({ title, first, about, replacing, isBusy, failure, onSave, onB
         onChange={({ target }) => setAnswers({ ...answers, name: target.value })}
       />
       {about}
-      {mayShare && tick('shared', 'Share it with everyone who can read orders')}
-      {replacing && tick('isReplaced', 'Replace it with what the list shows now')}
+      {replacing && (
+        <Check isOn={answers.isReplaced} onTurn={(isReplaced) => setAnswers({ ...answers, isReplaced })}>
+          Replace it with what the list shows now
+        </Check>
+      )}
       {answers.isReplaced && replacing}
       <div className="row dialog-actions">
         {children}

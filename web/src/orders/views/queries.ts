@@ -8,11 +8,11 @@ import { type ListSearch, parseListSearch, sortOf } from '../address/address.ts'
 import { columnsOf } from '../address/columns.ts'
 import { sortKeys } from '../fields.ts'
 
-/** A named list of orders: the person's own, or one that someone shares. */
+/** A named list of orders, the person's own. */
 export type View = components['schemas']['View']
-export type ViewContent = Omit<View, 'id' | 'isOwn' | 'owner'>
+export type ViewContent = Omit<View, 'id'>
 
-/** All views that this person can see, by name. */
+/** All of them, by name. */
 export const viewsQuery = queryOptions({
   queryKey: ['views'],
   queryFn: ({ signal }): Promise<View[]> => Array.fromAsync(client.each('/v1/views', { signal })),
