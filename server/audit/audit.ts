@@ -9,13 +9,9 @@ export {
   type EventKind,
   eventKinds,
   eventRow,
-  machineAccount,
-  machineStamp,
   newWords,
   recordEvent,
   recordEvents,
-  type Stamp,
-  stampOf,
   type Words,
 } from './events/events.ts'
 export { sealedLine } from './events/line.ts'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { machineStamp, type Stamp } from '../audit/audit.ts'
+import { machineStamp, type Stamp } from '../caller/stamp.ts'
 import { systemClock } from '../clock.ts'
 import { readDatabase } from '../config.ts'
 import { databaseFile } from '../db/address.ts'

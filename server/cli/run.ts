@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { machineAccount } from '../audit/audit.ts'
+import { machineAccount } from '../caller/stamp.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import { commands } from './catalogue/catalogue.ts'
 import { type CommandSpec, didYouMean, type Invocation, parseInvocation } from './command.ts'

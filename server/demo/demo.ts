@@ -1,10 +1,11 @@
 /** Invented accounts and orders. Only development and the command `seed` make them. */
-import { machineStamp } from '../audit/audit.ts'
+
 import { type AddClientInput, addClient } from '../auth/accounts/clients/clients.ts'
 import { lockAdministration } from '../auth/accounts/roles/administrators.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'
 import { type AddUserInput, addUser } from '../auth/accounts/users/users.ts'
 import type { Passwords } from '../auth/credentials/passwords/passwords.ts'
+import { machineStamp } from '../caller/stamp.ts'
 import type { Config } from '../config.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'

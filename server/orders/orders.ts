@@ -2,7 +2,8 @@
  * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each further part,
  * such as lists or filters, is a folder with a door of the same name.
  */
-import { type Event, eventRow, recordEvent, recordEvents, type Stamp, type Words } from '../audit/audit.ts'
+import { type Event, eventRow, recordEvent, recordEvents, type Words } from '../audit/audit.ts'
+import type { Stamp } from '../caller/stamp.ts'
 import type { Db, EventColumns, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
 import { orderEvent } from './event.ts'

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Assertion, PublicKey } from '../../proof/decision.ts'
-import { type Receipt, stampOf } from '../audit/audit.ts'
+import type { Receipt } from '../audit/audit.ts'
+import { stampOf } from '../caller/stamp.ts'
 import type { Challenge, Touch } from '../caller/touch.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'

@@ -9,7 +9,8 @@
  * to `startOutbox` in serve.ts. A courier that only queues, as one for mail may, queues by one write under
  * the id of the event, because it can be asked for the same event again.
  */
-import { type Event, recordEvent, type SealedEvent, type Stamp } from '../audit/audit.ts'
+import { type Event, recordEvent, type SealedEvent } from '../audit/audit.ts'
+import type { Stamp } from '../caller/stamp.ts'
 import type { Trx } from '../db/tables.ts'
 import type { Report } from './retries.ts'
 import {

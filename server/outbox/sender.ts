@@ -1,5 +1,6 @@
 import { isSame } from '../../proof/place.ts'
-import { contradictionOf, endOfLog, machineStamp, readOn, type SealedEvent } from '../audit/audit.ts'
+import { contradictionOf, endOfLog, readOn, type SealedEvent } from '../audit/audit.ts'
+import { machineStamp } from '../caller/stamp.ts'
 import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Log } from '../log.ts'

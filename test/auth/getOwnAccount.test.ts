@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { hashOf } from '../support/cheap-hash.ts'
 import { testService } from '../support/service.ts'

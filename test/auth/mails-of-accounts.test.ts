@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { newUser, setEnabled, signIn, type TestUser } from '../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../support/administration.ts'

@@ -1,7 +1,7 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import {
   bearerOf,

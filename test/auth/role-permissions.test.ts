@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { everyCredentialOf, newClient, newUser, serviceToken } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
 import { startService, testService } from '../support/service.ts'

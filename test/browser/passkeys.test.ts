@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
 import { findPasskeys } from '../../server/auth/credentials/passkeys/store.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator } from '../support/browser/authenticator.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import {
   approvalsOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { commandLine, insertCredentials, readCredentials } from './command-line.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type * as Package from '../../client/src/index.ts'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newClient, newUser, type TestUser } from '../support/accounts.ts'
 import { Client } from '../support/client.ts'
 import { installedClient, watchedFetch } from '../support/client-package.ts'

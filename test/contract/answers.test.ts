@@ -1,7 +1,7 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { stampOf } from '../../server/audit/audit.ts'
+import { stampOf } from '../../server/caller/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { bearerOf, newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { callMcp, messageOf, revisions } from '../support/agents.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { machineStamp } from '../../server/audit/audit.ts'
 import type { Permission } from '../../server/caller/permissions.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { hashOf } from '../support/cheap-hash.ts'
 import { mergeTally, removeExpired } from '../support/upkeep.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { assertProblem } from '../support/problem.ts'
 import { anyCaller, ask, type CallerChoice, command, weighted } from './command.ts'
 import { approvalsOf, refusalOf, tell } from './life.ts'

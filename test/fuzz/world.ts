@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { ofCurrentEpoch } from '../support/accounts.ts'
 import { hashOf } from '../support/cheap-hash.ts'

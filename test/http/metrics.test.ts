@@ -1,7 +1,7 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { startMetrics } from '../../server/metrics.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from '../support/client.ts'

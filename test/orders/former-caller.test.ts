@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
 import type { Permission } from '../../server/caller/permissions.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import {
   bearerOf,
   machineOf,

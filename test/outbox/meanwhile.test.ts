@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { findAttempts, findSubscription } from '../../server/outbox/store.ts'
 import { newAdministrator } from '../support/administration.ts'
 import type { Client } from '../support/client.ts'

@@ -1,7 +1,8 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { endOfLog, machineStamp } from '../../server/audit/audit.ts'
+import { endOfLog } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import type { Subscription } from '../../server/outbox/outbox.ts'
 import { findAttempts, findSubscription } from '../../server/outbox/store.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import { testService } from '../support/service.ts'
 

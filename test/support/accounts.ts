@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { hashOf } from './cheap-hash.ts'

@@ -1,6 +1,6 @@
 import { after, before } from 'node:test'
 import { type Kysely, sql } from '#kysely'
-import type { Stamp } from '../../server/audit/audit.ts'
+import type { Stamp } from '../../server/caller/stamp.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { instantOfId, newOrderedId } from '../../server/ids.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'

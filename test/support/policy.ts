@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { Fault } from '../../server/http/fields.ts'
 import { policyRows } from '../../server/orders/policy/schemas.ts'
 import { newUser, type TestUser, tokenPair } from './accounts.ts'

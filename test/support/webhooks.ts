@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { machineStamp } from '../../server/audit/audit.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { webhookSending } from '../../server/couriers.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { type OutboxParts, Sender } from '../../server/outbox/sender.ts'

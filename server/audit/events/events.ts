@@ -1,27 +1,10 @@
 /** Events: each change writes one in its transaction, where it waits to be sealed. */
-import { userInfo } from 'node:os'
 import { canonicalJson } from '../../../proof/canonical.ts'
 import { textHashOf } from '../../../proof/line.ts'
-import type { Person, Principal, Standing } from '../../caller/principal.ts'
+import type { Stamp } from '../../caller/stamp.ts'
 import type { EventColumns, Trx } from '../../db/tables.ts'
-import { newOrderedId, newSalt } from '../../ids.ts'
+import { newSalt } from '../../ids.ts'
 import { insertEvent, insertEvents } from './store.ts'
-
-/** Who did something, when and where: every write operation gets one with its input. */
-export interface Stamp {
-  /** UUIDv7 of the event that the operation records. */
-  eventId: string
-  nowMilliseconds: number
-  /** IANA name; null where local time has no meaning. */
-  timeZone: string | null
-  /** User name or clientId, or `machine:` and the account of the machine that runs a command. */
-  by: string
-  byId: number | null
-  /** The absent person in whose place it was done. */
-  for?: Person | undefined
-  /** Absent for a command line and a one-time link. */
-  standing?: Standing | undefined
-}
 
 /**
  * What a person wrote. The salt (16 random bytes, hexadecimal) keeps an erased text from being guessed from
@@ -113,42 +96,6 @@ export function eventRow(stamp: Stamp, { kind, subject, version, data, words = n
     text_hash: words && textHashOf(words),
     text_salt: words?.salt ?? null,
     text: words?.text ?? null,
-  }
-}
-
-/** The stamp of a request. */
-export function stampOf(
-  caller: Pick<Principal, 'id' | 'userName'> & Partial<Pick<Principal, 'standing'>>,
-  nowMilliseconds: number,
-  timeZone: string | null,
-): Stamp & { byId: number } {
-  return {
-    eventId: newOrderedId(nowMilliseconds),
-    nowMilliseconds,
-    timeZone,
-    by: caller.userName,
-    byId: caller.id,
-    standing: caller.standing,
-  }
-}
-
-/** The stamp of a command line or the development's seed. No account has a colon in its name. */
-export function machineStamp(nowMilliseconds: number): Stamp {
-  return {
-    eventId: newOrderedId(nowMilliseconds),
-    nowMilliseconds,
-    timeZone: null,
-    by: `machine:${machineAccount()}`,
-    byId: null,
-  }
-}
-
-/** The operating system's account of this process. In a container it may be a number without a name. */
-export function machineAccount(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.())
   }
 }
 

@@ -3,8 +3,10 @@
  * sequences get other lines. So each restore begins the next era, with an event that says which line was
  * left.
  */
+
+import type { Stamp } from '../../caller/stamp.ts'
 import type { Trx } from '../../db/tables.ts'
-import { recordEvent, type Stamp } from '../events/events.ts'
+import { recordEvent } from '../events/events.ts'
 import { unsealedEventsOf } from '../events/store.ts'
 import { sealedEvents } from '../lines/store.ts'
 import { addLines } from './sealing.ts'

@@ -1,6 +1,7 @@
+import type { Stamp } from '../../caller/stamp.ts'
 import type { Trx } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'
-import { type Event, recordEvent, type Stamp } from '../events/events.ts'
+import { type Event, recordEvent } from '../events/events.ts'
 import { deleteText } from './store.ts'
 
 export interface Erased {

@@ -2,7 +2,8 @@
  * The accounts: users, service clients, and the roles that set their permissions. Every change holds the lock
  * of administration or of its account, and leaves one event. This file has what users and clients share.
  */
-import { type EventKind, recordEvent, type Stamp } from '../../audit/audit.ts'
+import { type EventKind, recordEvent } from '../../audit/audit.ts'
+import type { Stamp } from '../../caller/stamp.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'

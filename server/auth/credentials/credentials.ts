@@ -2,7 +2,7 @@
  * What proves who a caller is: sessions, tokens and passwords. A session or token family works while it has
  * the epoch of its account, so one UPDATE of the account ends them all.
  */
-import type { Stamp } from '../../audit/audit.ts'
+import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'

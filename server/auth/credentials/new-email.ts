@@ -1,5 +1,5 @@
 /** A new email of one's own: it counts from the moment when a link that was mailed to it is used. */
-import type { Stamp } from '../../audit/audit.ts'
+import type { Stamp } from '../../caller/stamp.ts'
 import type { Trx } from '../../db/tables.ts'
 import { newSecret, sha256 } from '../../ids.ts'
 import { countSent, type MailKind, type Message, queueMail } from '../../mail/mail.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { stampOf } from '../../audit/audit.ts'
+import { stampOf } from '../../caller/stamp.ts'
 import { noContent } from '../../http/fields.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { newSecret, sha256 } from '../../ids.ts'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { stampOf } from '../../audit/audit.ts'
+import { stampOf } from '../../caller/stamp.ts'
 import { formatInstant } from '../../clock.ts'
 import { noContent } from '../../http/fields.ts'
 import type { PageRequest } from '../../http/paging.ts'

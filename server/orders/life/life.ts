@@ -1,5 +1,6 @@
 /** Changes of an order after its creation: each is one conditional UPDATE together with its event. */
-import { countEventsOfKind, recordEvent, type Stamp, type Words } from '../../audit/audit.ts'
+import { countEventsOfKind, recordEvent, type Words } from '../../audit/audit.ts'
+import type { Stamp } from '../../caller/stamp.ts'
 import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'

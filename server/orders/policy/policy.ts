@@ -1,7 +1,8 @@
 /** The approval policy: one version at a time, which is stamped onto each order when it is created. */
 import { isDeepStrictEqual } from 'node:util'
-import { recordEvent, type Stamp } from '../../audit/audit.ts'
+import { recordEvent } from '../../audit/audit.ts'
 import type { Permission } from '../../caller/permissions.ts'
+import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'

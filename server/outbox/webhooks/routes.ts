@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { endOfLog, type Stamp, stampOf } from '../../audit/audit.ts'
+import { endOfLog } from '../../audit/audit.ts'
+import { type Stamp, stampOf } from '../../caller/stamp.ts'
 import { type Clock, formatInstant, formatInstantOrNull } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { AppDatabase } from '../../db/port.ts'

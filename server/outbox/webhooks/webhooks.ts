@@ -1,7 +1,8 @@
 /** Webhooks: subscriptions whose receiver is a URL (section 21 of the contract). */
 import { isDeepStrictEqual } from 'node:util'
-import { type EventKind, endOfLog, eventKinds, recordEvent, type Stamp } from '../../audit/audit.ts'
+import { type EventKind, endOfLog, eventKinds, recordEvent } from '../../audit/audit.ts'
 import type { Permission } from '../../caller/permissions.ts'
+import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
 import { formatInstantOrNull } from '../../clock.ts'
 import type { Trx } from '../../db/tables.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { machineStamp } from '../../../server/audit/audit.ts'
+import { machineStamp } from '../../../server/caller/stamp.ts'
 import { bearerOf, newClient, newUser, type TestUser, tokenPair } from '../../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../../support/administration.ts'
 import { assertProblem } from '../../support/problem.ts'

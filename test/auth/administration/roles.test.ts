@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../../server/audit/audit.ts'
 import { permissions } from '../../../server/caller/permissions.ts'
+import { machineStamp } from '../../../server/caller/stamp.ts'
 import { newUser } from '../../support/accounts.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { assertOneOf, assertProblem } from '../../support/problem.ts'

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { spellStatement, verifyDecision } from '../../../proof/decision.ts'
 import { claimsOf, verifyReceipt } from '../../../proof/receipt.ts'
-import { machineStamp } from '../../../server/audit/audit.ts'
 import { type Receipt, signReceipt } from '../../../server/audit/checkpoints/receipt.ts'
+import { machineStamp } from '../../../server/caller/stamp.ts'
 import { Statements } from '../../../server/orders/statements.ts'
 import {
   bearerOf,

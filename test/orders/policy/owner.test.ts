@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
-import { machineStamp } from '../../../server/audit/audit.ts'
+import { machineStamp } from '../../../server/caller/stamp.ts'
 import {
   bearerOf,
   machineOf,

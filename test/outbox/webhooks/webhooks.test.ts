@@ -1,7 +1,8 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { endOfLog, machineStamp } from '../../../server/audit/audit.ts'
+import { endOfLog } from '../../../server/audit/audit.ts'
+import { machineStamp } from '../../../server/caller/stamp.ts'
 import { webhooksLimit } from '../../../server/outbox/webhooks/webhooks.ts'
 import { bearerOf, newActor, newUser } from '../../support/accounts.ts'
 import { newAdministrator } from '../../support/administration.ts'

@@ -2,7 +2,7 @@
  * Service clients: each has at most two secrets, which are stored as hashes, and may have an end date and an
  * owner.
  */
-import type { Stamp } from '../../../audit/audit.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
 import { formatInstantOrNull } from '../../../clock.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'

@@ -1,4 +1,4 @@
-import type { Stamp } from '../../../audit/audit.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
 import { type Acting, requireStanding } from '../../../caller/standing.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'

@@ -1,6 +1,7 @@
 /** Roles: names for sets of permissions. The last account that can manage accounts keeps that permission. */
-import { type EventKind, recordEvent, type Stamp } from '../../../audit/audit.ts'
+import { type EventKind, recordEvent } from '../../../audit/audit.ts'
 import type { Permission } from '../../../caller/permissions.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { versionTag } from '../../../http/preconditions.ts'
 import { Problem } from '../../../problems/problems.ts'

@@ -3,8 +3,8 @@
  * allows is checked at each decision (standing.ts), so an absence ends by itself.
  */
 import { sql } from '#kysely'
-import type { Stamp } from '../../../audit/audit.ts'
 import type { Person } from '../../../caller/principal.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
 import { fromAbsent, holds, neededOfDeputies, requireStanding } from '../../../caller/standing.ts'
 import { formatInstant } from '../../../clock.ts'
 import { keptUntilCommit, withinTime } from '../../../db/engine.ts'

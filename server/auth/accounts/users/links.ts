@@ -1,4 +1,4 @@
-import type { Stamp } from '../../../audit/audit.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { recordAccount, recordChange, requireAccount } from '../accounts.ts'

@@ -1,5 +1,6 @@
 /** Users: people who sign in with a password, and the one-time links that set one. */
-import { recordEvent, type Stamp } from '../../../audit/audit.ts'
+import { recordEvent } from '../../../audit/audit.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { queueMail, sendsMail } from '../../../mail/mail.ts'
 import {

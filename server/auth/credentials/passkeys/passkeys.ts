@@ -2,7 +2,7 @@
  * Passkeys: public keys whose private halves never leave a person's authenticators. Each touch answers a
  * challenge that says what it is for, and works once.
  */
-import type { Stamp } from '../../../audit/audit.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
 import { requireStanding } from '../../../caller/standing.ts'
 import { type Challenge, takeChallenge } from '../../../caller/touch.ts'
 import type { Trx } from '../../../db/tables.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { stampOf } from '../../../audit/audit.ts'
+import { stampOf } from '../../../caller/stamp.ts'
 import { callerOf } from '../../../http/route.ts'
 import type { ProblemCode } from '../../../problems/catalogue.ts'
 import { Problem } from '../../../problems/problems.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Stamp } from '../../../audit/audit.ts'
 import type { Access } from '../../../caller/permissions.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
 import { pageLimitMilliseconds, type QueryOptions } from '../../../db/port.ts'
 import { noContent, type Parsed, queryOf } from '../../../http/fields.ts'
 import {

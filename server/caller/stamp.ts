@@ -1,0 +1,55 @@
+import { userInfo } from 'node:os'
+import { newOrderedId } from '../ids.ts'
+import type { Person, Principal, Standing } from './principal.ts'
+
+/** Who did something, when and where: every write operation gets one with its input. */
+export interface Stamp {
+  /** UUIDv7 of the event that the operation records. */
+  eventId: string
+  nowMilliseconds: number
+  /** IANA name; null where local time has no meaning. */
+  timeZone: string | null
+  /** User name or clientId, or `machine:` and the account of the machine that runs a command. */
+  by: string
+  byId: number | null
+  /** The absent person in whose place it was done. */
+  for?: Person | undefined
+  /** Absent for a command line and a one-time link. */
+  standing?: Standing | undefined
+}
+
+/** The stamp of a request. */
+export function stampOf(
+  caller: Pick<Principal, 'id' | 'userName'> & Partial<Pick<Principal, 'standing'>>,
+  nowMilliseconds: number,
+  timeZone: string | null,
+): Stamp & { byId: number } {
+  return {
+    eventId: newOrderedId(nowMilliseconds),
+    nowMilliseconds,
+    timeZone,
+    by: caller.userName,
+    byId: caller.id,
+    standing: caller.standing,
+  }
+}
+
+/** The stamp of a command line or the development's seed. No account has a colon in its name. */
+export function machineStamp(nowMilliseconds: number): Stamp {
+  return {
+    eventId: newOrderedId(nowMilliseconds),
+    nowMilliseconds,
+    timeZone: null,
+    by: `machine:${machineAccount()}`,
+    byId: null,
+  }
+}
+
+/** The operating system's account of this process. In a container it may be a number without a name. */
+export function machineAccount(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
+}
