@@ -1,5 +1,5 @@
 import { text } from './answers.ts'
-import { anyText, codePoints, Fault, type Field, refined } from './fields.ts'
+import { anyText, codePoints, Fault, type Field, refined, textField } from './fields.ts'
 import { Type } from './schema.ts'
 
 /**
@@ -68,4 +68,21 @@ export function legibleText(
       return trimmed.normalize('NFC')
     },
   }
+}
+
+const withoutControls = /^\P{Cc}*$/u
+
+/** How to search a list by names. */
+export const beginningField: Field<string> = {
+  schema: Type.String({
+    maxLength: 254,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    description: 'How the name begins; case is ignored.',
+    examples: ['jo'],
+  }),
+  read(value) {
+    const text = textField(1, 254).read(value)
+    const isFaulty = typeof text === 'string' && !withoutControls.test(text)
+    return isFaulty ? new Fault('characters', 'must not contain control characters.') : text
+  },
 }

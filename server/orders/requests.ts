@@ -16,8 +16,9 @@ import {
   matchesNone,
   versionTag,
 } from '../http/preconditions.ts'
+import { requireUuid } from '../http/resource.ts'
 import { callerOf, header } from '../http/route.ts'
-import { parseUuid, sha256 } from '../ids.ts'
+import { sha256 } from '../ids.ts'
 import { Problem } from '../problems/problems.ts'
 import type { Statements } from './statements.ts'
 
@@ -98,9 +99,7 @@ export const changeHeaders = [timeZoneHeader('of the change'), idempotencyKeyHea
 
 /** The id in the path. Throws `order-not-found` if it is not a UUID. */
 export function requireOrderId(request: FastifyRequest): string {
-  const id = parseUuid((request.params as { id: string }).id)
-  if (id === undefined) throw new Problem('order-not-found')
-  return id
+  return requireUuid(request, 'order-not-found')
 }
 
 /** Hook of a route whose answer has no version: its entity tag is a hash of what would be sent. */

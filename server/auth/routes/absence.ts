@@ -2,14 +2,14 @@ import type { FastifyRequest } from 'fastify'
 import { formatInstant, formatInstantOrNull } from '../../clock.ts'
 import { pageLimitMilliseconds } from '../../db/port.ts'
 import { noContent } from '../../http/fields.ts'
+import { ending, readStamp } from '../../http/resource.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { Problem } from '../../problems/problems.ts'
 import { foldName } from '../accounts/store.ts'
 import { faultOfEnds, findAbsence, findStandingIn } from '../accounts/users/absence.ts'
 import { findUser } from '../accounts/users/store.ts'
 import type { AuthParts } from '../login.ts'
-import { idParameter, readStamp, requireId } from './administration/requests.ts'
-import { ending } from './administration/resource.ts'
+import { idParameter, managing, requireId } from './administration/requests.ts'
 import { Absence, Deputies, DeputiesQuery, SetAbsenceCommand } from './schemas.ts'
 
 const deputiesShown = 20
@@ -75,7 +75,7 @@ export const userAbsenceRoutes: Routes<AuthParts> = {
   getUserAbsence: route('GET /v1/users/:id/absence', {
     summary: 'Read the absence of a user',
     description: 'Also lists the people whom the user stands in for now.',
-    access: 'Accounts.Manage',
+    access: managing,
     problems: ['user-not-found'],
     parameters: idParameter,
     response: { 200: Absence },
@@ -84,6 +84,7 @@ export const userAbsenceRoutes: Routes<AuthParts> = {
   endUserAbsence: ending('/v1/users/:id/absence', {
     summary: 'End the absence of a user',
     description: 'Ends it at once, even before it begins. Nothing happens if there is none.',
+    access: managing,
     problems: ['user-not-found'],
     parameters: idParameter,
     end: async (parts, request, stamp) =>

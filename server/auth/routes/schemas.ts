@@ -18,9 +18,10 @@ import {
 import { pageSchema } from '../../http/paging.ts'
 import { permissionSchema } from '../../http/problem-schema.ts'
 import { Type } from '../../http/schema.ts'
+import { beginningField } from '../../http/text.ts'
 import { type MailSettings, waitingChoices } from '../../mail/mail.ts'
 import { Problem } from '../../problems/problems.ts'
-import { beginningField, optional } from './administration/fields.ts'
+import { optional } from './administration/fields.ts'
 import { passkeyAnswer } from './passkeys/schemas.ts'
 
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u

@@ -3,6 +3,7 @@ import { stampOf } from '../../caller/stamp.ts'
 import { formatInstant } from '../../clock.ts'
 import { noContent } from '../../http/fields.ts'
 import type { PageRequest } from '../../http/paging.ts'
+import { ending, list } from '../../http/resource.ts'
 import { callerOf, header, type Routes, route } from '../../http/route.ts'
 import { newSecret, sha256 } from '../../ids.ts'
 import { Problem } from '../../problems/problems.ts'
@@ -13,8 +14,13 @@ import { clearSession, sessionCookieName, setCookie } from '../credentials/sessi
 import { findSignIns } from '../credentials/store.ts'
 import { requireRecentSignIn } from '../guard.ts'
 import { type AuthParts, confirmCaller, logSignIn } from '../login.ts'
-import { idParameter, presentedSignIn, requireId, requireUserId } from './administration/requests.ts'
-import { ending, list } from './administration/resource.ts'
+import {
+  idParameter,
+  managing,
+  presentedSignIn,
+  requireId,
+  requireUserId,
+} from './administration/requests.ts'
 import { ChangePasswordCommand, OwnAccount, PaginatedListOfSignIn } from './schemas.ts'
 
 const signInId = {
@@ -147,6 +153,7 @@ export const signInRoutes: Routes<AuthParts> = {
   listUserSignIns: list('/v1/users/:id/sessions', {
     summary: 'Sessions and token families of a user',
     ...allThatWork,
+    access: managing,
     problems: ['user-not-found'],
     parameters: idParameter,
     find: async (parts, page, request) =>
@@ -155,6 +162,7 @@ export const signInRoutes: Routes<AuthParts> = {
   endUserSignIn: ending('/v1/users/:id/sessions/:session', {
     summary: 'End a session or a token family of a user',
     description: 'It ends at once; access tokens end within five minutes.',
+    access: managing,
     problems: ['user-not-found', 'sign-in-not-found'],
     parameters: { ...idParameter, session: signInId },
     end: async (parts, request, stamp) => {
@@ -166,6 +174,7 @@ export const signInRoutes: Routes<AuthParts> = {
     summary: 'End all sessions and token families of a user',
     description:
       'They end at once; access tokens end within five minutes. Anyone who has the password can sign in again.',
+    access: managing,
     problems: ['user-not-found'],
     parameters: idParameter,
     end: ({ change }, request, stamp) => {

@@ -1,24 +1,23 @@
 import { pageLimitMilliseconds } from '../../db/port.ts'
-import { noContent } from '../../http/fields.ts'
 import { idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
-import { etagHeader, ifMatchHeader, requiredVersions, sendVersion } from '../../http/preconditions.ts'
+import { etagHeader, ifMatchHeader, requiredVersions } from '../../http/preconditions.ts'
+import { read } from '../../http/resource.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
-import { announceChange, changeHeaders, type OrderParts, readChange, reading } from '../requests.ts'
+import { announceChange, changeHeaders, type OrderParts, readChange } from '../requests.ts'
 import { managing } from './policy.ts'
 import { ApprovalPolicy, PolicyWarnings, SetApprovalPolicyResponse } from './schemas.ts'
 import { findPolicy } from './store.ts'
 
 /** The policy on who may approve orders (section 15 of the contract). */
 export const policyRoutes: Routes<OrderParts> = {
-  getApprovalPolicy: route('GET /v1/approval-policy', {
+  getApprovalPolicy: read('/v1/approval-policy', {
     summary: 'Read the approval policy',
     description: 'Send the entity tag as If-Match with a change.',
-    ...reading,
-    response: { 200: ApprovalPolicy, 304: noContent },
-    handler: async ({ db }, request, reply) => {
+    access: 'Orders.Read',
+    answer: ApprovalPolicy,
+    find: async ({ db }) => {
       const { version, rows } = await findPolicy(db.read)
-      const sent = rows.map((row) => ({ ...row, from: row.from / 10_000 }))
-      return sendVersion(request, reply, version, { rows: sent })
+      return { version, answer: { rows: rows.map((row) => ({ ...row, from: row.from / 10_000 })) } }
     },
   }),
   setApprovalPolicy: route('PUT /v1/approval-policy', {

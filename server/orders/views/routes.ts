@@ -6,14 +6,12 @@ import {
   cacheControl,
   etagHeader,
   ifMatchHeader,
-  sendVersion,
   versionTag,
 } from '../../http/preconditions.ts'
+import { PagesQuery, pageOf, read, requireUuid } from '../../http/resource.ts'
 import { callerOf, locationHeader, type Routes, route } from '../../http/route.ts'
-import { parseUuid } from '../../ids.ts'
-import { Problem } from '../../problems/problems.ts'
-import { idParameter, type OrderParts, reading, readingPages, revalidate } from '../requests.ts'
-import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
+import { idParameter, type OrderParts, readingPages, revalidate } from '../requests.ts'
+import { PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
 import { findViews, type View, type ViewKey } from './store.ts'
 import { readView, type ViewInput, viewsLimit } from './views.ts'
 
@@ -30,28 +28,27 @@ export const viewRoutes: Routes<OrderParts> = {
     summary: 'List views',
     description: 'Your own, sorted by name.',
     ...readingPages,
-    querystring: ListViewsQuery,
+    querystring: PagesQuery,
     response: { 200: PaginatedListOfView, 304: noContent },
     onSend: revalidate,
     handler: async ({ db }, request, reply) => {
       const wanted = pageRequest(request.query.pageNumber, request.query.pageSize)
       const views = await findViews(db.read, callerOf(request).id)
       const page = describePage(views.length, wanted)
-      reply.headers(pageLinks('/v1/views', request.raw.url, ListViewsQuery, page))
-      const items = views.slice(wanted.offset, wanted.offset + wanted.pageSize)
-      return { items: items.map(toResponse), ...page }
+      reply.headers(pageLinks('/v1/views', request.raw.url, PagesQuery, page))
+      return { items: pageOf(views, wanted).items.map(toResponse), ...page }
     },
   }),
-  getView: route('GET /v1/views/:id', {
+  getView: read('/v1/views/:id', {
     summary: 'Read a view',
     description: 'Send the entity tag as If-Match with a change.',
-    ...reading,
+    access: 'Orders.Read',
     problems: ['view-not-found'],
     parameters,
-    response: { 200: ViewResponse, 304: noContent },
-    handler: async ({ db }, request, reply) => {
+    answer: ViewResponse,
+    find: async ({ db }, request) => {
       const view = await readView(db.read, keyOf(request))
-      return sendVersion(request, reply, view.version, toResponse(view))
+      return { version: view.version, answer: toResponse(view) }
     },
   }),
   putView: route('PUT /v1/views/:id', {
@@ -97,9 +94,7 @@ export const viewRoutes: Routes<OrderParts> = {
 
 /** Throws `view-not-found` if the id is not a UUID. */
 function keyOf(request: FastifyRequest): ViewKey {
-  const id = parseUuid((request.params as { id: string }).id)
-  if (id === undefined) throw new Problem('view-not-found', { detail: 'The id of a view is a UUID.' })
-  return { ownerId: callerOf(request).id, id }
+  return { ownerId: callerOf(request).id, id: requireUuid(request, 'view-not-found') }
 }
 
 function readChange(request: FastifyRequest): ViewInput {

@@ -1,13 +1,7 @@
 import { maximumLengthCodePoints } from '../../../rules/lexer.ts'
 import { answerOf, text } from '../../http/answers.ts'
-import { bodyOf, Fault, type Field, InnerFaults, objectOf, queryOf } from '../../http/fields.ts'
-import {
-  directionField,
-  EOrderDirection,
-  pageNumberField,
-  pageSchema,
-  pageSizeField,
-} from '../../http/paging.ts'
+import { bodyOf, Fault, type Field, InnerFaults, objectOf } from '../../http/fields.ts'
+import { directionField, EOrderDirection, pageSchema } from '../../http/paging.ts'
 import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
 import { FilterError } from '../filter/fault.ts'
@@ -90,5 +84,3 @@ export const ViewResponse = answerOf('View', undefined, {
 })
 
 export const PaginatedListOfView = pageSchema('PaginatedListOfView', ViewResponse)
-
-export const ListViewsQuery = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })

@@ -1,20 +1,22 @@
 import type { FastifyRequest } from 'fastify'
 import { endOfLog } from '../../audit/audit.ts'
-import { type Stamp, stampOf } from '../../caller/stamp.ts'
 import { type Clock, formatInstant, formatInstantOrNull } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { noContent } from '../../http/fields.ts'
-import { describePage, linkHeader, pageLinks, pageRequest } from '../../http/paging.ts'
+import { etagHeader, versionTag } from '../../http/preconditions.ts'
 import {
-  acceptedVersions,
-  cacheControl,
-  etagHeader,
-  ifMatchHeader,
-  versionTag,
-} from '../../http/preconditions.ts'
-import { type App, callerOf, locationHeader, type Routes, register, route } from '../../http/route.ts'
-import { newOrderedId, parseUuid } from '../../ids.ts'
+  addition,
+  change,
+  ending,
+  list,
+  pageOf,
+  readStamp,
+  requireUuid,
+  shownOnce,
+} from '../../http/resource.ts'
+import { type App, type Routes, register, route } from '../../http/route.ts'
+import { newOrderedId } from '../../ids.ts'
 import { Problem } from '../../problems/problems.ts'
 import {
   findAttempts,
@@ -37,7 +39,6 @@ import {
   RotateWebhookSecretResponse,
   Webhook,
   WebhookDelivery,
-  WebhookPages,
 } from './schemas.ts'
 import { managing } from './webhooks.ts'
 
@@ -60,53 +61,44 @@ const parameters = {
   },
 }
 
-const reading = { access: managing } as const
-const changing = { access: managing, needsRecentSignIn: true } as const
-const shownOnce = { 'cache-control': 'no-store' }
-
 /** Webhooks (section 21 of the contract). */
 const webhookRoutes: Routes<WebhookRouteParts> = {
-  listWebhooks: route('GET /v1/webhooks', {
+  listWebhooks: list('/v1/webhooks', {
     summary: 'List webhooks',
     description: 'In the order of their creation.',
-    ...reading,
-    responseHeaders: { 200: [linkHeader] },
-    querystring: WebhookPages,
-    response: { 200: PaginatedListOfWebhook },
-    handler: async (parts, request, reply) => {
+    access: managing,
+    page: PaginatedListOfWebhook,
+    find: async (parts, page) => {
       const webhooks = (await findSubscriptions(parts.db.read)).filter(({ kind }) => kind === 'webhook')
-      const { items, ...page } = pageOf(webhooks, request.query)
       const end = await endOfLog(parts.db.read)
-      reply.headers(pageLinks('/v1/webhooks', request.raw.url, WebhookPages, page))
-      return { items: items.map((webhook) => toResponse(webhook, end.sequence, parts)), ...page }
+      const all = webhooks.map((webhook) => toResponse(webhook, end.sequence, parts))
+      return pageOf(all, page)
     },
   }),
-  addWebhook: route('POST /v1/webhooks', {
+  addWebhook: addition('/v1/webhooks', {
     summary: 'Add a webhook',
     description:
       'It is sent what is logged from now on. The answer has its secret, which is never shown again. The address is refused if it leads to a network that is not public.',
-    ...changing,
+    access: managing,
     problems: ['too-many-webhooks', 'webhook-key-missing'],
-    responseHeaders: { 201: [locationHeader, etagHeader] },
     body: AddWebhookCommand,
-    response: { 201: AddWebhookResponse },
-    handler: async (parts, request, reply) => {
-      const { url, events, enabled } = request.body
+    answer: AddWebhookResponse,
+    isShownOnce: true,
+    add: async (parts, { url, events, enabled }, stamp) => {
       const { key } = requireSending(parts)
       await requireAddress(url, parts)
-      const stamp = readStamp(request, parts)
       const id = newOrderedId(stamp.nowMilliseconds)
       await parts.db.write('addWebhook', { id, url, events, enabled: enabled ?? true, stamp })
-      reply.code(201).headers({ location: `/v1/webhooks/${id}`, etag: versionTag(1), ...shownOnce })
       const first = { id, secretVersion: 1, previousSecretUntil: null }
-      return { id, secret: secretOf(key, first), publicKeys: publicKeysOf(key, first, stamp.nowMilliseconds) }
+      const publicKeys = publicKeysOf(key, first, stamp.nowMilliseconds)
+      return { name: id, answer: { id, secret: secretOf(key, first), publicKeys } }
     },
   }),
   getWebhook: route('GET /v1/webhooks/:id', {
     summary: 'Read a webhook',
     description:
       'Send the entity tag as If-Match with a change. What is sent meanwhile does not change the tag, so a cache must not keep the answer.',
-    ...reading,
+    access: managing,
     problems: ['webhook-not-found'],
     parameters,
     responseHeaders: { 200: [etagHeader] },
@@ -118,48 +110,34 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
       return toResponse(webhook, end.sequence, parts)
     },
   }),
-  changeWebhook: route('PATCH /v1/webhooks/:id', {
+  changeWebhook: change('PATCH /v1/webhooks/:id', {
     summary: 'Change a webhook',
     description:
       'Changes everything that is sent, or nothing. An event that failed is tried again at once. One that was disabled continues at its place when it is enabled.',
-    ...changing,
-    problems: ['webhook-not-found', 'precondition-failed'],
-    parameters,
-    requestHeaders: [ifMatchHeader],
-    responseHeaders: { 204: [etagHeader], 412: [etagHeader] },
-    body: ChangeWebhookCommand,
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
-      const { url } = request.body
-      const { id } = await requireWebhook(request, parts)
-      if (url !== null) await requireAddress(url, parts)
-      const { version } = await parts.db.write('changeWebhook', {
-        id,
-        changes: request.body,
-        acceptedVersions: acceptedVersions(request.headers['if-match']),
-        stamp: readStamp(request, parts),
-      })
-      reply.header('etag', versionTag(version)).header('cache-control', cacheControl)
-      return reply.code(204).send()
-    },
-  }),
-  removeWebhook: route('DELETE /v1/webhooks/:id', {
-    summary: 'Remove a webhook',
-    description: 'Nothing more is sent. Its deliveries are forgotten.',
-    ...changing,
+    access: managing,
     problems: ['webhook-not-found'],
     parameters,
-    response: { 204: noContent },
-    handler: async (parts, request, reply) => {
-      await parts.db.write('removeWebhook', { id: requireId(request), stamp: readStamp(request, parts) })
-      return reply.code(204).send()
+    body: ChangeWebhookCommand,
+    change: async (parts, changes, how, request) => {
+      const { id } = await requireWebhook(request, parts)
+      if (changes.url !== null) await requireAddress(changes.url, parts)
+      return parts.db.write('changeWebhook', { id, changes, ...how })
     },
+  }),
+  removeWebhook: ending('/v1/webhooks/:id', {
+    summary: 'Remove a webhook',
+    description: 'Nothing more is sent. Its deliveries are forgotten.',
+    access: managing,
+    problems: ['webhook-not-found'],
+    parameters,
+    end: ({ db }, request, stamp) => db.write('removeWebhook', { id: webhookId(request), stamp }),
   }),
   rotateWebhookSecret: route('POST /v1/webhooks/:id/secrets', {
     summary: 'Give a webhook a new secret',
     description:
       'The answer has the secret, which is never shown again. For 24 hours every message has signatures of both, unless `dropOld` is true.',
-    ...changing,
+    access: managing,
+    needsRecentSignIn: true,
     problems: ['webhook-not-found', 'webhook-key-missing'],
     parameters,
     body: RotateWebhookSecretCommand,
@@ -168,48 +146,38 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
       const { key } = requireSending(parts)
       const stamp = readStamp(request, parts)
       const previousUntil = request.body?.dropOld ? null : stamp.nowMilliseconds + overlapMilliseconds
-      const rotated = await parts.db.write('rotateWebhookSecret', {
-        id: requireId(request),
-        previousUntil,
-        stamp,
-      })
+      const input = { id: webhookId(request), previousUntil, stamp }
+      const rotated = await parts.db.write('rotateWebhookSecret', input)
       const active = { ...rotated, previousSecretUntil: previousUntil }
       reply.code(201).headers(shownOnce)
       return { secret: secretOf(key, rotated), publicKeys: publicKeysOf(key, active, stamp.nowMilliseconds) }
     },
   }),
-  listWebhookDeliveries: route('GET /v1/webhooks/:id/deliveries', {
+  listWebhookDeliveries: list('/v1/webhooks/:id/deliveries', {
     summary: 'List the last attempts to send events',
     description: 'The newest first; the last 50 are kept.',
-    ...reading,
+    access: managing,
     problems: ['webhook-not-found'],
     parameters,
-    responseHeaders: { 200: [linkHeader] },
-    querystring: WebhookPages,
-    response: { 200: PaginatedListOfWebhookDelivery },
-    handler: async (parts, request, reply) => {
+    page: PaginatedListOfWebhookDelivery,
+    find: async (parts, page, request) => {
       const { id } = await requireWebhook(request, parts)
-      const { items, ...page } = pageOf(await findAttempts(parts.db.read, id), request.query)
-      reply.headers(pageLinks(`/v1/webhooks/${id}/deliveries`, request.raw.url, WebhookPages, page))
-      return { items: items.map(toDelivery), ...page }
+      return pageOf((await findAttempts(parts.db.read, id)).map(toDelivery), page)
     },
   }),
   replayWebhook: route('POST /v1/webhooks/:id/replay', {
     summary: 'Send events again',
     description:
       'Every event that the webhook asks for is sent again from the sequence `from` on, in the order of the log and under the same `webhook-id`.',
-    ...changing,
+    access: managing,
+    needsRecentSignIn: true,
     problems: ['webhook-not-found'],
     parameters,
     body: ReplayWebhookCommand,
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
-      const { from } = request.body
-      await parts.db.write('replayWebhook', {
-        id: requireId(request),
-        from,
-        stamp: readStamp(request, parts),
-      })
+      const stamp = readStamp(request, parts)
+      await parts.db.write('replayWebhook', { id: webhookId(request), ...request.body, stamp })
       return reply.code(204).send()
     },
   }),
@@ -217,7 +185,7 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     summary: 'Send a trial',
     description:
       'Sends a message of the type `ping` at once, whether the webhook is enabled or not, and answers with what came of it. It is no event of the log.',
-    ...reading,
+    access: managing,
     problems: ['webhook-not-found', 'webhook-key-missing', 'log-contradicted'],
     parameters,
     response: { 200: WebhookDelivery },
@@ -239,15 +207,10 @@ export function registerWebhooks(app: App, parts: Omit<WebhookRouteParts, 'signa
   register(app, 'Webhooks', webhookRoutes, { ...parts, signal: stopping.signal })
 }
 
-/** Throws `webhook-not-found` if the id is malformed. */
-function requireId(request: FastifyRequest): string {
-  const id = parseUuid((request.params as { id: string }).id)
-  if (id === undefined) throw new Problem('webhook-not-found')
-  return id
-}
+const webhookId = (request: FastifyRequest) => requireUuid(request, 'webhook-not-found')
 
 async function requireWebhook(request: FastifyRequest, { db }: WebhookRouteParts): Promise<Subscription> {
-  const webhook = await findSubscription(db.read, requireId(request), 'webhook')
+  const webhook = await findSubscription(db.read, webhookId(request), 'webhook')
   if (webhook === undefined) throw new Problem('webhook-not-found')
   return webhook
 }
@@ -263,18 +226,6 @@ async function requireAddress(text: string, { destinations }: WebhookRouteParts)
   if (refusal === undefined) return
   const detail = `url: ${refusal}.`
   throw new Problem('validation-failed', { detail, errors: [{ pointer: '#/url', code: 'address', detail }] })
-}
-
-function readStamp(request: FastifyRequest, { config, clock }: WebhookRouteParts): Stamp {
-  const caller = callerOf(request)
-  return stampOf(caller, clock(), caller.timeZone ?? config.defaultTimeZone)
-}
-
-/** One page of a list that was read as a whole. */
-function pageOf<Item>(all: Item[], query: { pageNumber: number | undefined; pageSize: number | undefined }) {
-  const wanted = pageRequest(query.pageNumber, query.pageSize)
-  const items = all.slice(wanted.offset, wanted.offset + wanted.pageSize)
-  return { items, ...describePage(all.length, wanted) }
 }
 
 function toResponse(webhook: Subscription, end: number, { sending, clock }: WebhookRouteParts) {

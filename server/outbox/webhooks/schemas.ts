@@ -6,9 +6,8 @@ import {
   Fault,
   type Field,
   positiveInt32Field,
-  queryOf,
 } from '../../http/fields.ts'
-import { pageNumberField, pageSchema, pageSizeField } from '../../http/paging.ts'
+import { pageSchema } from '../../http/paging.ts'
 import { Type } from '../../http/schema.ts'
 import { selectable } from './webhooks.ts'
 
@@ -167,5 +166,3 @@ export const WebhookDelivery = answerOf('WebhookDelivery', 'An attempt to send a
 })
 
 export const PaginatedListOfWebhookDelivery = pageSchema('PaginatedListOfWebhookDelivery', WebhookDelivery)
-
-export const WebhookPages = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })

@@ -1,12 +1,12 @@
 import { formatInstant, formatInstantOrNull } from '../../../clock.ts'
 import { etagHeader, versionTag } from '../../../http/preconditions.ts'
+import { addition, change, ending, readStamp, search, shownOnce } from '../../../http/resource.ts'
 import { type Routes, route } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { findClientAccount, type ClientAccount as StoredClient } from '../../accounts/clients/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { changing, idParameter, readStamp, requireId, shownOnce } from './requests.ts'
-import { addition, change, ending, search } from './resource.ts'
+import { idParameter, managing, requireId } from './requests.ts'
 import {
   AddClientCommand,
   AddClientResponse,
@@ -21,6 +21,7 @@ export const clientRoutes: Routes<AuthParts> = {
   listClients: search('/v1/clients', {
     summary: 'List service clients',
     description: 'Ordered by id. `filter` is the beginning of a client ID or a display name.',
+    access: managing,
     page: PaginatedListOfClientAccount,
     find: async ({ db }, wanted, options) => {
       const { items, totalCount } = await db.query('findClients', wanted, options)
@@ -30,6 +31,7 @@ export const clientRoutes: Routes<AuthParts> = {
   addClient: addition('/v1/clients', {
     summary: 'Add a service client',
     description: 'The answer has its secret, which is never shown again.',
+    access: managing,
     problems: ['name-taken', 'unknown-role', 'not-an-owner'],
     body: AddClientCommand,
     answer: AddClientResponse,
@@ -45,7 +47,7 @@ export const clientRoutes: Routes<AuthParts> = {
     summary: 'Read a service client',
     description:
       'Send the entity tag as If-Match with a change. Using the client does not change the tag, so a cache must not keep the answer.',
-    access: 'Accounts.Manage',
+    access: managing,
     problems: ['client-not-found'],
     parameters: idParameter,
     responseHeaders: { 200: [etagHeader] },
@@ -61,6 +63,7 @@ export const clientRoutes: Routes<AuthParts> = {
     summary: 'Change a service client',
     description:
       'Changes everything that is sent, or nothing. Disabling the client, taking a role away or choosing an earlier end ends its current tokens within five minutes. After its end it gets no token.',
+    access: managing,
     problems: ['client-not-found', 'unknown-role', 'not-an-owner'],
     parameters: idParameter,
     body: ChangeClientCommand,
@@ -71,7 +74,8 @@ export const clientRoutes: Routes<AuthParts> = {
     summary: 'Give a service client a new secret',
     description:
       'The answer has the secret, which is never shown again. The previous secret works until it is dropped. One before that ends at once, with the tokens issued so far.',
-    ...changing,
+    access: managing,
+    needsRecentSignIn: true,
     problems: ['client-not-found'],
     parameters: idParameter,
     body: RotateClientSecretCommand,
@@ -91,6 +95,7 @@ export const clientRoutes: Routes<AuthParts> = {
   dropOldClientSecrets: ending('/v1/clients/:id/secrets', {
     summary: 'End a rotation: keep the newest secret only',
     description: 'If there was another secret, the tokens issued so far end within five minutes.',
+    access: managing,
     problems: ['client-not-found'],
     parameters: idParameter,
     end: ({ change }, request, stamp) => {

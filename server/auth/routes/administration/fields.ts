@@ -102,19 +102,3 @@ export const ownerField = positiveInt32Field(
   'Id of an enabled user, who counts as creator of every order that the client creates from now on.',
   3,
 )
-
-const withoutControls = /^\P{Cc}*$/u
-
-export const beginningField: Field<string> = {
-  schema: Type.String({
-    maxLength: 254,
-    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-    description: 'How the name begins; case is ignored.',
-    examples: ['jo'],
-  }),
-  read(value) {
-    const text = textField(1, 254).read(value)
-    const isFaulty = typeof text === 'string' && !withoutControls.test(text)
-    return isFaulty ? new Fault('characters', 'must not contain control characters.') : text
-  },
-}

@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify'
-import { stampOf } from '../../../caller/stamp.ts'
 import { callerOf } from '../../../http/route.ts'
 import type { ProblemCode } from '../../../problems/catalogue.ts'
 import { Problem } from '../../../problems/problems.ts'
@@ -7,8 +6,8 @@ import { findUser } from '../../accounts/users/store.ts'
 import type { PresentedSignIn } from '../../credentials/passkeys/store.ts'
 import type { AuthParts } from '../../login.ts'
 
-/** Every change needs a person with the permission who gave their password in the last five minutes. */
-export const changing = { access: 'Accounts.Manage', needsRecentSignIn: true } as const
+/** Accounts, service clients and roles are administered with this permission. */
+export const managing = 'Accounts.Manage'
 
 export const idParameter = {
   id: {
@@ -38,12 +37,4 @@ export function presentedSignIn(request: FastifyRequest): PresentedSignIn {
   const { signIn, session } = callerOf(request)
   if (signIn === null) throw new Problem('authentication-required')
   return { id: signIn.id, idHash: session?.presentedIdHash ?? null }
-}
-
-/** For answers that hold a secret. */
-export const shownOnce = { 'cache-control': 'no-store' }
-
-export function readStamp(request: FastifyRequest, { config, clock }: AuthParts) {
-  const caller = callerOf(request)
-  return stampOf(caller, clock(), caller.timeZone ?? config.defaultTimeZone)
 }

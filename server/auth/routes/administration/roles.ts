@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { permissions, permissionsOfPeople } from '../../../caller/permissions.ts'
+import { addition, change, ending, list, pageOf, read } from '../../../http/resource.ts'
 import type { Routes } from '../../../http/route.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { findRole, listRoles, type Role as StoredRole } from '../../accounts/roles/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { addition, change, ending, list, pageOf, read } from './resource.ts'
+import { managing } from './requests.ts'
 import {
   AddRoleCommand,
   PaginatedListOfPermission,
@@ -27,12 +28,14 @@ export const roleRoutes: Routes<AuthParts> = {
   listRoles: list('/v1/roles', {
     summary: 'List roles',
     description: 'Ordered by name.',
+    access: managing,
     page: PaginatedListOfRole,
     find: async ({ db }, page) => pageOf((await listRoles(db.read)).map(toResponse), page),
   }),
   addRole: addition('/v1/roles', {
     summary: 'Add a role',
     description: 'An account that gets the role has its permissions from the next sign-in or refresh on.',
+    access: managing,
     problems: ['name-taken'],
     body: AddRoleCommand,
     answer: Role,
@@ -45,6 +48,7 @@ export const roleRoutes: Routes<AuthParts> = {
     summary: 'Read a role',
     description:
       'Send the entity tag as If-Match with a change. Giving the role to an account does not change the tag.',
+    access: managing,
     problems: ['role-not-found'],
     parameters,
     answer: Role,
@@ -58,6 +62,7 @@ export const roleRoutes: Routes<AuthParts> = {
     summary: 'Replace the permissions of a role',
     description:
       'Takes effect on every instance within five minutes, and ends no session or token. The last account that can manage accounts keeps that permission.',
+    access: managing,
     problems: ['role-not-found', 'last-administrator'],
     parameters,
     body: SetRolePermissionsCommand,
@@ -67,6 +72,7 @@ export const roleRoutes: Routes<AuthParts> = {
   removeRole: ending('/v1/roles/:name', {
     summary: 'Remove a role that no account has',
     description: 'Take it from its accounts first: losing a role is a decision about each account.',
+    access: managing,
     problems: ['role-not-found', 'role-held'],
     parameters,
     end: ({ db }, request, stamp) => db.write('removeRole', { role: nameOf(request), stamp }),
@@ -74,6 +80,7 @@ export const roleRoutes: Routes<AuthParts> = {
   listPermissions: list('/v1/permissions', {
     summary: 'List the permissions',
     description: 'Everything that a role can hold. Later versions will add more.',
+    access: managing,
     page: PaginatedListOfPermission,
     find: async (_parts, page) => pageOf(allPermissions, page),
   }),

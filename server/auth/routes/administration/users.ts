@@ -1,12 +1,12 @@
 import { formatInstant } from '../../../clock.ts'
+import { addition, change, read, readStamp, search, shownOnce } from '../../../http/resource.ts'
 import { type Routes, route } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
 import { findUser, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { changing, idParameter, readStamp, requireId, shownOnce } from './requests.ts'
-import { addition, change, read, search } from './resource.ts'
+import { idParameter, managing, requireId } from './requests.ts'
 import {
   AddUserCommand,
   AddUserResponse,
@@ -20,6 +20,7 @@ export const userRoutes: Routes<AuthParts> = {
   listUsers: search('/v1/users', {
     summary: 'List users',
     description: 'Ordered by id. `filter` is the beginning of a user name or an email.',
+    access: managing,
     page: PaginatedListOfUserAccount,
     find: async ({ db }, wanted, options) => {
       const { items, totalCount } = await db.query('findUsers', wanted, options)
@@ -29,6 +30,7 @@ export const userRoutes: Routes<AuthParts> = {
   addUser: addition('/v1/users', {
     summary: 'Add a user',
     description: 'The user has no password, and cannot sign in before setting one by a link.',
+    access: managing,
     problems: ['name-taken', 'email-taken', 'unknown-role'],
     body: AddUserCommand,
     answer: AddUserResponse,
@@ -40,6 +42,7 @@ export const userRoutes: Routes<AuthParts> = {
   getUser: read('/v1/users/:id', {
     summary: 'Read a user',
     description: 'Send the entity tag as If-Match with a change.',
+    access: managing,
     problems: ['user-not-found'],
     parameters: idParameter,
     answer: UserAccount,
@@ -53,6 +56,7 @@ export const userRoutes: Routes<AuthParts> = {
     summary: 'Change a user',
     description:
       'Changes everything that is sent, or nothing. Disabling ends every session and token of the user; a role that is taken away disappears from all of them. The last account that can manage accounts keeps that permission.',
+    access: managing,
     problems: ['user-not-found', 'name-taken', 'email-taken', 'unknown-role', 'last-administrator'],
     parameters: idParameter,
     body: ChangeUserCommand,
@@ -63,7 +67,8 @@ export const userRoutes: Routes<AuthParts> = {
     summary: 'Make a one-time link for a user',
     description:
       'An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. If the service sends mail, the user is mailed another link for the same time, unless the account has a passkey.',
-    ...changing,
+    access: managing,
+    needsRecentSignIn: true,
     problems: ['user-not-found', 'account-disabled'],
     parameters: idParameter,
     response: { 201: UserLink },

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { formatInstant, formatInstantOrNull } from '../../../clock.ts'
 import { noContent } from '../../../http/fields.ts'
 import type { PageRequest } from '../../../http/paging.ts'
+import { ending, list, pageOf, readStamp } from '../../../http/resource.ts'
 import { callerOf, locationHeader, type Routes, route } from '../../../http/route.ts'
 import { PasskeyRequestOptions } from '../../../http/webauthn.ts'
 import { Problem } from '../../../problems/problems.ts'
@@ -22,12 +23,11 @@ import { clearSession } from '../../credentials/sessions/cookies.ts'
 import type { AuthParts } from '../../login.ts'
 import {
   idParameter,
+  managing,
   presentedSignIn,
-  readStamp,
   requireId,
   requireUserId,
 } from '../administration/requests.ts'
-import { ending, list, pageOf } from '../administration/resource.ts'
 import {
   AddPasskeyCommand,
   AddPasskeyResponse,
@@ -164,6 +164,7 @@ export const userPasskeyRoutes: Routes<AuthParts> = {
   listUserPasskeys: list('/v1/users/:id/passkeys', {
     summary: 'Passkeys of a user',
     description: 'Oldest first.',
+    access: managing,
     problems: ['user-not-found'],
     parameters: idParameter,
     page: PaginatedListOfPasskey,
@@ -172,6 +173,7 @@ export const userPasskeyRoutes: Routes<AuthParts> = {
   removeUserPasskey: ending('/v1/users/:id/passkeys/:passkey', {
     summary: 'Remove a passkey of a user',
     description: 'Like `removePasskey`.',
+    access: managing,
     problems: ['user-not-found', 'passkey-not-found', 'last-credential'],
     parameters: { ...idParameter, passkey: passkeyId },
     end: async (parts, request, stamp) => {

@@ -1,8 +1,14 @@
+/** The verbs of a thing that somebody administers: how a route of each asks, answers and refuses. */
 import type { FastifyRequest } from 'fastify'
-import type { Access } from '../../../caller/permissions.ts'
-import type { Stamp } from '../../../caller/stamp.ts'
-import { pageLimitMilliseconds, type QueryOptions } from '../../../db/port.ts'
-import { noContent, type Parsed, queryOf } from '../../../http/fields.ts'
+import type { Access } from '../caller/permissions.ts'
+import { type Stamp, stampOf } from '../caller/stamp.ts'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { pageLimitMilliseconds, type QueryOptions } from '../db/port.ts'
+import { parseUuid } from '../ids.ts'
+import type { ProblemCode } from '../problems/catalogue.ts'
+import { Problem } from '../problems/problems.ts'
+import { noContent, type Parsed, queryOf } from './fields.ts'
 import {
   describePage,
   linkHeader,
@@ -11,7 +17,7 @@ import {
   pageNumberField,
   pageRequest,
   pageSizeField,
-} from '../../../http/paging.ts'
+} from './paging.ts'
 import {
   acceptedVersions,
   cacheControl,
@@ -20,49 +26,66 @@ import {
   ifNoneMatchHeader,
   sendVersion,
   versionTag,
-} from '../../../http/preconditions.ts'
-import { callerOf, locationHeader, route } from '../../../http/route.ts'
-import type { Schema, Static } from '../../../http/schema.ts'
-import type { ProblemCode } from '../../../problems/catalogue.ts'
-import type { AccountsRequest } from '../../accounts/query.ts'
-import type { AuthParts } from '../../login.ts'
-import { beginningField } from './fields.ts'
-import { changing, readStamp } from './requests.ts'
+} from './preconditions.ts'
+import { callerOf, locationHeader, route } from './route.ts'
+import type { Schema, Static } from './schema.ts'
+import { beginningField } from './text.ts'
 
-/** What a route declares about itself. The routes below are the same for users, service clients and roles. */
+/** What a stamp needs of the parts of a slice. */
+interface StampParts {
+  config: Pick<Config, 'defaultTimeZone'>
+  clock: Clock
+}
+
+/** Who changes something, when, and in which zone. */
+export function readStamp(request: FastifyRequest, { config, clock }: StampParts) {
+  const caller = callerOf(request)
+  return stampOf(caller, clock(), caller.timeZone ?? config.defaultTimeZone)
+}
+
+/** For answers with a secret. */
+export const shownOnce = { 'cache-control': 'no-store' }
+
+/** The UUID in the path. Throws `unknown` if it is malformed. */
+export function requireUuid(request: FastifyRequest, unknown: ProblemCode): string {
+  const id = parseUuid((request.params as { id: string }).id)
+  if (id === undefined) throw new Problem(unknown)
+  return id
+}
+
+/** What a route declares about itself. */
 interface Operation {
   summary: string
   description: string
+  access: Access
   problems?: readonly ProblemCode[]
   parameters?: Record<string, Record<string, unknown>>
 }
 
-const PagesQuery = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })
+export const PagesQuery = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })
 
 type Found<Page> = Promise<{
   items: Static<Page> extends { items: infer Items } ? Items : never
   totalCount: number
 }>
 
-interface List<Page extends Schema> extends Operation {
-  access?: Access
+interface List<Parts, Page extends Schema> extends Operation {
   page: Page
   querystring?: typeof PagesQuery
-  find: (parts: AuthParts, page: PageRequest, request: FastifyRequest) => Found<Page>
+  find: (parts: Parts, page: PageRequest, request: FastifyRequest) => Found<Page>
 }
 
 /** A list in pages. */
-export function list<Page extends Schema>(
+export function list<Parts, Page extends Schema>(
   url: `/${string}`,
-  { page, find, querystring = PagesQuery, ...about }: List<Page>,
+  { page, find, querystring = PagesQuery, ...about }: List<Parts, Page>,
 ) {
   return route(`GET ${url}`, {
-    access: 'Accounts.Manage',
     ...about,
     responseHeaders: { 200: [linkHeader] },
     querystring,
     response: { 200: page as Schema },
-    handler: async (parts: AuthParts, request, reply) => {
+    handler: async (parts: Parts, request, reply) => {
       const wanted = pageRequest(request.query.pageNumber, request.query.pageSize)
       const { items, totalCount } = await find(parts, wanted, request)
       const description = describePage(totalCount, wanted)
@@ -78,18 +101,28 @@ const SearchQuery = queryOf({
   filter: beginningField,
 })
 
-interface Search<Page extends Schema> extends Operation {
+interface SearchRequest {
+  /** The beginning of a name; null for everything. */
+  filter: string | null
+  offset: number
+  limit: number
+}
+
+interface Search<Parts, Page extends Schema> extends Operation {
   page: Page
-  find: (parts: AuthParts, wanted: AccountsRequest, options: QueryOptions) => Found<Page>
+  find: (parts: Parts, wanted: SearchRequest, options: QueryOptions) => Found<Page>
 }
 
 /** A list that can be searched. It may be long, so it is read away from the event loop. */
-export function search<Page extends Schema>(url: `/${string}`, { find, ...about }: Search<Page>) {
+export function search<Parts, Page extends Schema>(
+  url: `/${string}`,
+  { find, ...about }: Search<Parts, Page>,
+) {
   return list(url, {
     ...about,
     problems: ['overloaded', 'filter-too-expensive'],
     querystring: SearchQuery,
-    find: (parts, { offset, pageSize: limit }, request) => {
+    find: (parts: Parts, { offset, pageSize: limit }, request) => {
       const { filter = null } = request.query as { filter?: string }
       const options = { limitMilliseconds: pageLimitMilliseconds, caller: String(callerOf(request).id) }
       return find(parts, { filter, offset, limit }, options)
@@ -102,66 +135,65 @@ function pathOf(url: string, { params }: FastifyRequest): string {
 }
 
 /** One page of a list that was read as a whole. */
-export function pageOf<Item>(all: Item[], { offset, pageSize }: PageRequest) {
+export function pageOf<Item>(all: readonly Item[], { offset, pageSize }: PageRequest) {
   return { items: all.slice(offset, offset + pageSize), totalCount: all.length }
 }
 
-interface Read<Answer extends Schema> extends Operation {
+interface Read<Parts, Answer extends Schema> extends Operation {
   answer: Answer
-  find: (parts: AuthParts, request: FastifyRequest) => Promise<{ version: number; answer: Static<Answer> }>
+  find: (parts: Parts, request: FastifyRequest) => Promise<{ version: number; answer: Static<Answer> }>
 }
 
 /** Answers with the version as entity tag, or 304 if the caller has that version. */
-export function read<Answer extends Schema>(url: `/${string}`, { answer, find, ...about }: Read<Answer>) {
+export function read<Parts, Answer extends Schema>(
+  url: `/${string}`,
+  { answer, find, ...about }: Read<Parts, Answer>,
+) {
   return route(`GET ${url}`, {
     ...about,
-    access: 'Accounts.Manage',
     requestHeaders: [ifNoneMatchHeader],
     responseHeaders: { 200: [etagHeader] },
     response: { 200: answer as Schema, 304: noContent },
-    handler: async (parts: AuthParts, request, reply) => {
+    handler: async (parts: Parts, request, reply) => {
       const found = await find(parts, request)
       return sendVersion(request, reply, found.version, found.answer)
     },
   })
 }
 
-interface Addition<Body, Answer extends Schema> extends Operation {
+interface Addition<Parts, Body, Answer extends Schema> extends Operation {
   body: Parsed<Body>
   answer: Answer
   /** The answer holds a secret. */
   isShownOnce?: boolean
   /** `name` is the last segment of the path to what was added. */
-  add: (
-    parts: AuthParts,
-    body: Body,
-    stamp: Stamp,
-  ) => Promise<{ name: number | string; answer: Static<Answer> }>
+  add: (parts: Parts, body: Body, stamp: Stamp) => Promise<{ name: number | string; answer: Static<Answer> }>
 }
 
-export function addition<Body, Answer extends Schema>(
+/** Changes need a recent sign-in, this one and all below. */
+export function addition<Parts extends StampParts, Body, Answer extends Schema>(
   url: `/${string}`,
-  { body, answer, isShownOnce = false, add, ...about }: Addition<Body, Answer>,
+  { body, answer, isShownOnce = false, add, ...about }: Addition<Parts, Body, Answer>,
 ) {
   return route(`POST ${url}`, {
     ...about,
-    ...changing,
+    needsRecentSignIn: true,
     responseHeaders: { 201: [locationHeader, etagHeader] },
     body: body as Schema,
     response: { 201: answer as Schema },
-    handler: async (parts: AuthParts, request, reply) => {
+    handler: async (parts: Parts, request, reply) => {
       const added = await add(parts, request.body as Body, readStamp(request, parts))
       reply.code(201).header('location', `${url}/${added.name}`).header('etag', versionTag(1))
-      reply.header('cache-control', isShownOnce ? 'no-store' : cacheControl)
+      reply.headers(isShownOnce ? shownOnce : { 'cache-control': cacheControl })
       return added.answer
     },
   })
 }
 
-interface Change<Body> extends Operation {
+interface Change<Parts, Body> extends Operation {
   body: Parsed<Body>
   change: (
-    parts: AuthParts,
+    parts: Parts,
     body: Body,
     how: { acceptedVersions: number[] | null; stamp: Stamp },
     request: FastifyRequest,
@@ -169,19 +201,19 @@ interface Change<Body> extends Operation {
 }
 
 /** A change of the version that If-Match names, or of any version without that header. */
-export function change<Body>(
+export function change<Parts extends StampParts, Body>(
   address: `${'PATCH' | 'PUT'} /${string}`,
-  { body, change, problems = [], ...about }: Change<Body>,
+  { body, change, problems = [], ...about }: Change<Parts, Body>,
 ) {
   return route(address, {
     ...about,
-    ...changing,
+    needsRecentSignIn: true,
     problems: ['precondition-failed', ...problems],
     requestHeaders: [ifMatchHeader],
     responseHeaders: { 204: [etagHeader], 412: [etagHeader] },
     body: body as Schema,
     response: { 204: noContent },
-    handler: async (parts: AuthParts, request, reply) => {
+    handler: async (parts: Parts, request, reply) => {
       const stamp = readStamp(request, parts)
       const how = { acceptedVersions: acceptedVersions(request.headers['if-match']), stamp }
       const { version } = await change(parts, request.body as Body, how, request)
@@ -191,16 +223,16 @@ export function change<Body>(
   })
 }
 
-interface End extends Operation {
-  end: (parts: AuthParts, request: FastifyRequest, stamp: Stamp) => Promise<unknown>
+interface End<Parts> extends Operation {
+  end: (parts: Parts, request: FastifyRequest, stamp: Stamp) => Promise<unknown>
 }
 
-export function ending(url: `/${string}`, { end, ...about }: End) {
+export function ending<Parts extends StampParts>(url: `/${string}`, { end, ...about }: End<Parts>) {
   return route(`DELETE ${url}`, {
     ...about,
-    ...changing,
+    needsRecentSignIn: true,
     response: { 204: noContent },
-    handler: async (parts: AuthParts, request, reply) => {
+    handler: async (parts: Parts, request, reply) => {
       await end(parts, request, readStamp(request, parts))
       return reply.code(204).send(undefined)
     },
