@@ -356,6 +356,7 @@ describe('a sheet that is being sent', () => {
     await asking.waitFor({ state: 'detached' })
     await button(page, 'Sign out').click()
     await asking.getByRole('button', { name: 'Send and sign out' }).click()
+    await asking.getByText('You’ll be signed out once they are sent.').waitFor()
     await release()
     await signInHeading(page).waitFor()
     assert.deepEqual(await created('Leaves'), namesOf('Leaves', 3))

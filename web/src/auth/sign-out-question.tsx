@@ -12,6 +12,7 @@ interface Asked {
   /** What was unsent when the question was asked. */
   parts: readonly Unsent[]
   answer(mayLeave: boolean): void
+  isSending?: boolean
 }
 
 const asked = observable<Asked | undefined>(undefined)
@@ -26,6 +27,12 @@ function answer(mayLeave: boolean): void {
   asked.set(undefined)
 }
 
+function send(): void {
+  for (const part of unsent.get().parts) part.send()
+  const now = asked.get()
+  asked.set(now && { ...now, isSending: true })
+}
+
 function discard(): void {
   for (const part of unsent.get().parts) part.discard()
   answer(true)
@@ -33,7 +40,7 @@ function discard(): void {
 
 /** Asked at a sign-out while anything is unsent. Once it is sent, the sign-out continues. */
 export function SignOutQuestion() {
-  const all = asked.use()?.parts
+  const { parts: all, isSending } = asked.use() ?? {}
   const { parts } = unsent.use()
   const isOnline = online.use()
   useEffect(() => {
@@ -48,6 +55,9 @@ export function SignOutQuestion() {
   const count = parts.reduce((sum, part) => sum + part.count, 0)
   const it = count === 1 ? 'it' : 'them'
   const delays = parts.map((part) => delayInWords({ ...part, count }, isOnline))
+  const waiting = isSending
+    ? `You’ll be signed out once ${count === 1 ? 'it is' : 'they are'} sent.`
+    : undefined
   return (
     <ModalDialog
       title={`Sign out with ${inSeries(parts.map((part) => countInWords(part.count, part.noun)))} not sent?`}
@@ -60,7 +70,7 @@ export function SignOutQuestion() {
       <p id="unsent-description">
         Send {it} first, or discard {it}. What you discard has no effect.
       </p>
-      <div role="status">{delays.find((delay) => delay !== undefined)}</div>
+      <div role="status">{delays.find((delay) => delay !== undefined) ?? waiting}</div>
       <div className="row dialog-actions">
         <Button className="button" onPress={() => answer(false)}>
           Cancel
@@ -68,13 +78,7 @@ export function SignOutQuestion() {
         <Button className="button" onPress={discard}>
           Discard
         </Button>
-        <Button
-          className="button button-primary"
-          autoFocus
-          onPress={() => {
-            for (const part of parts) part.send()
-          }}
-        >
+        <Button className="button button-primary" autoFocus onPress={send}>
           Send and sign out
         </Button>
       </div>
