@@ -5,7 +5,6 @@ import { findRole, listRoles } from '../../auth/accounts/roles/store.ts'
 import { faultOfEnds, findAbsences } from '../../auth/accounts/users/absence.ts'
 import { linkAddress } from '../../auth/accounts/users/links.ts'
 import { findPasskeys } from '../../auth/credentials/passkeys/store.ts'
-import { Passwords } from '../../auth/credentials/passwords/passwords.ts'
 import {
   displayNameField,
   endField,
@@ -29,7 +28,6 @@ import {
 import { commandStamp, withDatabase, withDatabaseToRead } from '../database.ts'
 import { UsageError } from '../failures.ts'
 import { table } from '../output.ts'
-import { runInvite } from './invite.ts'
 import { listClients, listUsers } from './list.ts'
 import {
   about,
@@ -43,11 +41,10 @@ import {
   spellRoles,
   userCalled,
 } from './named.ts'
-import { readNewPassword } from './new-password.ts'
 
 export const runs = {
   'user add': addUser,
-  'user invite': runInvite,
+  'user invite': async (invocation) => (await import('./invite.ts')).runInvite(invocation),
   'user list': listUsers,
   'user sign-out': signOut,
   'user set-password': about('user', () => setPassword),
@@ -122,7 +119,10 @@ function newNames({ positionals: [argument], texts }: Invocation): {
   return { given, userName: isEmail ? userName : (argument ?? userName) }
 }
 
+/** Loads what hashes and judges passwords: few commands need it. */
 async function newPasswordHash(names: string[]): Promise<string> {
+  const { Passwords } = await import('../../auth/credentials/passwords/passwords.ts')
+  const { readNewPassword } = await import('./new-password.ts')
   return new Passwords().hash(await readNewPassword(names))
 }
 
