@@ -22,7 +22,7 @@ const parameters = {
   },
 }
 
-/** Named lists of orders, each account's own (ADR 36). */
+/** Named lists of orders, each account's own (ADR 69). */
 export const viewRoutes: Routes<OrderParts> = {
   listViews: route('GET /v1/views', {
     summary: 'List views',
