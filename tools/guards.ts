@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url'
 import { parseSync } from 'vite'
 import { buildWebIfStale } from '../web/build.ts'
 import { guards } from './guards/list.ts'
-import { type Place, placesIn } from './guards/places.ts'
+import { allPlaces, type Place, placesOf } from './guards/places.ts'
 
 /**
  * Breaks the service in one way at a time, each in a private copy of the tree, and runs the tests that have
@@ -52,9 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 /** From here on, edits to the original tree have no effect. */
 const trees = ['one', 'two'].map((name) => copyTree(join(folder, name)))
 const copy = trees[0] as string
-const everywhere = globSync('server/**/*.ts', { cwd: copy })
-  .sort()
-  .flatMap((file) => placesIn(copy, file))
+const everywhere = allPlaces(copy)
 const waiting = (mode === 'random' ? drawn() : listed()).values()
 const verdicts: string[] = []
 await Promise.all(trees.map(breakInTurn))
@@ -75,26 +73,9 @@ async function breakInTurn(tree: string): Promise<void> {
 function listed(): Mutant[] {
   return Object.entries(guards).flatMap(([test, list]) =>
     list.map(([name, kind, source, within]) => {
-      const fit = everywhere.filter(
-        (place) =>
-          place.kind === kind &&
-          place.source.includes(source) &&
-          (within === undefined || place.within.includes(within)),
-      )
-      // If one place is inside another, the inner one is meant.
-      const places = fit.filter((outer) => !fit.some((inner) => isInside(inner, outer)))
+      const places = placesOf({ kind, source, within }, everywhere)
       return { name, places, tests: [`test/${test}.test.ts`] }
     }),
-  )
-}
-
-function isInside(inner: Place, outer: Place): boolean {
-  const size = (place: Place) => place.end - place.start
-  return (
-    inner.file === outer.file &&
-    inner.start >= outer.start &&
-    inner.end <= outer.end &&
-    size(inner) < size(outer)
   )
 }
 

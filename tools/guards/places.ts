@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { type ESTree, parseSync } from 'vite'
 
 type Node = ESTree.Node
@@ -42,7 +42,38 @@ const opposites: Record<string, string> = {
 }
 const queryLinks = ['where', 'whereRef', '$if', 'innerJoin', 'orderBy', 'limit']
 
-export function placesIn(root: string, file: string): Place[] {
+/** Every place of the code that the guards are in. */
+export function allPlaces(root: string): Place[] {
+  return globSync('{proof,rules,server}/**/*.ts', { cwd: root })
+    .sort()
+    .flatMap((file) => placesIn(root, file))
+}
+
+/** The places that a guard of the list means. If one is inside another, it is the inner one. */
+export function placesOf(
+  { kind, source, within }: { kind: Kind; source: string; within: string | undefined },
+  all: readonly Place[],
+): Place[] {
+  const fit = all.filter(
+    (place) =>
+      place.kind === kind &&
+      place.source.includes(source) &&
+      (within === undefined || place.within.includes(within)),
+  )
+  return fit.filter((outer) => !fit.some((inner) => isInside(inner, outer)))
+}
+
+function isInside(inner: Place, outer: Place): boolean {
+  const size = (place: Place) => place.end - place.start
+  return (
+    inner.file === outer.file &&
+    inner.start >= outer.start &&
+    inner.end <= outer.end &&
+    size(inner) < size(outer)
+  )
+}
+
+function placesIn(root: string, file: string): Place[] {
   const text = readFileSync(`${root}/${file}`, 'utf8')
   const places: Place[] = []
   const sourceOf = ({ start, end }: { start: number; end: number }) => text.slice(start, end)
