@@ -13,6 +13,7 @@ import {
 } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { createdId } from '../../support/orders.ts'
+import { newPasskey } from '../../support/passkeys.ts'
 import { approvalState, approve, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
@@ -87,6 +88,31 @@ describe('a deputy', () => {
     const found = `filter=id:${id} approvedBy=${ann.userName}`
     assert.equal((await operator.get(`/v1/orders?${found}`)).body.items.length, 1)
   })
+
+  for (const [owners, isAsked] of [
+    ['neither', false],
+    ['only the absent person', false],
+    ['only the deputy', true],
+    ['each of them', true],
+  ] as const) {
+    it(`is ${isAsked ? '' : 'not '}asked for a signed approval if ${owners} has a passkey`, async () => {
+      await standsIn(bo, ann)
+      const keepers = {
+        neither: [],
+        'only the absent person': [ann],
+        'only the deputy': [bo],
+        'each of them': [ann, bo],
+      }
+      for (const { credentials } of keepers[owners]) await newPasskey(service, { credentials })
+      const id = await orderOf(operator, { passkey: true })
+      assert.deepEqual(
+        await may(bo, id),
+        isAsked ? [true, ann.userName, null] : [false, null, 'passkey-needed'],
+      )
+      const { items } = (await bo.caller.get(`/v1/orders?filter=id:${id} waits:me`)).body
+      assert.equal(items.length, isAsked ? 1 : 0)
+    })
+  }
 
   it('rejects for the absent person', async () => {
     await standsIn(bo, ann)
