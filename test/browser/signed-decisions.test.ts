@@ -6,7 +6,8 @@ import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator } from '../support/browser/authenticator.ts'
 import { holdTime, nameCard } from '../support/browser/journeys.ts'
-import { eventually, selectAll, storedOrder } from '../support/browser/orders.ts'
+import { approvalsOf, eventually, isAt, selectAll, storedOrder } from '../support/browser/orders.ts'
+import { answered } from '../support/browser/pages.ts'
 import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { storedEvents } from '../support/kept-log.ts'
@@ -114,6 +115,64 @@ describe('an approval that must be signed', () => {
     await closed(page)
     assert.equal(await statusOf(id), 1)
     await page.getByText('· signed with a passkey').waitFor()
+  })
+
+  /** Holds back what the passkey signed until `letGo` is called. */
+  async function holdTouch(page: Page) {
+    await page.evaluate(`{
+      const get = navigator.credentials.get.bind(navigator.credentials)
+      const { promise, resolve } = Promise.withResolvers()
+      globalThis.letGo = resolve
+      // The touch has happened, so that nothing can call it off.
+      navigator.credentials.get = async ({ signal, ...options }) => {
+        const credential = await get(options)
+        globalThis.isTouched = true
+        await promise
+        return credential
+      }
+    }`)
+    return {
+      touched: () => eventually(async () => assert.ok(await page.evaluate('globalThis.isTouched'))),
+      letGo: () => page.evaluate('letGo()'),
+    }
+  }
+
+  it('is not given if its question is left in the moment of the touch', async (t) => {
+    const { page } = await signer(t)
+    await putPolicy(service, strict)
+    const id = await strictOrder('Sanderling')
+    await page.goto(`/orders/${id}`)
+    const { touched, letGo } = await holdTouch(page)
+    const sent = approvalsOf(page)
+    await button(page, /^Approve/).click()
+    await inDialog(page, 'Approve').click()
+    await touched()
+    await page.keyboard.press('Escape')
+    await closed(page)
+    await letGo()
+    await answered(page)
+    assert.deepEqual([sent, await statusOf(id)], [[], 0])
+    await button(page, /^Approve/).click()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    assert.equal(await statusOf(id), 1)
+  })
+
+  it('is not held if its review is left in the moment of the touch', async (t) => {
+    const { page, user } = await signer(t)
+    await putPolicy(service, strict)
+    const { ids, pass, press } = await review(page, user, 'Whinchat')
+    const { touched, letGo } = await holdTouch(page)
+    const sent = approvalsOf(page)
+    await press('a', '1 of 2')
+    await touched()
+    await page.keyboard.press('h')
+    await isAt(page, '/')
+    await letGo()
+    await answered(page)
+    await pass(5_000)
+    await answered(page)
+    assert.deepEqual([sent, await Promise.all(ids.map(statusOf))], [[], [0, 0]])
   })
 
   it('in a review takes its key and a touch, before the time to undo begins', async (t) => {
