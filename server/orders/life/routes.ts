@@ -2,7 +2,7 @@ import { spellLineProof } from '../../../proof/proof.ts'
 import { readReceipt } from '../../../proof/receipt.ts'
 import { newWords } from '../../audit/audit.ts'
 import { acceptedForm } from '../../http/export.ts'
-import { noContent } from '../../http/fields.ts'
+import { noContent, type ParsedBy } from '../../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
 import { pageLinks, pageRequest, sendText } from '../../http/paging.ts'
 import { acceptedVersions, cacheControl, etagHeader, ifMatchHeader } from '../../http/preconditions.ts'
@@ -39,11 +39,13 @@ import {
 } from './schemas.ts'
 import { readSignature, signatureHeader } from './signature.ts'
 
+/** The bodies that carry a reason. */
+type Reasoned = typeof RejectOrderCommand | typeof WithdrawOrderCommand
+
 interface TransitionDescription {
   summary: string
   description: string
-  /** The body that carries the reason. */
-  body?: typeof RejectOrderCommand | typeof WithdrawOrderCommand
+  body?: Reasoned
 }
 
 const descriptions: Record<TransitionName, TransitionDescription> = {
@@ -85,13 +87,14 @@ const transitionRoute = (name: TransitionName) => {
     response: { 204: noContent },
     handler: async (parts: OrderParts, request, reply) => {
       const { stamp, idempotency } = readChange(request, parts)
-      const { reason = null } = (request.body ?? {}) as { reason?: string | null }
+      const { reason, ...others } = body ? (request.body as ParsedBy<Reasoned>) : { reason: null }
       const { kind, permissions } = callerOf(request)
       const id = requireOrderId(request)
       const signed = isDecision(name)
         ? await readSignature(parts, request, { action: name, id, reason })
         : null
       const changed = await parts.db.write(`${name}Order`, {
+        ...others,
         id,
         acceptedVersions: acceptedVersions(request.headers['if-match']),
         actor: { ...stamp, isService: kind === 'client', asDeputy: !permissions.has(permission) },
@@ -135,7 +138,8 @@ export const lifeRoutes: Routes<OrderParts> = {
     handler: async (parts, request, reply) => {
       const change = readChange(request, parts)
       const id = requireOrderId(request)
-      const noted = await parts.db.write('addNote', { ...change, id, words: newWords(request.body.text) })
+      const { text, ...others } = request.body
+      const noted = await parts.db.write('addNote', { ...others, ...change, id, words: newWords(text) })
       announceReplay(reply, noted)
       reply.code(201).header('cache-control', cacheControl)
       return noted.result

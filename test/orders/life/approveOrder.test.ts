@@ -31,6 +31,15 @@ describe('approveOrder', () => {
       })
     }
 
+    it('ignores one, and records no reason', async () => {
+      const id = await createdId(admin)
+      const body = { reason: 'Nobody\u0000checked this', words: 'either', by: 'nobody' }
+      assert.equal((await admin.patch(`/v1/orders/${id}/approve`, body)).status, 204)
+      const { items } = (await admin.get(`/v1/orders/${id}/history`)).body
+      const { text, by } = items.at(-1)
+      assert.deepEqual({ text, by }, { text: null, by: 'admin' })
+    })
+
     it('answers 409 with the current status the second time, not a silent 204', async () => {
       const id = await createdId(admin)
       assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
