@@ -238,7 +238,7 @@ export interface Database {
     kind: 'shown' | 'sent' | 'forgotten' | 'email'
     /** SHA-256 (base64url) of the token in the link. */
     token_hash: string
-    /** Name of the person who made it; for a forgotten password it says so (users/forgotten.ts). */
+    /** Name of the person who made it; for a forgotten password it says so (credentials/forgotten.ts). */
     made_by: string
     expires_at: number
     /** Only in a link of kind `email`. */
