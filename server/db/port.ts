@@ -54,6 +54,20 @@ export const waitingLists = { waiting: 512, waitingOfCaller: 128 }
 /** Counts at this moment, by state: writes, lists, and connections in PostgreSQL's pool. */
 export type DatabaseLoad = Record<string, Record<string, number>>
 
+/**
+ * The given value, without members that are not wanted. The compiler lets a spread bring some, and no operation
+ * would read them: a member added to a body alone would be accepted and lost.
+ */
+type Exact<Wanted, Given> = Given extends Leaf
+  ? Given
+  : {
+      [Name in keyof Given]: Name extends MemberOf<Wanted> ? Exact<ValueOf<Wanted, Name>, Given[Name]> : never
+    }
+type Leaf = readonly unknown[] | string | number | bigint | boolean | null | undefined
+/** The members of any part of a union. */
+type MemberOf<T> = T extends unknown ? keyof T : never
+type ValueOf<T, Name> = T extends unknown ? (Name extends keyof T ? T[Name] : never) : never
+
 /** One port, two engines (ADR 1). Every difference between them lives in this folder. */
 export interface DatabasePort<Operations extends WriteOperations, Reads extends ReadOperations> {
   /** Whether writes of orders leave changes that a job has to merge into the tally. */
@@ -65,9 +79,9 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
    * with `TooManyWaiting` or `DatabaseUnavailable`, or with `QueryTooSlow` once its queries together have run
    * longer than their limit; then they are stopped, too.
    */
-  query<Name extends keyof Reads & string>(
+  query<Name extends keyof Reads & string, Input extends Parameters<Reads[Name]>[1]>(
     name: Name,
-    input: Parameters<Reads[Name]>[1],
+    input: Input & Exact<Parameters<Reads[Name]>[1], Input>,
     options: QueryOptions,
   ): Promise<Awaited<ReturnType<Reads[Name]>>>
   /**
@@ -75,9 +89,9 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
    * what the operation threw or `TooManyWaiting` (nothing was written), or with `DatabaseUnavailable` (the
    * outcome is not known).
    */
-  write<Name extends keyof Operations & string>(
+  write<Name extends keyof Operations & string, Input extends Parameters<Operations[Name]>[1]>(
     name: Name,
-    input: Parameters<Operations[Name]>[1],
+    input: Input & Exact<Parameters<Operations[Name]>[1], Input>,
   ): Promise<Awaited<ReturnType<Operations[Name]>>>
   /** Rejects with `DatabaseUnavailable` if a trivial query gets no answer. */
   ping(): Promise<void>

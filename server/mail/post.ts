@@ -65,7 +65,11 @@ export class Post {
       return isMore
     }
     if (isExhausted(mail)) return this.#drop(mail)
-    const isOurs = await db.write('claimMail', { ...mail, nowMilliseconds: clock() })
+    const isOurs = await db.write('claimMail', {
+      id: mail.id,
+      attempts: mail.attempts,
+      nowMilliseconds: clock(),
+    })
     return isOurs ? this.#attempt(mail) : true
   }
 
@@ -85,7 +89,7 @@ export class Post {
     const { db, clock, smtp } = this.parts
     const written = await this.#kinds.get(mail.kind)?.write(this.parts, mail)
     if (written === undefined) {
-      await db.write('dropMail', mail)
+      await db.write('dropMail', { id: mail.id })
       return true
     }
     const { principalId, email, message } = written
@@ -121,7 +125,7 @@ export class Post {
 
   async #drop(mail: QueuedMail): Promise<boolean> {
     const { db, log } = this.parts
-    await db.write('dropMail', mail)
+    await db.write('dropMail', { id: mail.id })
     const line = { event: 'mail-dropped', kind: mail.kind, id: mail.id, attempts: mail.attempts }
     log.warn(line, 'a mail was given up')
     return true

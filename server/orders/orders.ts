@@ -62,7 +62,7 @@ function creationOf(order: NewOrder): Event {
   return orderEvent('created', asCreated(order))
 }
 
-const asCreated = ({ id, customer, totalE4 }: NewOrder) => ({ id, version: 1, customer, total: totalE4 })
+const asCreated = (order: NewOrder) => ({ ...order, version: 1 })
 
 function created({ id }: NewOrder): CreatedOrder {
   return { id, version: 1 }

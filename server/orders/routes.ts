@@ -54,9 +54,8 @@ const orderRoutes: Routes<OrderParts> = {
     body: CreateOrderCommand,
     response: { 201: CreateOrderResponse },
     handler: async (parts, request, reply) => {
-      const { customer, total: totalE4 } = request.body
       const change = readChange(request, parts)
-      const order = { id: newOrderedId(change.stamp.nowMilliseconds), customer, totalE4 }
+      const order = { ...request.body, id: newOrderedId(change.stamp.nowMilliseconds) }
       const created = await parts.db.write('createOrder', { ...change, order })
       const { id, version } = created.result
       announceReplay(reply, created)

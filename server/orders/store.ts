@@ -19,7 +19,8 @@ export interface NewOrder {
   /** UUIDv7 of the instant of creation. */
   id: string
   customer: string
-  totalE4: number
+  /** Ten-thousandths. */
+  total: number
 }
 
 /** Who creates an order, and where. */
@@ -58,7 +59,7 @@ export function rowOf(order: NewOrder, creator: Creator): NewOrderRow {
     id: order.id,
     customer: order.customer,
     customer_folded: foldText(order.customer),
-    total_e4: order.totalE4,
+    total_e4: order.total,
     status: firstStatus,
     created_at: instantOfId(order.id),
     created_at_time_zone: creator.timeZone,

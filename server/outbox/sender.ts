@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
 import { type Courier, isSelected, typeOf } from './outbox.ts'
 import { afterFailure, defaultRetries, type Report, type Retries } from './retries.ts'
-import { findSubscriptions, type Subscription, type SubscriptionKind } from './store.ts'
+import { findSubscriptions, knownOf, type Subscription, type SubscriptionKind } from './store.ts'
 
 /** The log is sealed twice a second; both together stay far below two seconds. */
 const lookIntervalMilliseconds = 500
@@ -115,7 +115,7 @@ export class Sender {
       current = after
     }
     if (isSame(current.place, reached)) return current
-    return db.write('passOver', { subscription: current, place: reached })
+    return db.write('passOver', { subscription: knownOf(current), place: reached })
   }
 
   /** Undefined if the event was not delivered, or somebody else changed the subscription meanwhile. */
@@ -135,7 +135,13 @@ export class Sender {
       : afterFailure(subscription, report, { retries, random: random() })
     const sent = { eventId: event.id, type: typeOf(event), sequence: event.sequence }
     const stamp = machineStamp(clock())
-    const after = await db.write('recordAttempt', { subscription, sent, attempt, next, stamp })
+    const after = await db.write('recordAttempt', {
+      subscription: knownOf(subscription),
+      sent,
+      attempt,
+      next,
+      stamp,
+    })
     const { kind } = next
     this.outcomes[kind === 'retry' ? 'failed' : kind] += 1
     if (after !== undefined) this.#reportChange(subscription, after, report)

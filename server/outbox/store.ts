@@ -166,6 +166,10 @@ export async function deleteSubscription(trx: Trx, id: string): Promise<void> {
 /** The subscription as the sender read it. */
 export type Known = Pick<Subscription, 'id' | 'place' | 'version'>
 
+export function knownOf({ id, place, version }: Subscription): Known {
+  return { id, place, version }
+}
+
 /** What becomes of a subscription after an attempt to deliver its next event. */
 export type Next =
   | { kind: 'delivered'; place: Place }

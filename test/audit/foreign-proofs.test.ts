@@ -41,7 +41,7 @@ describe('a program in Python that shares nothing with this one', { skip }, () =
     const actor = await newActor(service.db)
     const ids = Array.from({ length: orders }, () => newOrderedId(service.now()))
     await inTurns(ids, (id) => {
-      const order = { id, customer: 'Müller & Söhne', totalE4: 12_500 }
+      const order = { id, customer: 'Müller & Söhne', total: 12_500 }
       return service.db.write('createOrder', { order, stamp: stamp(), idempotency: null })
     })
     await inTurns(ids, (id) =>

@@ -384,7 +384,7 @@ async function mailLinks(service: InsideService): Promise<void> {
   for (const row of await db.read.selectFrom('mails').select(['id', 'attempts']).execute()) {
     await db.write('claimMail', { ...row, nowMilliseconds })
     await db.write('noteSentMail', { id: row.id, principalId, nowMilliseconds })
-    await db.write('dropMail', row)
+    await db.write('dropMail', { id: row.id })
   }
 }
 

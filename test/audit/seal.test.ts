@@ -35,7 +35,7 @@ describe('sealEvents', () => {
 
   async function create(index = 0): Promise<string> {
     const id = newOrderedId(1_795_000_000_000)
-    const order = { id, customer: 'Acme', totalE4: 12_500 }
+    const order = { id, customer: 'Acme', total: 12_500 }
     await instance(index).write('createOrder', { order, stamp: stamp(), idempotency: null })
     return id
   }

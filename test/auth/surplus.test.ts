@@ -13,7 +13,9 @@ describe('sign-ins of one user', () => {
 
   /** The row that a sign-in writes, without the work of checking a password. */
   async function credentialsOf({ credentials }: TestUser) {
-    return (await findUserByEmail(service.db.read, credentials.email)) ?? assert.fail('no such user')
+    const user = await findUserByEmail(service.db.read, credentials.email)
+    const { principalId, passwordHash, credentialsChangedAt } = user ?? assert.fail('no such user')
+    return { principalId, passwordHash, credentialsChangedAt }
   }
 
   it('end the least recently used session beyond a hundred', async () => {

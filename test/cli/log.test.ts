@@ -36,7 +36,7 @@ const original = commandLine({ after })
 before(async () => {
   const databaseUrl = `file:${original.databaseFile}`
   const db = await openAppDatabase({ databaseUrl })
-  const order = { id: newOrderedId(now), customer: 'Acme', totalE4: 125_000 }
+  const order = { id: newOrderedId(now), customer: 'Acme', total: 125_000 }
   await db.write('createOrder', { order, stamp: stamp(), idempotency: null })
   for (const text of ['Late.', 'Paid.\u2028', '"déjà vu"', '\u{1f600}']) {
     await db.write('addNote', { id: order.id, stamp: stamp(), words: newWords(text), idempotency: null })

@@ -27,7 +27,7 @@ let db: AppDatabase
 let actor: Awaited<ReturnType<typeof newActor>>
 
 const create = (customer: string, id: string) =>
-  db.write('createOrder', { order: { id, customer, totalE4: 125_001 }, stamp: stamp(), idempotency: null })
+  db.write('createOrder', { order: { id, customer, total: 125_001 }, stamp: stamp(), idempotency: null })
 const change = (name: TransitionName, id = '') =>
   db.write(`${name}Order`, {
     id,

@@ -39,7 +39,7 @@ describe('the writes of a running service', () => {
       timeZone: null,
       stamp: stamp({ nowMilliseconds: now }),
     })
-    const order = { id: orderId, customer: 'Acme', totalE4: 10_000 }
+    const order = { id: orderId, customer: 'Acme', total: 10_000 }
     await write('createOrder', { order, stamp: actor, idempotency: null })
   })
   after(() => {

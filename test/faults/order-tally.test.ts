@@ -50,7 +50,7 @@ async function tallied(t: TestContext) {
 
   async function create(index: number): Promise<string> {
     const id = newOrderedId((20_000 + (index % 3)) * day)
-    const order = { id, customer: 'A', totalE4: 1 + index * 7_777 }
+    const order = { id, customer: 'A', total: 1 + index * 7_777 }
     await instance(index).write('createOrder', { order, stamp: stamp(), idempotency: null })
     return id
   }
@@ -260,7 +260,7 @@ describe('the tally of orders on PostgreSQL, for any role that writes orders', {
     const db = await openAppDatabase({ databaseUrl: asApp })
     t.after(() => db.close())
     const id = newOrderedId(0)
-    const order = { id, customer: 'A', totalE4: 10_000 }
+    const order = { id, customer: 'A', total: 10_000 }
     await db.write('createOrder', { order, stamp: stamp(), idempotency: null })
     const overview = () => findOverview(db.read, { days: 1, timeZone: 'UTC', nowMilliseconds: 0 })
     const before = await overview()

@@ -18,7 +18,7 @@ describe('creates that share a transaction', { skip: withoutPostgres }, () => {
     const write = (number: number, key: string | null) => {
       const terms = { principalId: 1, operation: 'POST /v1/orders', fingerprint: customer, expiresAt: 2 }
       return service.db.write('createOrder', {
-        order: { id: orderIdAt(service.now(), number), customer, totalE4: 10_000 },
+        order: { id: orderIdAt(service.now(), number), customer, total: 10_000 },
         stamp: stamp(),
         idempotency: key === null ? null : { ...terms, key, nowMilliseconds: 1 },
       })

@@ -205,8 +205,8 @@ const approveInTurn = command(
 const seal = command(
   'sealEvents',
   fc.record({ limit: fc.integer({ min: 1, max: 9 }) }),
-  async (_, world, input) => {
-    await Promise.all([0, 1].map(() => world.service.db.write('sealEvents', input)))
+  async (_, world, { limit }) => {
+    await Promise.all([0, 1].map(() => world.service.db.write('sealEvents', { limit })))
   },
 )
 

@@ -37,12 +37,13 @@ export const linkRoutes: Routes<AuthParts> = {
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
       const now = parts.clock()
-      const { token, newPassword } = request.body
+      const { token, newPassword, ...others } = request.body
       const tokenHash = sha256(token)
       const link = { tokenHash, purpose: 'password', nowMilliseconds: now } as const
       const { principalId: id, userName, email } = await requireHolder(parts, request, link)
       const passwordHash = await hashNewPassword(parts, newPassword, [userName, email])
       await parts.change('useLink', {
+        ...others,
         tokenHash,
         passwordHash,
         stamp: stampOf({ id, userName }, now, null),
@@ -79,10 +80,15 @@ export const linkRoutes: Routes<AuthParts> = {
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
       const now = parts.clock()
-      const tokenHash = sha256(request.body.token)
+      const { token, ...others } = request.body
+      const tokenHash = sha256(token)
       const link = { tokenHash, purpose: 'email', nowMilliseconds: now } as const
       const { principalId: id, userName } = await requireHolder(parts, request, link)
-      await parts.change('useEmailLink', { tokenHash, stamp: stampOf({ id, userName }, now, null) })
+      await parts.change('useEmailLink', {
+        ...others,
+        tokenHash,
+        stamp: stampOf({ id, userName }, now, null),
+      })
       logEvent(request, 'link-used', { principalId: id })
       return reply.code(204).send(undefined)
     },

@@ -113,10 +113,12 @@ export const sessionRoutes: Routes<AuthParts> = {
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
       const sessionId = newSecret()
-      const refreshed = await confirmCaller(parts, request, givenAgain(request.body), (checked) => {
+      const refreshed = await confirmCaller(parts, request, givenAgain(request.body), (user) => {
         const now = parts.clock()
-        const refresh = { ...checked, ...refreshOf(request, sessionId, now), authenticatedAt: now }
-        return parts.db.write('confirmSession', refresh)
+        const { passkeyId: _, ...refresh } = refreshOf(request, sessionId, now)
+        const { passwordHash, credentialsChangedAt, touch } = user
+        const checked = { passwordHash, credentialsChangedAt, touch, authenticatedAt: now }
+        return parts.db.write('confirmSession', { ...refresh, ...checked })
       })
       logSignIn(request, callerOf(request).id, 'confirmation')
       announceExpiry(reply, refreshed, parts.config)

@@ -99,14 +99,19 @@ export const ownRoutes: Routes<AuthParts> = {
     body: ChangePasswordCommand,
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
-      const { currentPassword, newPassword } = request.body
-      const checked = await beforeNewPassword(parts, request, currentPassword)
-      const names = [checked.userName, checked.email, currentPassword ?? '']
+      const { currentPassword, newPassword, ...others } = request.body
+      const {
+        userName,
+        email,
+        enabled: _,
+        ...checked
+      } = await beforeNewPassword(parts, request, currentPassword)
+      const names = [userName, email, currentPassword ?? '']
       const newPasswordHash = await hashNewPassword(parts, newPassword, names)
       const now = parts.clock()
       const { signIn, cookie } = keptSignIn(request, currentPassword === null ? undefined : now)
       const stamp = stampOf(callerOf(request), now, null)
-      await parts.change('changePassword', { ...checked, newPasswordHash, kept: signIn, stamp })
+      await parts.change('changePassword', { ...others, ...checked, newPasswordHash, kept: signIn, stamp })
       logSignIn(request, checked.principalId, 'password-change')
       return answerKept(reply, cookie)
     },

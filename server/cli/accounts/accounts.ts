@@ -269,7 +269,7 @@ function setAbsence(invocation: Invocation) {
   return async (db: AppDatabase, person: NamedAccount<'user'>): Promise<Outcome> => {
     const deputy = await requireAccount(db.read, userCalled(deputyName))
     const absence = { from, until, deputyId: deputy.id }
-    const { changed } = await db.write('setAbsence', { person, absence, stamp })
+    const { changed } = await db.write('setAbsence', { person: personOf(person), absence, stamp })
     return {
       value: { userName: person.name, until: formatInstant(until), deputy: deputy.name, changed },
       text: `${deputy.name} stands in for ${person.name} until ${formatInstant(until)}.`,
@@ -293,8 +293,10 @@ async function listAbsences(invocation: Invocation): Promise<Outcome> {
   return { value, text: table(['USER NAME', 'FROM', 'UNTIL', 'DEPUTY'], rows) }
 }
 
+const personOf = ({ id, name }: NamedAccount<'user'>) => ({ id, name })
+
 async function endAbsence(db: AppDatabase, person: NamedAccount<'user'>): Promise<Outcome> {
-  const { changed } = await db.write('endAbsence', { person, stamp: commandStamp() })
+  const { changed } = await db.write('endAbsence', { person: personOf(person), stamp: commandStamp() })
   const text = changed ? `The absence of ${person.name} has ended.` : `${person.name} is not absent.`
   return { value: { userName: person.name, changed }, text }
 }

@@ -39,8 +39,8 @@ export const policyRoutes: Routes<OrderParts> = {
     response: { 200: SetApprovalPolicyResponse },
     handler: async (parts, request, reply) => {
       const replaced = await parts.db.write('setApprovalPolicy', {
+        ...request.body,
         ...readChange(request, parts),
-        rows: request.body.rows,
         acceptedVersions: requiredVersions(request.headers['if-match']),
       })
       announceChange(reply, replaced)
@@ -56,7 +56,7 @@ export const policyRoutes: Routes<OrderParts> = {
     body: ApprovalPolicy,
     response: { 200: PolicyWarnings },
     handler: async ({ db, clock }, request) => {
-      const input = { rows: request.body.rows, nowMilliseconds: clock() }
+      const input = { ...request.body, nowMilliseconds: clock() }
       const options = { limitMilliseconds: pageLimitMilliseconds, caller: String(callerOf(request).id) }
       return { warnings: await db.query('findPolicyWarnings', input, options) }
     },

@@ -71,11 +71,11 @@ export function orderTools(parts: ToolParts): Record<string, Tool> {
       output: ProposedOrder,
       isRead: false,
       async run({ idempotencyKey: key, ...values }, request) {
-        const { customer, total: totalE4, why } = values
+        const { why, ...order } = values
         const now = clock()
         const stamp = stampOf(callerOf(request), now, readTimeZone(request, config))
         const { result, replayed } = await db.write('proposeOrder', {
-          order: { id: newOrderedId(now), customer, totalE4 },
+          order: { ...order, id: newOrderedId(now) },
           stamp,
           words: newWords(why),
           noteId: newOrderedId(now),

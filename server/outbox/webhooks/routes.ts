@@ -84,11 +84,11 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     body: AddWebhookCommand,
     answer: AddWebhookResponse,
     isShownOnce: true,
-    add: async (parts, { url, events, enabled }, stamp) => {
+    add: async (parts, body, stamp) => {
       const { key } = requireSending(parts)
-      await requireAddress(url, parts)
+      await requireAddress(body.url, parts)
       const id = newOrderedId(stamp.nowMilliseconds)
-      await parts.db.write('addWebhook', { id, url, events, enabled: enabled ?? true, stamp })
+      await parts.db.write('addWebhook', { ...body, id, enabled: body.enabled ?? true, stamp })
       const first = { id, secretVersion: 1, previousSecretUntil: null }
       const publicKeys = publicKeysOf(key, first, stamp.nowMilliseconds)
       return { name: id, answer: { id, secret: secretOf(key, first), publicKeys } }
@@ -145,8 +145,9 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     handler: async (parts, request, reply) => {
       const { key } = requireSending(parts)
       const stamp = readStamp(request, parts)
-      const previousUntil = request.body?.dropOld ? null : stamp.nowMilliseconds + overlapMilliseconds
-      const input = { id: webhookId(request), previousUntil, stamp }
+      const { dropOld, ...others } = request.body
+      const previousUntil = dropOld ? null : stamp.nowMilliseconds + overlapMilliseconds
+      const input = { ...others, id: webhookId(request), previousUntil, stamp }
       const rotated = await parts.db.write('rotateWebhookSecret', input)
       const active = { ...rotated, previousSecretUntil: previousUntil }
       reply.code(201).headers(shownOnce)
@@ -177,7 +178,7 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
       const stamp = readStamp(request, parts)
-      await parts.db.write('replayWebhook', { id: webhookId(request), ...request.body, stamp })
+      await parts.db.write('replayWebhook', { ...request.body, id: webhookId(request), stamp })
       return reply.code(204).send()
     },
   }),

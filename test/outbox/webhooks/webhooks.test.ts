@@ -326,7 +326,8 @@ describe('/v1/webhooks', () => {
       .select('credentials_changed_at')
       .where('id', '=', actor.byId)
       .executeTakeFirstOrThrow()
-    const stamp = { ...actor, standing: { via: 'bearer', credentialsChangedAt } } as const
+    const { isService: _, ...made } = actor
+    const stamp = { ...made, standing: { via: 'bearer', credentialsChangedAt } } as const
     const before = await storedEvents(service.db.read)
     const { db } = service
     const changes = { url: null, events: ['role'], enabled: null }

@@ -82,10 +82,12 @@ export const clientRoutes: Routes<AuthParts> = {
     response: { 201: RotateClientSecretResponse },
     handler: async (parts, request, reply) => {
       const clientSecret = newSecret()
+      const { dropOld, ...others } = request.body
       await parts.db.write('rotateClientSecret', {
+        ...others,
         account: { kind: 'client', id: requireId(request, 'client-not-found') },
         secretHash: sha256(clientSecret),
-        dropOld: request.body?.dropOld ?? false,
+        dropOld: dropOld ?? false,
         stamp: readStamp(request, parts),
       })
       reply.code(201).headers(shownOnce)

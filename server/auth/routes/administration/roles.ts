@@ -39,9 +39,9 @@ export const roleRoutes: Routes<AuthParts> = {
     problems: ['name-taken'],
     body: AddRoleCommand,
     answer: Role,
-    add: async ({ db }, { name, permissions: wanted }, stamp) => {
-      await db.write('addRole', { role: name, permissions: wanted, stamp })
-      return { name, answer: { name, permissions: wanted.toSorted(), accounts: 0 } }
+    add: async ({ db }, { name, ...values }, stamp) => {
+      await db.write('addRole', { ...values, role: name, stamp })
+      return { name, answer: { name, permissions: values.permissions.toSorted(), accounts: 0 } }
     },
   }),
   getRole: read('/v1/roles/:name', {

@@ -78,17 +78,17 @@ export const passkeyRoutes: Routes<AuthParts> = {
     body: AddPasskeyCommand,
     response: { 201: AddPasskeyResponse },
     handler: async (parts, request, reply) => {
-      const { name, credential } = request.body
+      const { credential, ...values } = request.body
       const party = requireRelyingParty(parts.publicUrl())
       const read = (challenge: string) =>
         parts.challenges.read(challenge, 'enrolment', answererOf(request), parts.clock())
       const verified = await verifyRegistration(party, credential, read)
       if (verified === undefined) throw new Problem('passkey-invalid')
       await parts.db.write('addPasskey', {
+        ...values,
         ...verified,
         signIn: presentedSignIn(request),
         rpId: party.id,
-        name,
         stamp: readStamp(request, parts),
       })
       const { id } = verified.passkey
@@ -114,7 +114,7 @@ export const passkeyRoutes: Routes<AuthParts> = {
     handler: async (parts, request, reply) => {
       const id = requirePasskeyId(request, 'id')
       const stamp = readStamp(request, parts)
-      await parts.db.write('renamePasskey', { id, name: request.body.name, stamp })
+      await parts.db.write('renamePasskey', { ...request.body, id, stamp })
       return reply.code(204).send(undefined)
     },
   }),
