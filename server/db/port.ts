@@ -55,8 +55,8 @@ export const waitingLists = { waiting: 512, waitingOfCaller: 128 }
 export type DatabaseLoad = Record<string, Record<string, number>>
 
 /**
- * The given value, without members that are not wanted. The compiler lets a spread bring some, and no operation
- * would read them: a member added to a body alone would be accepted and lost.
+ * The given value, without members that are not wanted. The compiler lets a spread bring some, and no
+ * operation would read them: a member added to a body alone would be accepted and lost (ADR 70).
  */
 type Exact<Wanted, Given> = Given extends Leaf
   ? Given
