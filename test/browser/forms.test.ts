@@ -18,6 +18,7 @@ const submitEmpty = `(async () => {
     .map((id) => document.getElementById(id)?.textContent ?? '').join('')
   const drawn = () => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
   const found = []
+  for (const part of document.querySelectorAll('details')) part.open = true
   for (const form of document.forms) {
     const fields = [...form.querySelectorAll('input, textarea')].filter(({ required, readOnly }) => required && !readOnly)
     const silent = fields.map(messageOf)
