@@ -64,6 +64,7 @@ export function happen(name: 'pagehide' | 'pageshow', persisted: boolean): void 
 
 export function goOffline(isOffline: boolean): void {
   Object.defineProperty(navigator, 'onLine', { value: !isOffline, configurable: true })
+  page.dispatchEvent(new Event(isOffline ? 'offline' : 'online'))
 }
 
 /** Whether the browser would ask before the page goes away. */

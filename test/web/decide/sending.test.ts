@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it, mock } from 'node:test'
-import { answerWith, asksBeforeLeaving, happen, problemWith, serviceIs, settled } from '../../support/page.ts'
+import {
+  answerWith,
+  asksBeforeLeaving,
+  goOffline,
+  happen,
+  problemWith,
+  serviceIs,
+  settled,
+} from '../../support/page.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { endSession, loadSession, signOut } = await import('../../../web/src/auth/session.ts')
@@ -55,6 +63,7 @@ describe('a decision that was held', () => {
   })
   afterEach(() => {
     outbox.clear()
+    goOffline(false)
     mock.timers.reset()
     silence()
   })
@@ -99,6 +108,16 @@ describe('a decision that was held', () => {
     assert.deepEqual([second, third, keys().length], [first, first, 4])
     assert.notEqual(fourth, first)
     assert.deepEqual([kinds(), said()], [[], ['2 decisions sent.']])
+  })
+
+  it('waits for the connection, and is sent as soon as it is back', async () => {
+    goOffline(true)
+    hold(mara, 'approve', subject)
+    await pass(undoMilliseconds)
+    assert.deepEqual([sent.length, kinds()], [0, ['held']])
+    goOffline(false)
+    await settled()
+    assert.deepEqual([sent.length, kinds()], [1, []])
   })
 
   it('is shown when it is refused, without a mark', async () => {

@@ -296,6 +296,26 @@ describe('an outbox that holds what can be undone', () => {
     assert.deepEqual([names(), kinds()], [['one'], ['done']])
   })
 
+  it('goes on after a late answer that came from the session before', async () => {
+    const { outbox, hold, answer, names, kinds } = patient()
+    const { promise, resolve } = Promise.withResolvers<Error>()
+    answer('one', promise)
+    hold('one')
+    await pass(undoMilliseconds)
+    outbox.stop()
+    outbox.holdAll(undoMilliseconds)
+    hold('two')
+    resolve(signedOut())
+    await pass(undoMilliseconds)
+    assert.deepEqual(
+      [names(), kinds()],
+      [
+        ['one', 'one', 'two'],
+        ['done', 'done'],
+      ],
+    )
+  })
+
   it('holds again what the end of the session cut off; what may have happened cannot be undone', async () => {
     for (const [failures, isUndoable] of [
       [[signedOut()], true],
