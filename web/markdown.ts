@@ -45,7 +45,9 @@ const writers: Record<string, (token: never) => string> = {
   list: ({ items }: Tokens.List) =>
     element('ul', items.map(({ tokens }) => element('li', childrenOf(tokens))).join(',')),
   table: ({ header, rows }: Tokens.Table) =>
-    element('table', [element('thead', rowOf('th', header)), element('tbody', rowsOf(rows))].join(',')),
+    element('table', [element('thead', rowOf('th', header)), element('tbody', rowsOf(rows))].join(','), {
+      className: 'table',
+    }),
 }
 
 const rowsOf = (rows: Tokens.TableCell[][]) => rows.map((cells) => rowOf('td', cells)).join(',')

@@ -45,7 +45,7 @@ function tableOf(problems: Problem[]): string {
     return `<tr><td>${link}</td><td>${status}: ${title}</td></tr>`
   })
   const head = '<thead><tr><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead>'
-  return `<table>${head}<tbody>${rows.join('\n')}</tbody></table>`
+  return `<table class="table">${head}<tbody>${rows.join('\n')}</tbody></table>`
 }
 
 function frameOf(index: string) {
@@ -62,11 +62,11 @@ function frameOf(index: string) {
     <link rel="icon" type="image/svg+xml" href="${icon}" />
     <link rel="stylesheet" href="${style}" />
   </head>
-  <body class="open-page">
+  <body>
     <header class="open-page-header no-print">
       <a href="/" class="brand"><img src="${icon}" alt="" width="28" height="28" />Countersign</a>
     </header>
-    <main class="open-page-main"><article class="stack open-page-text">${content}</article></main>
+    <main class="open-page-main"><article class="stack rows-to-cards open-page-text">${content}</article></main>
   </body>
 </html>
 `

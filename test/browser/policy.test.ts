@@ -61,6 +61,9 @@ describe('the approval policy', () => {
     await page.keyboard.press('Tab')
     await waitForFocus(approvals(page).last())
     await page.keyboard.press('3')
+    // In the order in which the fields are seen.
+    await page.keyboard.press('Tab')
+    await waitForFocus(page.getByLabel('Role of one approver').last())
     await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
     await shows(page, 'Of the 6 orders of the last 30 days, 3 would have needed one approval and 3 three.')

@@ -38,7 +38,7 @@ function AbsenceForm({ absence }: { absence: Absence }) {
   const failure = setting.error ?? ending.error
   const isBusy = setting.isPending || ending.isPending
   return (
-    <Form className="stack account-form" onSubmit={() => isBusy || setting.act()}>
+    <Form className="stack" onSubmit={() => isBusy || setting.act()}>
       <p className={isSet ? undefined : 'soft'}>
         {isSet ? (
           <AbsenceInWords absence={absence} whose="you" />
@@ -46,7 +46,7 @@ function AbsenceForm({ absence }: { absence: Absence }) {
           'While you are away, a deputy can approve and reject orders in your place.'
         )}
       </p>
-      <div className="absence-fields">
+      <div className="columns">
         <Input
           label="Deputy"
           hint="Someone who can see orders. Type to search."

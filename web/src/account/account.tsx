@@ -30,7 +30,7 @@ export function AccountView() {
     <>
       <PageHead title="My account" />
       <Unread query={query} />
-      <div className="account">
+      <div className="columns gap-5 account">
         <div className="stack gap-5">
           <About email={data?.email} timeZone={data?.timeZone} />
           <ThisBrowser />

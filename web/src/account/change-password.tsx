@@ -36,7 +36,7 @@ export function PasswordForm({ names, hasPassword }: PasswordFormProps) {
   return (
     <Section title="Password">
       <Form
-        className="stack account-form"
+        className="stack"
         onSubmit={() =>
           changing.submit({ currentPassword: hasPassword ? currentPassword : undefined, newPassword })
         }
@@ -76,11 +76,13 @@ export function PasswordForm({ names, hasPassword }: PasswordFormProps) {
           )}
         </div>
         <p className="soft">You stay signed in here. You’ll be signed out everywhere else.</p>
-        <Submit isClosed={changing.isClosed}>
-          {hasPassword
-            ? changing.label('Change password', 'Changing …')
-            : changing.label('Set a password', 'Setting …')}
-        </Submit>
+        <div className="row">
+          <Submit isClosed={changing.isClosed}>
+            {hasPassword
+              ? changing.label('Change password', 'Changing …')
+              : changing.label('Set a password', 'Setting …')}
+          </Submit>
+        </div>
       </Form>
     </Section>
   )

@@ -13,7 +13,7 @@ export function EmailForm() {
   const asking = useAction(requestEmail, () => setEmail(''))
   return (
     <Section title="Email">
-      <Form className="stack account-form" onSubmit={() => asking.act(email.trim())}>
+      <Form className="stack" onSubmit={() => asking.act(email.trim())}>
         <p className="soft">We’ll mail a link to the new address. Nothing changes until you open it.</p>
         <Input
           label="New email"
@@ -38,7 +38,9 @@ export function EmailForm() {
             />
           )}
         </div>
-        <Submit isClosed={asking.isPending}>{asking.isPending ? 'Sending …' : 'Send link'}</Submit>
+        <div className="row">
+          <Submit isClosed={asking.isPending}>{asking.isPending ? 'Sending …' : 'Send link'}</Submit>
+        </div>
       </Form>
     </Section>
   )

@@ -15,7 +15,7 @@ export function ForgottenView() {
     mutationFn: (email: string) => client.POST('/v1/auth/links', { body: { email } }),
   })
   return (
-    <main className="sign-in">
+    <main className="splash sign-in">
       <div className="card stack sign-in-card">
         <div className="sign-in-brand">
           <img src={mark} alt="" width="40" height="40" />

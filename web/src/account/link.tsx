@@ -19,7 +19,7 @@ import { NewPassword } from './new-password.tsx'
 export function LinkView() {
   const link = useLinkParts()
   return (
-    <main className="sign-in">
+    <main className="splash sign-in">
       <div className="card stack sign-in-card">
         <div className="sign-in-brand">
           <img src={mark} alt="" width="40" height="40" />

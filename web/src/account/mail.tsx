@@ -36,7 +36,7 @@ function MailForm({ settings: { timeZone, ...settings } }: { settings: Settings 
     () => announce('Mail settings saved'),
   )
   return (
-    <Form className="stack account-form" onSubmit={() => saving.isPending || saving.act()}>
+    <Form className="stack" onSubmit={() => saving.isPending || saving.act()}>
       <p className="soft">You’re always mailed when your password, a passkey or your email changes.</p>
       <h3>Orders that wait for your approval</h3>
       <Segments

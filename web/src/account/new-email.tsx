@@ -14,7 +14,7 @@ import { BrokenLink, type LinkParts, useLinkParts } from './link.tsx'
 export function NewEmailView() {
   const link = useLinkParts()
   return (
-    <main className="sign-in">
+    <main className="splash sign-in">
       <div className="card stack sign-in-card">
         <div className="sign-in-brand">
           <img src={mark} alt="" width="40" height="40" />

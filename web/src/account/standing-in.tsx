@@ -14,7 +14,7 @@ export function StandingIn() {
   const absent = data?.standingInFor.filter(({ until }) => isAhead(until, now)) ?? []
   // Always rendered, because screen readers watch it for changes.
   return (
-    <div role="status" className="standing-in no-print">
+    <div role="status" className="soft small standing-in no-print">
       {data && isAway && (
         <p>
           <AbsenceInWords absence={data} whose="you" /> <Link to="/account">Change</Link>

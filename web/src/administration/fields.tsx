@@ -35,7 +35,7 @@ export function AccountFields<Name extends string>({ looks, values, onChange }: 
 function RoleChecks({ held, onChange }: { held: readonly string[]; onChange(roles: string[]): void }) {
   const query = useQuery(rolesQuery)
   return (
-    <fieldset className="stack gap-2 admin-checks">
+    <fieldset className="stack gap-2">
       <legend>Roles</legend>
       <Unread query={query} />
       {query.data?.map(({ name }) => (

@@ -47,7 +47,7 @@ export function AccountList<Row extends { id: number }>(props: AccountListProps<
       <ReadFailure query={query} />
       {data && totalCount === 0 && filter === '' && <p className="soft">{empty}</p>}
       {data && totalCount > 0 && (
-        <div className="card table admin-table admin-list">
+        <div className="card table rows-to-cards admin-table">
           <Table
             caption={caption}
             rows={data.items}

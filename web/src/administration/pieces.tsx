@@ -15,8 +15,8 @@ export function ShownOnce({ label, text, children }: { label: string; text: stri
   }, [])
   return (
     <Note kind="warning" title={`${label}: shown only once`} lines={[]}>
-      {children}
-      <div className="admin-once">
+      <div className="stack gap-3">
+        {children}
         <ToCopy ref={field} label={label} text={text} />
       </div>
     </Note>

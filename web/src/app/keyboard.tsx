@@ -32,7 +32,7 @@ export function Keyboard() {
       <dl className="shortcut-list">
         {shortcuts.map(([keys, meaning]) => (
           <div key={keys}>
-            <dt>
+            <dt className="row nowrap gap-1">
               {keys.split(' ').map((key) => (
                 <kbd key={key} className="key">
                   {key}

@@ -59,7 +59,7 @@ function Side() {
   )
   return (
     <header className="side no-print">
-      <Link to="/" className="brand">
+      <Link to="/" className="brand" aria-label="Countersign">
         <img src={mark} alt="" width="28" height="28" />
         <span>Countersign</span>
       </Link>
@@ -84,18 +84,16 @@ function Side() {
           </Link>
         )}
       </nav>
-      <div className="side-foot">
-        <Button className={sideLink} onPress={() => leaving.act()}>
-          <SignOutIcon />
-          <span>Sign out</span>
-        </Button>
-      </div>
+      <Button className={`${sideLink} side-end`} aria-label="Sign out" onPress={() => leaving.act()}>
+        <SignOutIcon />
+        <span>Sign out</span>
+      </Button>
       <Link to="/account" className="row nowrap gap-3 person">
         <span className="visually-hidden">My account:</span>
         <span className="tag person-initial" aria-hidden="true">
           {[...user.userName][0]}
         </span>
-        <div className="label person-name">
+        <div className="label clip person-name">
           <Name of={user.userName} />
           <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
         </div>

@@ -7,7 +7,7 @@ import { PageTitle } from '../ui/page-title.tsx'
 /** docs/auditing.md, for everyone: auditors rarely have the repository, or an account. */
 export function AuditingView() {
   return (
-    <div className="open-page">
+    <div>
       <header className="open-page-header no-print">
         <Link to="/" className="brand">
           <img src={mark} alt="" width="28" height="28" />
@@ -16,7 +16,7 @@ export function AuditingView() {
       </header>
       <main className="stack gap-3 open-page-main">
         <PageTitle title={title} />
-        <article className="stack open-page-text">{content}</article>
+        <article className="stack rows-to-cards open-page-text">{content}</article>
       </main>
     </div>
   )

@@ -38,7 +38,7 @@ export function PasskeyList({ found, remove, onRename, children }: PasskeyListPr
       {found.data?.length === 0 ? (
         <p className="soft">No passkeys yet.</p>
       ) : (
-        <ul>
+        <ul className="entries">
           {found.data?.map((passkey) => (
             <Item
               key={passkey.id}

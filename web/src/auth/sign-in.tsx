@@ -38,7 +38,7 @@ export function SignInView() {
   useEffect(startSession, [])
   if (session.kind === 'signed-in') return <Navigate to={to} replace />
   return (
-    <main className="sign-in">
+    <main className="splash sign-in">
       <SignInForm ending={session.kind === 'anonymous' ? session.ending : undefined} />
     </main>
   )
@@ -128,7 +128,7 @@ function DemoAccounts({ onChoose }: { onChoose(account: DemoAccount): void }) {
       <h2 id="demo-accounts" className="label">
         Demo accounts
       </h2>
-      <div className="row sign-in-demo">
+      <div className="columns gap-2 sign-in-demo">
         {demoAccounts.map((account) => (
           <Button key={account.email} className="button button-small" onPress={() => onChoose(account)}>
             {account.userName} <span className="soft">{account.role}</span>

@@ -1,4 +1,3 @@
-import './sign-ins.css'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
@@ -57,7 +56,7 @@ export function SignIns({ title, found, many, ...ends }: SignInsProps) {
       {data?.length === 0 ? (
         <p className="soft">Not signed in anywhere.</p>
       ) : (
-        <ul>
+        <ul className="entries">
           {data?.toSorted(currentFirst).map((signIn) => (
             <Place key={signIn.id} signIn={signIn} onEnd={() => isBusy || endingOne.act(signIn.id)} />
           ))}

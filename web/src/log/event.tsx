@@ -18,7 +18,7 @@ export function LogEntry({ event }: { event: LogEvent }) {
   const isErased = text === null && textHash !== null
   return (
     <li className="log-event">
-      <p className="log-said">
+      <p className="clip log-said">
         <strong>
           <Who is={by} for={absent} />
         </strong>{' '}
@@ -30,14 +30,14 @@ export function LogEntry({ event }: { event: LogEvent }) {
           </>
         )}
       </p>
-      {text !== null && <Name of={text} className="soft small log-text" />}
-      {isErased && <span className="soft small log-text">{erased}</span>}
+      {text !== null && <Name of={text} className="soft small clip" />}
+      {isErased && <span className="soft small clip">{erased}</span>}
       <time className="soft small log-when" dateTime={atUtc} title={formatExactInstant(atUtc)}>
         {formatInstant(atUtc)}
       </time>
       <button
         type="button"
-        className="button button-quiet button-small log-number"
+        className="button button-quiet button-small"
         aria-expanded={isOpen}
         aria-controls={id}
         onClick={() => setOpen(!isOpen)}

@@ -44,7 +44,7 @@ export function Orders({ title, orders: { items, count }, search, isMixed, child
       {items.length === 0 ? (
         <p className="soft">{children}</p>
       ) : (
-        <ol className="lined overview-orders">
+        <ol className="entries">
           {items.map((order) => (
             <Row key={order.id} order={order}>
               {isMixed && <Status status={order.status} />}

@@ -72,7 +72,7 @@ export function OverviewView() {
   const hasNoOrders = summary !== undefined && countOf(summary) === 0
   const isShown = summary !== undefined && !hasNoOrders
   return (
-    <div className="stack gap-5 overview" aria-busy={isWaiting}>
+    <div className="stack gap-5" aria-busy={isWaiting}>
       <div className="row row-between">
         <div className="wrap">
           <PageTitle title="Overview">
@@ -123,7 +123,7 @@ function Body({ summary, lists: { mine, created, ownOnes, stuck, stuckOnes } }: 
   return (
     <>
       <WaitsForNobody />
-      <div className="overview-lists">
+      <div className="columns gap-5 overview-lists">
         {mine ? (
           <Orders title="Waiting for you" orders={mine} search={mineOldestFirst}>
             Nothing is waiting for you.
@@ -152,7 +152,7 @@ function Body({ summary, lists: { mine, created, ownOnes, stuck, stuckOnes } }: 
 function Skeleton() {
   return (
     <>
-      <div className="overview-lists">
+      <div className="columns gap-5 overview-lists">
         <span className="card skeleton" style={{ height: 340 }} />
         <span className="card skeleton" style={{ height: 340 }} />
       </div>

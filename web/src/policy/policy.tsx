@@ -38,7 +38,7 @@ export function PolicyView() {
       {mayRead ? <Unread query={policy} /> : <Denied what="view the approval policy" />}
       {policy.data && mayChange && <PolicyForm policy={policy.data} />}
       {policy.data && !mayChange && (
-        <div className="card card-stack policy-card">
+        <div className="card card-stack">
           <PolicyTable rows={policy.data.rows} caption="Approval policy" />
         </div>
       )}
@@ -89,7 +89,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
 
   return (
     <div className="policy">
-      <Form className="card card-stack policy-card" aria-label="Approval policy" noValidate onSubmit={submit}>
+      <Form className="card card-stack" aria-label="Approval policy" noValidate onSubmit={submit}>
         {!draft.isChanged && <OnePerson />}
         {draft.isRestored && (
           <Restored words="Your changes are still here, but not saved." onStartOver={drop} />
@@ -180,7 +180,7 @@ interface OutcomeProps {
 /** Shows a failure. Always rendered, because screen readers watch it. */
 function Outcome({ failure, onReplace, onTake }: OutcomeProps) {
   return (
-    <div role="status" className="policy-attempt">
+    <div role="status">
       {failure !== null &&
         (isConflict(failure) ? (
           <Conflict onReplace={onReplace} onTake={onTake} />

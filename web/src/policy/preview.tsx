@@ -21,7 +21,7 @@ export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }
   // Counted once typing has stopped.
   const shown = useCalm(rows, calmMilliseconds)
   return (
-    <Section title="What this means" className="policy-card">
+    <Section title="What this means">
       {shown === undefined ? (
         <p className="soft">Enter valid totals to see the preview.</p>
       ) : (
@@ -76,7 +76,7 @@ function Outcome({ rows }: { rows: readonly WireRow[] }) {
           )
         })}
       </ol>
-      <p className="ruled policy-outcome">{outcome ?? (isUncounted ? uncounted : counting)}</p>
+      <p className="ruled">{outcome ?? (isUncounted ? uncounted : counting)}</p>
       <Spoken text={outcome} />
     </>
   )

@@ -48,15 +48,15 @@ export function PolicyRowFields(props: RowProps) {
           ))}
         </select>
       </div>
-      <div className="stack gap-3 policy-checks">
+      <div className="policy-role">
+        <Role row={row} onChange={onChange} />
+      </div>
+      <div className="stack gap-3">
         {checks.map(([name, label]) => (
           <Check key={name} isOn={row[name]} onTurn={(isOn) => onChange({ ...row, [name]: isOn })}>
             {label}
           </Check>
         ))}
-      </div>
-      <div className="policy-role">
-        <Role row={row} onChange={onChange} />
       </div>
       {number > 1 && (
         <Button

@@ -5,19 +5,21 @@ import { fromInWords } from './words.ts'
 /** The policy, read-only. */
 export function PolicyTable({ rows, caption }: { rows: readonly PolicyRow[]; caption: string }) {
   return (
-    <Table
-      className="table policy-table"
-      caption={caption}
-      rows={rows.toReversed()}
-      keyOf={({ from }) => from}
-      columns={[
-        ['Total', (row) => fromInWords(row, rows.length === 1)],
-        ['Approvals', ({ approvals }) => approvals],
-        ['By its creator', ({ selfApproval }) => (selfApproval ? 'Yes' : 'No')],
-        ['By services', ({ services, passkey }) => (services && !passkey ? 'Yes' : 'No')],
-        ['Role', ({ role }) => role ?? 'Any'],
-        ['Passkey', ({ passkey }) => (passkey ? 'Yes' : 'No')],
-      ]}
-    />
+    <div className="rows-to-cards">
+      <Table
+        className="table"
+        caption={caption}
+        rows={rows.toReversed()}
+        keyOf={({ from }) => from}
+        columns={[
+          ['Total', (row) => fromInWords(row, rows.length === 1)],
+          ['Approvals', ({ approvals }) => approvals],
+          ['By its creator', ({ selfApproval }) => (selfApproval ? 'Yes' : 'No')],
+          ['By services', ({ services, passkey }) => (services && !passkey ? 'Yes' : 'No')],
+          ['Role', ({ role }) => role ?? 'Any'],
+          ['Passkey', ({ passkey }) => (passkey ? 'Yes' : 'No')],
+        ]}
+      />
+    </div>
   )
 }

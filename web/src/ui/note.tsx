@@ -13,10 +13,12 @@ interface NoteProps {
   children?: ReactNode
 }
 
+const tones = { waiting: '', warning: 'tone-wait', bad: 'tone-bad' }
+
 /** Something unusual in a few words, and an action to take. */
 export function Note({ kind, title, lines = [], action, role, children }: NoteProps) {
   return (
-    <div className={`note note-${kind}`} role={role}>
+    <div className={`note ${tones[kind]}`} role={role}>
       {kind === 'waiting' ? <ClockIcon /> : <WarningIcon />}
       <div>
         {title && <strong>{title}</strong>}

@@ -16,7 +16,7 @@ export function Deliveries({ id }: { id: string }) {
       <Unread query={query} />
       {query.data?.length === 0 && <p className="soft">Nothing has been sent yet.</p>}
       {query.data && query.data.length > 0 && (
-        <div className="card table admin-table admin-list">
+        <div className="card table rows-to-cards admin-table">
           <Table
             caption="The last 50 deliveries, newest first"
             rows={query.data}

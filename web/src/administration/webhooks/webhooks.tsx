@@ -33,7 +33,7 @@ function List() {
         </p>
       )}
       {query.data && query.data.length > 0 && (
-        <div className="card table admin-table admin-list">
+        <div className="card table rows-to-cards admin-table">
           <Table
             caption="Webhooks"
             rows={query.data}

@@ -102,7 +102,7 @@ export function Chips({ text, trigger, onChoose }: ChoiceProps) {
         <li key={String(name)}>
           <button
             type="button"
-            className="tag row nowrap gap-1 chip"
+            className="tag row nowrap gap-1 label small chip"
             aria-label={`Remove the filter ${name}`}
             onClick={() => remove(without)}
           >

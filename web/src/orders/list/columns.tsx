@@ -19,7 +19,7 @@ export function Columns({ inAddress, onChoose }: ColumnsProps) {
   const turn = (name: ColumnName, isOn: boolean) =>
     choose(columnNames.filter((each) => (each === name ? isOn : shown.includes(each))))
   return (
-    <div className="view-columns">
+    <div className="columns gap-2 view-columns">
       {columnNames.map((name) => (
         <Check
           key={name}

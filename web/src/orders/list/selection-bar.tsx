@@ -1,7 +1,6 @@
 import { type ReactNode, type RefObject, useRef, useState } from 'react'
 import { announce } from '../../ui/announce.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
-import { CheckIcon } from '../../ui/icons.tsx'
 import { lazyPart } from '../../ui/lazy-view.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import type { Chosen } from '../decide/chosen.ts'
@@ -81,7 +80,6 @@ export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
     <div role="status">
       {count > 0 && (
         <div className="row selection">
-          <CheckIcon />
           <p>
             <strong>{formatCount(count)} selected</strong>,{' '}
             {formatTotal(sumOfTotals(Array.from(chosen.values(), ({ total }) => total)))}

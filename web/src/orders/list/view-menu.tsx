@@ -53,7 +53,12 @@ export function ViewMenu({ search, shown, onColumns }: ViewMenuProps) {
 }
 
 function buttonOf(current: View | undefined, exporting: Exporting) {
-  const named = (name: ReactNode) => [<ViewsIcon key="icon" />, <span key="name">{name}</span>]
+  const named = (name: ReactNode) => [
+    <ViewsIcon key="icon" />,
+    <span key="name" className="clip">
+      {name}
+    </span>,
+  ]
   if (exporting.kind === 'running') {
     const name = `Exporting ${shareWords(exporting.count, exporting.of)}`
     return { children: named(name), 'aria-label': name }

@@ -21,7 +21,7 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
   const hasApprovals = isPending || (approvals?.given.length ?? 0) > 0
   return (
     <section className="sheet order-facts" aria-label="Order">
-      <dl className="stack gap-5">
+      <dl className="columns gap-5">
         <div>
           <dt className="soft">Total</dt>
           <dd className="large-total">

@@ -23,7 +23,7 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
       <dd className="stack gap-1 wrap">
         <p className="row">
           <strong>{givenWords(approvals)}</strong>
-          <span className="row approvals-signs" aria-hidden="true">
+          <span className="row gap-1" aria-hidden="true">
             {places.slice(0, required).map((place, at) => (
               <span
                 key={place}

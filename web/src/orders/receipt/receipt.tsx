@@ -107,7 +107,7 @@ function Check({ jws }: { jws: string }) {
   return (
     <div className="no-print receipt-check" role="status">
       {fault === null && (
-        <p className="row good">
+        <p className="row">
           <CheckIcon /> The signature is valid. <a href={`/verify#receipt=${jws}`}>Check it yourself</a>
         </p>
       )}
