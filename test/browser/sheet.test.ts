@@ -303,7 +303,8 @@ describe('what failed', () => {
     await waitForFocus(field(page))
     await field(page).fill((await field(page).inputValue()).replace('three', '3'))
     await button(page, 'Create 2 orders').click()
-    await page.getByText('2 orders created.').first().waitFor()
+    // The text before has it as a part.
+    await page.getByText('2 orders created.', { exact: true }).first().waitFor()
     assert.deepEqual((await created('Fails')).length, 3)
     assert.deepEqual(await created('=Fails'), ['=Fails 2'])
   })
