@@ -65,7 +65,7 @@ const more = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom(
       ['x=1'],
-      ['status=9', 'status=9'],
+      ['version=9', 'version=9'],
       ['%ff=%'],
       ['&', '=', '__proto__=1'],
       ['%C0'],
