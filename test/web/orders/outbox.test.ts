@@ -178,7 +178,7 @@ describe('an outbox', () => {
   })
 
   it('does not know what became of a request that was taken away under way', async () => {
-    const { outbox, answer } = page()
+    const { outbox, answer, tries } = page()
     const sent = unsentUnder()
     const { promise, resolve } = Promise.withResolvers<Error>()
     answer('one', promise, refusal('validation-failed', 400))
@@ -189,8 +189,10 @@ describe('an outbox', () => {
     await settled()
     assert.equal(outbox.snapshot.get().steps[0]?.progress.kind, 'unclear')
     resolve(limited())
+    await settled()
     await pass(minute)
     assert.equal(outbox.snapshot.get().steps[0]?.progress.kind, 'unclear')
+    assert.equal(tries.length, 2)
   })
 
   it('keeps the page until everything is answered, and reports what it has not sent', async () => {

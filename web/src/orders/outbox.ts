@@ -70,8 +70,9 @@ export class Outbox<Subject extends object, End extends { kind: string }> {
     this.#rules = rules
   }
 
-  /** Takes these instead of what was there, and `send` begins. What was under way may still take effect. */
+  /** Stops, and takes these instead of what was there. What was under way may still take effect. */
   load(steps: readonly Pick<Step<Subject, End>, 'subject' | 'sent'>[]): void {
+    this.stop()
     for (const { sent } of this.#steps.filter(isUnderWay)) sent.mayHaveHappened = true
     this.#isBegun = false
     this.#set(steps.map(({ subject, sent }) => ({ subject, sent, progress: { kind: 'waiting' } })))
@@ -108,8 +109,7 @@ export class Outbox<Subject extends object, End extends { kind: string }> {
   }
 
   clear(): void {
-    this.stop()
-    this.#set([])
+    this.load([])
   }
 
   /** Resolves once nothing is on its way. */
