@@ -260,7 +260,7 @@ describe('callMcp', () => {
 
     it('counts each request as a read, and a proposal as a write too', async (t) => {
       // 12 reads and 3 writes.
-      const env = { RATE_LIMIT_FACTOR: '0.01', CORS_ORIGINS: cors }
+      const env = { RATE_LIMIT_FACTOR: '0.01', RATE_LIMIT_WRITE: '300', CORS_ORIGINS: cors }
       const limited = await startService({ inside: true, env, until: t })
       const { caller } = await newAgent(limited)
       const propose = (key: string) => refusalOf(caller, 'propose_order', { idempotencyKey: key })
