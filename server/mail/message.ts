@@ -14,8 +14,35 @@ export type Block = string | { items: readonly string[] } | { link: string; labe
 
 const lineWidth = 72
 
+/**
+ * Where mail programs would see a link: a dot before two letters or in an IPv4 address, `@`, a backslash,
+ * `:` behind a scheme, and `//`; in other widths, too.
+ */
+const seams =
+  /[.。．｡․﹒](?=\p{L}{2}|\d+[.。．｡․﹒]\d)|(?<=\d[.。．｡․﹒]\d+)[.。．｡․﹒](?=\d)|[@＠﹫\\＼](?=\S)|[:：﹕](?=[^\s\d])|[/／](?=[/／])|(?<=[/／])[/／](?=\S)/gu
+
+/**
+ * The message with no link but its own ones: what people wrote must not become one in the name of the
+ * service. A hair space breaks it up, because programs that find links ignore characters without a width.
+ */
+function unlinked({ subject, blocks, reason, settings }: Message): Message {
+  const own = new Set(blocks.flatMap((block) => (hasLink(block) ? [new URL(block.link).host] : [])))
+  const apart = (text: string) =>
+    text.replaceAll(/\S+/g, (word) =>
+      own.has(word.replace(/[.,]$/, '')) ? word : word.replaceAll(seams, '$&\u200a'),
+    )
+  const texts = blocks.map((block) => {
+    if (typeof block === 'string') return apart(block)
+    return hasLink(block) ? block : { items: block.items.map(apart) }
+  })
+  return { subject, blocks: texts, reason: apart(reason), ...(settings !== undefined && { settings }) }
+}
+
+const hasLink = (block: Block) => typeof block !== 'string' && 'link' in block
+
 /** Lines break at 72 columns, except within a link. */
-export function plainText({ blocks, reason, settings }: Message): string {
+export function plainText(message: Message): string {
+  const { blocks, reason, settings } = unlinked(message)
   const parts = blocks.map((block) => {
     if (typeof block === 'string') return wrapped(block)
     if ('link' in block) return `${block.label}:\n${block.link}`
@@ -47,7 +74,8 @@ const styles = {
 }
 
 /** Loads nothing: no picture, no font, no script. */
-export function html({ subject, blocks, reason, settings }: Message): string {
+export function html(message: Message): string {
+  const { subject, blocks, reason, settings } = unlinked(message)
   const parts = blocks.map((block) => {
     if (typeof block === 'string') return `<p>${escaped(block)}</p>`
     if ('items' in block) return `<ul>${block.items.map((item) => `<li>${escaped(item)}</li>`).join('')}</ul>`
