@@ -15,7 +15,7 @@ import { jobRunner } from './upkeep.ts'
 /** What the service does by the clock (upkeep.ts). */
 export const jobs = [...audit.jobs, ...orders.jobs, ...auth.jobs, ...mail.jobs, expiredKeys]
 
-/** Every kind of mail that the service sends. */
+/** Every kind of mail that the service sends, in the order of turns: those about security come first. */
 export const mailKinds = [...auth.mailKinds, ...orders.mailKinds]
 
 /** Every write operation by name; `db.write` takes its types from here. */

@@ -414,7 +414,7 @@ export interface paths {
         get?: never;
         /**
          * Ask for another email of the caller's account
-         * @description A link is mailed to the new address, at most three times an hour; it voids the previous one. The email changes when the link is used, and the old address is mailed then. The answer is the same whether or not another account has the address.
+         * @description A link is mailed to the new address, and at the same time a warning to the old one; at most three times an hour. It voids the previous link. The email changes when the link is confirmed, and the old address is mailed once more. The answer is the same whether or not another account has the address.
          */
         put: operations["changeEmail"];
         post?: never;
@@ -435,7 +435,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm a new email by a one-time link
-         * @description Works once, for 24 hours or until a newer link is made. A link that was used, has expired or was replaced gets the same answer as an unknown one. Sessions and token families continue. Links that were mailed to the old address end.
+         * @description Takes the password of the account, or what a passkey of it made of the options of a sign-in. A failure counts as a failed sign-in, and does not use the link up. Works once, for 24 hours, until a newer request, and until the sign-in that asked or all others are ended, a passkey is removed, a password is set, or the account is disabled. A link that does not work gets the same answer as an unknown one. Sessions and token families continue. Links that were mailed to the old address end.
          */
         post: operations["useEmailLink"];
         delete?: never;
@@ -815,7 +815,7 @@ export interface paths {
         put?: never;
         /**
          * Make a one-time link for a user
-         * @description An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. If the service sends mail, the user is mailed another link for the same time, unless the account has a passkey.
+         * @description An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. It ends if the sign-in in which it was made is ended, or if its maker loses the permission. If the service sends mail, the user is mailed another link for the same time, unless the account has a passkey.
          */
         post: operations["makeLink"];
         delete?: never;
@@ -3054,10 +3054,28 @@ export interface components {
             /** @description Works once, for the next pair. Send one refresh at a time: a second use ends the whole family. */
             refreshToken: string;
         };
-        /** @description Confirms the email. */
+        /** @description Confirms the email. Gives the password or a passkey: one of the two. */
         UseEmailLinkCommand: {
             /** @description The `token` of the link. */
             token: string;
+            /** @description The password, unchanged: 1 to 256 characters. */
+            password?: string;
+            /** @description `AuthenticationResponseJSON` of WebAuthn Level 3. */
+            credential?: {
+                /** @description Id of the passkey. */
+                id: string;
+                /** @description What the authenticator answered. */
+                response: {
+                    /** @description What the browser saw: type, challenge and origin. */
+                    clientDataJSON: string;
+                    /** @description What the authenticator saw. */
+                    authenticatorData: string;
+                    /** @description The signature of both. */
+                    signature: string;
+                    /** @description The handle of the account. */
+                    userHandle?: string;
+                };
+            };
         };
         /** @description Sets the password. */
         UseLinkCommand: {

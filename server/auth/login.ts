@@ -4,6 +4,7 @@ import type { Touch } from '../caller/touch.ts'
 import { type Clock, secondOf } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
+import type { Db } from '../db/tables.ts'
 import type { RequestLimits } from '../http/rate-limit.ts'
 import { callerOf } from '../http/route.ts'
 import { sha256 } from '../ids.ts'
@@ -50,6 +51,9 @@ export interface AuthParts {
 /** What a caller gives to prove who they are. */
 export type Given = { email: string; password: string } | { credential: PasskeyAnswer }
 
+/** What someone gives whose account is known. */
+export type GivenAgain = { password: string } | { credential: PasskeyAnswer }
+
 /** A user who has just proven who they are. */
 export interface ProvenUser extends UserCredentials {
   /** Null if the password was given. */
@@ -81,7 +85,7 @@ export async function signIn<T>(
     const { found, user } =
       'credential' in given
         ? await tryPasskey(parts, request, given.credential, 'sign-in', null)
-        : await tryPassword(parts, request.clientAddress, given.email, given.password)
+        : await tryPassword(parts, request, given, (db) => findUserByEmail(db, given.email))
     principalId = found?.principalId
     if (user === undefined) throw new Problem('invalid-credentials')
     const issued = await issue(user, parts.clock())
@@ -100,21 +104,46 @@ export async function signIn<T>(
  * counts as a failed sign-in and causes the same waits. The answer is 403 `wrong-password`, because the
  * credential of the request is good, and a client would drop it after a 401.
  */
-export async function confirmCaller<T>(
+export function confirmCaller<T>(
   parts: AuthParts,
   request: FastifyRequest,
-  given: { password: string } | { credential: PasskeyAnswer },
+  given: GivenAgain,
   use: (user: ProvenUser) => Promise<T>,
 ): Promise<T> {
   const { id: principalId, signIn } = callerOf(request)
+  const answerer = { principalId, signInId: signIn?.id ?? '' }
+  return confirmAccount(parts, request, { principalId, purpose: 'confirmation', answerer }, given, use)
+}
+
+/**
+ * The same for the account that a link belongs to. The person may not be signed in, so a passkey answers the
+ * options of a sign-in.
+ */
+export function confirmHolder<T>(
+  parts: AuthParts,
+  request: FastifyRequest,
+  { principalId }: { principalId: number },
+  given: GivenAgain,
+  use: (user: ProvenUser) => Promise<T>,
+): Promise<T> {
+  return confirmAccount(parts, request, { principalId, purpose: 'sign-in', answerer: null }, given, use)
+}
+
+async function confirmAccount<T>(
+  parts: AuthParts,
+  request: FastifyRequest,
+  asked: { principalId: number; purpose: Purpose; answerer: Answerer },
+  given: GivenAgain,
+  use: (user: ProvenUser) => Promise<T>,
+): Promise<T> {
+  const { principalId, purpose, answerer } = asked
+  const findAccount = (db: Db) => findUserById(db, principalId)
   try {
+    const { email = '' } = (await findAccount(parts.db.read)) ?? {}
     const { user } =
       'credential' in given
-        ? await tryPasskey(parts, request, given.credential, 'confirmation', {
-            principalId,
-            signInId: signIn?.id ?? '',
-          })
-        : await tryPassword(parts, request.clientAddress, await emailOf(parts, principalId), given.password)
+        ? await tryPasskey(parts, request, given.credential, purpose, answerer)
+        : await tryPassword(parts, request, { email, ...given }, findAccount)
     if (user?.principalId !== principalId) throw new Problem('invalid-credentials')
     return await use(user)
   } catch (error) {
@@ -124,19 +153,16 @@ export async function confirmCaller<T>(
   }
 }
 
-async function emailOf({ db }: AuthParts, principalId: number): Promise<string> {
-  return (await findUserById(db.read, principalId))?.email ?? ''
-}
-
+/** `email` is for the waits; the account may just have been given another one. */
 async function tryPassword(
   { db, passwords, throttle }: AuthParts,
-  address: string,
-  email: string,
-  password: string,
+  { clientAddress }: FastifyRequest,
+  { email, password }: { email: string; password: string },
+  find: (db: Db) => Promise<UserCredentials | undefined>,
 ): Promise<Attempt> {
   let found: UserCredentials | undefined
-  const user = await throttle.attempt(email, address, async () => {
-    found = await findUserByEmail(db.read, email)
+  const user = await throttle.attempt(email, clientAddress, async () => {
+    found = await find(db.read)
     const matches = await passwords.verify(found?.passwordHash ?? undefined, password)
     return matches && found?.enabled ? found : undefined
   })

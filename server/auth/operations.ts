@@ -18,13 +18,19 @@ import { endAbsence, findDeputies, setAbsence } from './accounts/users/absence.t
 import { inviteUser, makeLink, useLink } from './accounts/users/links.ts'
 import { expiredLinks, findUsers } from './accounts/users/store.ts'
 import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './accounts/users/users.ts'
-import { changedCredentials, emailMoved } from './credentials/changed.ts'
+import { changedCredentials, emailAsked, emailMoved } from './credentials/changed.ts'
 import { changePassword, endOtherSignIns, endSignIn, removePassword } from './credentials/credentials.ts'
-import { forgottenPassword, makeMailedLink, requestLink } from './credentials/forgotten.ts'
-import { makeEmailLink, newEmail, requestEmail, useEmailLink } from './credentials/new-email.ts'
+import {
+  forgottenPassword,
+  makeMailedLink,
+  newEmail,
+  requestLink,
+  sentLink,
+  sortRequests,
+} from './credentials/mailed-links.ts'
+import { requestEmail, useEmailLink } from './credentials/new-email.ts'
 import { addPasskey, removePasskey, renamePasskey } from './credentials/passkeys/passkeys.ts'
 import { usedChallenges } from './credentials/passkeys/store.ts'
-import { makeSentLink, sentLink } from './credentials/sent-links.ts'
 import {
   confirmSession,
   createSession,
@@ -64,10 +70,9 @@ export const writes = {
   makeLink,
   useLink,
   requestLink,
+  sortRequests,
   makeMailedLink,
-  makeSentLink,
   requestEmail,
-  makeEmailLink,
   useEmailLink,
   setAbsence,
   endAbsence,
@@ -107,9 +112,10 @@ export const jobs = [
 ]
 
 export const mailKinds: readonly MailKind[] = [
-  forgottenPassword,
-  sentLink,
   changedCredentials,
-  newEmail,
+  emailAsked,
   emailMoved,
+  newEmail,
+  sentLink,
+  forgottenPassword,
 ]

@@ -187,11 +187,14 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      kind ${text} not null check (kind in ('shown', 'sent', 'forgotten', 'email')),
      token_hash ${text} not null unique,
      made_by ${text} not null,
+     asked_by_id integer references principals (id),
+     sign_in_id ${text},
      expires_at ${instant} not null,
      new_email ${text} check ((new_email is not null) = (kind = 'email')),
      primary key (principal_id, kind)
    )${end}`,
   'create index one_time_links_by_end on one_time_links (expires_at)',
+  'create index one_time_links_by_asker on one_time_links (asked_by_id)',
   `create table mail_settings (
      principal_id integer primary key references principals (id),
      waiting ${text} not null check (waiting in ('at-once', 'daily', 'never')),
@@ -218,7 +221,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      sent_at ${instant}
    )${end}`,
   'create unique index mails_waiting on mails (kind, recipient, about) where sent_at is null',
-  'create index mails_by_due on mails (due_at, id) where sent_at is null',
+  'create index mails_by_due on mails (kind, due_at, id) where sent_at is null',
   'create index mails_by_account on mails (principal_id, sent_at)',
   'create index mails_by_sending on mails (sent_at)',
 

@@ -238,8 +238,11 @@ export interface Database {
     kind: 'shown' | 'sent' | 'forgotten' | 'email'
     /** SHA-256 (base64url) of the token in the link. */
     token_hash: string
-    /** Name of the person who made it; for a forgotten password it says so (credentials/forgotten.ts). */
+    /** Name of the person who made it; for a forgotten password it says so. */
     made_by: string
+    /** The account that asked while signed in, and its sign-in; null for a mailbox and for a command line. */
+    asked_by_id: number | null
+    sign_in_id: string | null
     expires_at: number
     /** Only in a link of kind `email`. */
     new_email: string | null

@@ -11,8 +11,15 @@ import type { Message } from './message.ts'
 import { findPlace, insertMail, lockPlace, movePlace, type NewMail, type QueuedMail } from './store.ts'
 
 export { type Message, momentIn } from './message.ts'
-export { digest, findMailSettings, findPrompt, type MailSettings, waitingChoices } from './settings.ts'
-export { countSent } from './store.ts'
+export {
+  digest,
+  findMailSettings,
+  findPrompt,
+  hasDueDigest,
+  type MailSettings,
+  waitingChoices,
+} from './settings.ts'
+export { countSent, countWaiting, isQueued, takeRecipients } from './store.ts'
 
 /** What a kind of mail is written from. */
 export interface MailParts {
@@ -35,12 +42,14 @@ export interface WrittenMail {
 export interface MailKind {
   name: string
   /**
-   * Writes the mail to a recipient: an email, or the id of an account. Undefined if nothing is to be sent any
-   * more. It runs again at each attempt.
+   * Writes the mail to a recipient: the id of an account, or an email that one had. Undefined if nothing is
+   * to be sent any more. It runs again at each attempt.
    */
   write(parts: MailParts, mail: Pick<QueuedMail, 'recipient' | 'about'>): Promise<WrittenMail | undefined>
   /** To whom an event of the log is mailed: ids of accounts. Absent for mail that no event causes. */
   follow?(trx: Trx, event: SealedEvent): Promise<readonly number[]>
+  /** Queues mail that no event causes. Returns whether there may be more. */
+  queue?(parts: MailParts): Promise<boolean>
   /** How long it waits for more events for its recipient, in milliseconds; it is then one mail about all. */
   gatherMilliseconds?: number
 }

@@ -1,3 +1,5 @@
+import type { Stamp } from '../caller/stamp.ts'
+import { requireStanding } from '../caller/standing.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { insertMail } from './store.ts'
 
@@ -25,15 +27,20 @@ export async function findMailSettings(db: Db, principalId: number): Promise<Mai
 }
 
 export interface PutMailSettings {
-  principalId: number
   settings: MailSettings
   /** That of the person, for the first daily mail. */
   timeZone: string
-  nowMilliseconds: number
+  /** The stamp names the person. */
+  stamp: Stamp & { byId: number }
 }
 
-export async function putMailSettings(trx: Trx, input: PutMailSettings): Promise<void> {
-  const { principalId, settings, timeZone, nowMilliseconds } = input
+/** Throws `authentication-required`. */
+export async function putMailSettings(
+  trx: Trx,
+  { settings, timeZone, stamp }: PutMailSettings,
+): Promise<void> {
+  await requireStanding(trx, stamp)
+  const { byId: principalId, nowMilliseconds } = stamp
   const { waiting, hour, decided } = settings
   const next = waiting === 'daily' ? nextDigest(timeZone, hour, nowMilliseconds) : null
   const values = { waiting, hour, decided: Number(decided), next_digest_at: next }
@@ -80,12 +87,12 @@ const digestsOfBatch = 50
 
 /**
  * Queues the daily mails that are due, and plans the next ones. One whose recipient has moved to another zone
- * meanwhile is only planned again.
+ * meanwhile is only planned again. Returns whether there may be more.
  */
 export async function queueDigests(
   trx: Trx,
   { nowMilliseconds, defaultTimeZone }: { nowMilliseconds: number; defaultTimeZone: string },
-): Promise<void> {
+): Promise<boolean> {
   const due = await trx
     .selectFrom('mail_settings')
     .innerJoin('users', 'users.principal_id', 'mail_settings.principal_id')
@@ -107,4 +114,5 @@ export async function queueDigests(
       await insertMail(trx, { kind: digest, recipient: String(id), nowMilliseconds })
     }
   }
+  return due.length === digestsOfBatch
 }

@@ -52,22 +52,46 @@ export interface QueuedMail {
   attempts: number
 }
 
-/** The mail of these kinds that has been due for longest. Others are for a newer version of the service. */
-export async function nextMail(
+/** The mail of each kind that has been due for longest. Other kinds are for a newer version. */
+export async function dueMails(
   db: Db,
   kinds: readonly string[],
   nowMilliseconds: number,
-): Promise<QueuedMail | undefined> {
-  return db
-    .selectFrom('mails')
-    .select(['id', 'kind', 'recipient', 'about', 'attempts'])
-    .where('sent_at', 'is', null)
-    .where('kind', 'in', kinds)
-    .where('due_at', '<=', nowMilliseconds)
-    .orderBy('due_at')
-    .orderBy('id')
-    .limit(1)
-    .executeTakeFirst()
+): Promise<QueuedMail[]> {
+  const names = kinds.map((kind) => sql`select cast(${kind} as text) as kind`)
+  const { rows } = await sql<QueuedMail>`select id, kind, recipient, about, attempts from mails where id in (
+    select (select id from mails where mails.kind = kinds.kind and sent_at is null
+      and due_at <= ${nowMilliseconds} order by due_at, id limit 1)
+    from (${sql.join(names, sql` union all `)}) as kinds)`.execute(db)
+  return rows
+}
+
+/** Whether any mail of the kind waits. */
+export async function isQueued(db: Db, kind: string): Promise<boolean> {
+  const mail = db.selectFrom('mails').select('id').where('kind', '=', kind).where('sent_at', 'is', null)
+  return (await mail.limit(1).executeTakeFirst()) !== undefined
+}
+
+/** Takes the mails of the kind that have waited longest out of the queue, and returns their recipients. */
+export async function takeRecipients(
+  trx: Trx,
+  { kind, limit }: { kind: string; limit: number },
+): Promise<string[]> {
+  const rows = await trx
+    .deleteFrom('mails')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('mails')
+        .select('id')
+        .where('kind', '=', kind)
+        .where('sent_at', 'is', null)
+        .orderBy('due_at')
+        .orderBy('id')
+        .limit(limit),
+    )
+    .returning('recipient')
+    .execute()
+  return rows.map(({ recipient }) => recipient)
 }
 
 export const isExhausted = ({ attempts }: QueuedMail) => attempts >= pausesMilliseconds.length
@@ -119,6 +143,21 @@ export async function countSent(
     .where('principal_id', '=', principalId)
     .where('kind', '=', kind)
     .where('sent_at', '>', nowMilliseconds - rememberedMilliseconds)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** How many mails of the kind wait for the recipient. */
+export async function countWaiting(
+  db: Db,
+  { kind, recipient }: Pick<NewMail, 'kind' | 'recipient'>,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('mails')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('kind', '=', kind)
+    .where('recipient', '=', recipient)
+    .where('sent_at', 'is', null)
     .executeTakeFirstOrThrow()
   return count
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
 import { headOfLog } from '../../server/audit/audit.ts'
+import { findUserById } from '../../server/auth/accounts/users/store.ts'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
@@ -12,7 +13,16 @@ import { makeOrders } from '../../server/demo/orders.ts'
 import { newOrderedId, newSecret, sha256 } from '../../server/ids.ts'
 import { openAppDatabase, operations } from '../../server/operations.ts'
 import { findSubscription } from '../../server/outbox/store.ts'
-import { newCaller, newClient, newLink, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
+import {
+  newCaller,
+  newClient,
+  newLink,
+  newUser,
+  revoke,
+  signIn,
+  stampBy,
+  tokenPair,
+} from '../support/accounts.ts'
 import { newAdministrator } from '../support/administration.ts'
 import { callTool, proposal } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
@@ -365,21 +375,28 @@ async function askWitnesses({ db, now }: InsideService): Promise<void> {
 
 async function mailLinks(service: InsideService): Promise<void> {
   const { db, now } = service
-  const { email, id: principalId } = await newUser(service)
+  const user = await newUser(service)
+  const { email, id: principalId } = user
   const nowMilliseconds = now()
   for (const each of [email, 'nobody@example.com']) {
     await db.write('requestLink', { email: each, nowMilliseconds })
-    await db.write('makeMailedLink', { email: each, tokenHash: sha256(newSecret()), nowMilliseconds })
   }
-  await db.write('makeSentLink', { principalId, tokenHash: sha256(newSecret()), nowMilliseconds })
-  const stamp = { ...machineStamp(nowMilliseconds), byId: principalId }
-  await db.write('requestEmail', { email: `new-${email}`, tokenHash: sha256(newSecret()), stamp })
+  await db.write('sortRequests', { nowMilliseconds })
+  const stamp = await stampBy(service, user)
+  const asked = { email: `new-${email}`, tokenHash: sha256(newSecret()), signInId: null, stamp }
+  await db.write('requestEmail', asked)
   const tokenHash = sha256(newSecret())
-  await db.write('makeEmailLink', { principalId, tokenHash, nowMilliseconds })
-  await db.write('useEmailLink', { tokenHash, stamp })
+  const around = { principalId, nowMilliseconds, publicUrl: 'https://x.example', defaultTimeZone: 'UTC' }
+  for (const kind of ['forgotten', 'sent'] as const) {
+    await db.write('makeMailedLink', { kind, tokenHash: sha256(newSecret()), ...around })
+  }
+  await db.write('makeMailedLink', { kind: 'email', tokenHash, ...around })
+  const { credentialsChangedAt = 0, passwordHash = null } = (await findUserById(db.read, principalId)) ?? {}
+  const proof = { principalId, credentialsChangedAt, passwordHash, touch: null }
+  await db.write('useEmailLink', { ...proof, tokenHash, stamp })
   await db.write('queueEventMails', { nowMilliseconds })
   const settings = { waiting: 'daily', hour: 8, decided: true } as const
-  await db.write('putMailSettings', { principalId, settings, timeZone: 'UTC', nowMilliseconds })
+  await db.write('putMailSettings', { settings, timeZone: 'UTC', stamp })
   await db.write('queueDigests', { nowMilliseconds, defaultTimeZone: 'UTC' })
   for (const row of await db.read.selectFrom('mails').select(['id', 'attempts']).execute()) {
     await db.write('claimMail', { ...row, nowMilliseconds })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { newUser } from '../support/accounts.ts'
+import { newUser, signIn as signInOf } from '../support/accounts.ts'
 import {
   heading,
   nameCard,
@@ -107,11 +107,40 @@ describe('my email', () => {
     await page.goto(link.replace(publicUrl, ''))
     await heading(page, 'Confirm your email').waitFor()
     await button(page, 'Confirm email').click()
+    await page.getByText('Enter your password.').waitFor()
+    person.expectFault(/ 403 .*\/v1\/auth\/email\/use/)
+    await page.keyboard.type('not the password')
+    await page.keyboard.press('Enter')
+    await page.getByText('Wrong password.').waitFor()
+    await page.keyboard.type(user.password)
+    await page.keyboard.press('Enter')
     await page.getByText('Your email has been changed.').waitFor()
     await page.getByRole('link', { name: 'My account' }).click()
     await page.getByRole('region', { name: 'About you' }).getByText(email, { exact: true }).waitFor()
     await post.sendAll()
     assert.ok(server.received().some(({ to }) => to.includes(user.email)))
+  })
+
+  it('stays as it is if the person signs out everywhere else, also where nobody else is signed in', async (t) => {
+    const user = await newUser(service)
+    const visitor = await browser.person(t, { service })
+    const { page } = visitor
+    const other = await signInOf(service, user)
+    await other.send('PUT', '/v1/auth/email', { email: `new-${user.email}` })
+    await other.post('/v1/auth/session/logout')
+    await post.sendAll()
+    const mails = server.received()
+    const token = mails.map(tokenIn).find((found) => found !== '') ?? ''
+    noteSecret(token)
+    await signIn(visitor, user)
+    await page.goto('/account')
+    await button(page, 'Sign out everywhere else').click()
+    await page.getByText('You are signed out everywhere else.').first().waitFor()
+    await page.goto(`/new-email#token=${token}&email=new-${user.email}`)
+    visitor.expectFault(/ 404 .*\/v1\/auth\/email\/use/)
+    await page.getByLabel('Password').fill(user.password)
+    await button(page, 'Confirm email').click()
+    await page.getByText('The link is not valid').waitFor()
   })
 
   it('is confirmed on a page that is accessible in both themes and widths', async (t) => {

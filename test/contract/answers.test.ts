@@ -1,9 +1,8 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { stampOf } from '../../server/caller/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
-import { bearerOf, newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { bearerOf, newLink, newUser, signIn, stampBy, tokenPair } from '../support/accounts.ts'
 import { callMcp, messageOf, revisions } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
 import type { Client } from '../support/client.ts'
@@ -304,8 +303,11 @@ describe('the live description knows every answer', () => {
     const moving = await newUser(service)
     const emailToken = newSecret()
     const link = { email: `new-${moving.email}`, tokenHash: sha256(emailToken) }
-    await service.db.write('requestEmail', { ...link, stamp: stampOf(moving, service.now(), null) })
-    for (const token of [emailToken, emailToken]) await anybody.post('/v1/auth/email/use', { token })
+    const stamp = await stampBy(service, moving)
+    await service.db.write('requestEmail', { ...link, signInId: null, stamp })
+    for (const password of ['x', moving.password, moving.password]) {
+      await anybody.post('/v1/auth/email/use', { token: emailToken, password })
+    }
     const user = await newUser(service)
     const caller = judged(await signIn(service, user))
     const demo = judged(await service.bearer('demo-service'))

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Post, startPost } from '../../server/mail/post.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { newUser, unknownEmail } from '../support/accounts.ts'
 import { withRawDatabase } from '../support/database.ts'
@@ -64,7 +65,7 @@ describe('the post', () => {
       server.received().flatMap(({ to }) => to),
       [second],
     )
-    assert.deepEqual(events(), ['mail-refused', 'mail-sent'])
+    assert.deepEqual(events().sort(), ['mail-refused', 'mail-sent'])
     service.advance(minute)
     server.refusal = 0
     smtp.send = send
@@ -80,6 +81,7 @@ describe('the post', () => {
     await away.close()
     const emails = [await ask(), await ask()]
     const waiting = postOf(service, away)
+    await waiting.queueAll()
     for (let look = 0; look < 5; look += 1) {
       assert.equal(await waiting.post.sendNext(), false)
       service.advance(minute)
@@ -127,6 +129,7 @@ describe('the post', () => {
     const email = await ask()
     const { smtp } = post.post.parts
     t.mock.method(smtp, 'send', () => new Promise(() => undefined))
+    await post.queueAll()
     const dying = post.post.sendNext()
     await until(async () => (await rows())[0]?.attempts === 1)
     assert.equal(await Promise.race([dying, post.post.sendNext()]), false)
@@ -136,6 +139,71 @@ describe('the post', () => {
       server.received().flatMap(({ to }) => to),
       [email],
     )
+  })
+
+  it('lets the kinds take turns, those that are listed first before others', async () => {
+    const queue = async (kind: string, count: number) => {
+      await withRawDatabase(service.databaseUrl, (trx) =>
+        trx
+          .insertInto('mails')
+          .values(
+            Array.from({ length: count }, (_, index) => ({
+              ...{ kind, recipient: `${index}`, about: '' },
+              ...{ queued_at: 0, due_at: 0, attempts: 0 },
+            })),
+          )
+          .execute(),
+      )
+      await nextTurn()
+    }
+    const sent: string[] = []
+    const kinds = ['security', 'password', 'news'].map((name) => ({
+      name,
+      async write() {
+        sent.push(name)
+        return undefined
+      },
+    }))
+    const turns = new Post({ ...post.post.parts, kinds })
+    await queue('news', 4)
+    await queue('password', 3)
+    for (const _ of [1, 2, 3]) await turns.sendNext()
+    await queue('security', 2)
+    while (await turns.sendNext());
+    assert.deepEqual(sent.join(' '), 'password news password security news security password news news')
+  })
+
+  it('forgets the addresses that no account has many at a time', async () => {
+    const asked = Array.from({ length: 3_000 }, unknownEmail)
+    for (const email of asked) {
+      await service.db.write('requestLink', { email, nowMilliseconds: service.now() })
+    }
+    const known = await ask()
+    let writes = 0
+    while (await post.post.queueNext()) writes += 1
+    assert.equal(writes, 6)
+    await post.sendAll()
+    assert.deepEqual(
+      server.received().flatMap(({ to }) => to),
+      [known],
+    )
+    assert.deepEqual(
+      (await rows()).filter(({ sent_at }) => sent_at === null),
+      [],
+    )
+  })
+
+  it('sorts requests while a mail server keeps another mail waiting', async (t) => {
+    await ask()
+    await post.queueAll()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    t.mock.method(post.post.parts.smtp, 'send', () => promise)
+    const stop = startPost(post.post)
+    await until(async () => (await rows())[0]?.attempts === 1)
+    await ask()
+    await until(async () => (await rows()).filter(({ kind }) => kind === 'forgotten-password').length === 2)
+    resolve()
+    stop()
   })
 
   it('leaves mail of an unknown kind to a newer version', async () => {

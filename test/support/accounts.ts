@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { machineStamp } from '../../server/caller/stamp.ts'
+import { machineStamp, stampOf } from '../../server/caller/stamp.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { hashOf } from './cheap-hash.ts'
@@ -88,6 +88,16 @@ export async function newActor(db: AppDatabase) {
   const { id } = await db.write('addUser', { ...user, roles: ['Admin'], stamp: made })
   const standing = { via: 'bearer', credentialsChangedAt: made.nowMilliseconds } as const
   return { ...machineStamp(1), by: userName, byId: id, standing, isService: false }
+}
+
+/** What a write operation knows of a user who is signed in. */
+export async function stampBy({ db, now }: Pick<Service, 'db' | 'now'>, { id, userName }: TestUser) {
+  const { credentials_changed_at: credentialsChangedAt } = await db.read
+    .selectFrom('principals')
+    .select('credentials_changed_at')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return stampOf({ id, userName, standing: { via: 'bearer', credentialsChangedAt } }, now(), null)
 }
 
 /** A browser in which the user has signed in, with its antiforgery token. */

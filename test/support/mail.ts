@@ -97,10 +97,15 @@ export function postOf(
     kinds: mailKinds,
     log: { info: keep, warn: keep } as never,
   })
+  const queueAll = async () => {
+    while (await post.queueNext());
+  }
   return {
     post,
-    /** Sends all that is due. */
+    queueAll,
+    /** Queues what there is to say, and sends all that is due. */
     async sendAll() {
+      await queueAll()
       while (await post.sendNext());
     },
     /** The lines of its log since the last call. */

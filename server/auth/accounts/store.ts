@@ -283,8 +283,8 @@ const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
 
 /**
  * Like `updateCredentialsDate`. Also ends every session and token family at once, however many there are, by
- * ending the epoch that they belong to. The lock on the account keeps this apart from sign-ins in progress
- * (`confirmCredentials`).
+ * ending the epoch that they belong to, and with them what was asked for in them. The lock on the account
+ * keeps this apart from sign-ins in progress (`confirmCredentials`).
  */
 export async function revokeCredentials(
   trx: Trx,
@@ -298,6 +298,27 @@ export async function revokeCredentials(
       credentials_epoch: eb('credentials_epoch', '+', 1),
     }))
     .where('id', 'in', principalIds)
+    .execute()
+  await endRequests(trx, principalIds)
+}
+
+/**
+ * Voids the links that these accounts asked for, for themselves or for others: nothing outlives what it was
+ * asked with.
+ */
+export async function endRequests(trx: Trx, principalIds: readonly number[]): Promise<void> {
+  await trx.deleteFrom('one_time_links').where('asked_by_id', 'in', principalIds).execute()
+}
+
+/** Those that the account asked for in this sign-in. */
+export async function endRequestsOf(
+  trx: Trx,
+  { principalId, signInId }: { principalId: number; signInId: string },
+): Promise<void> {
+  await trx
+    .deleteFrom('one_time_links')
+    .where('asked_by_id', '=', principalId)
+    .where('sign_in_id', '=', signInId)
     .execute()
 }
 

@@ -1,6 +1,7 @@
 import { type SealedEvent, sealedEvents } from '../../audit/audit.ts'
-import { type MailKind, type Message, momentIn } from '../../mail/mail.ts'
-import { findUser } from '../accounts/users/store.ts'
+import { type MailKind, type MailParts, momentIn, type WrittenMail } from '../../mail/mail.ts'
+import { anAdministrator } from '../accounts/roles/administrators.ts'
+import { findUser, type UserAccount } from '../accounts/users/store.ts'
 import { type EmailMove, formerEmail } from '../accounts/users/users.ts'
 
 /** What an event says to the person whose account it changed; undefined if it changed no credential. */
@@ -28,6 +29,12 @@ function newsOf({ kind, data }: Pick<SealedEvent, 'kind' | 'data'>): string | un
   }
 }
 
+const changed = {
+  subject: 'Your Countersign account was changed',
+  objection:
+    'If it was not you, ask an administrator to disable your account, or change your password and sign out everywhere else.',
+}
+
 /** Says that a password, a passkey or an email was changed, so that its owner can object. */
 export const changedCredentials: MailKind = {
   name: 'changed-credentials',
@@ -35,16 +42,16 @@ export const changedCredentials: MailKind = {
     const isNews = event.subject_kind === 'account' && newsOf(event) !== undefined
     return isNews ? [Number(event.subject_id)] : []
   },
-  async write({ db, publicUrl, defaultTimeZone }, { recipient, about }) {
+  async write(parts, { recipient, about }) {
+    const { db } = parts
     const user = await findUser(db.read, Number(recipient))
     const sequence = Number(about)
     const [event] = await sealedEvents(db.read, { first: sequence, last: sequence, direction: 'asc' })
     const news = event && newsOf(event)
     if (event === undefined || news === undefined || !user?.enabled) return undefined
-    const { id: principalId, userName, email, timeZone } = user
-    const when = momentIn(timeZone ?? defaultTimeZone, event.at)
-    const who = otherThan(principalId, { by: event.by_name, byId: event.by_id })
-    return { principalId, email, message: messageOf({ userName, news, when: `${when}${who}` }, publicUrl()) }
+    const when = `${whenOf(parts, user, event.at)}${otherThan(user.id, { by: event.by_name, byId: event.by_id })}`
+    const paragraphs = [news, `It happened on ${when}.`, changed.objection]
+    return letterTo(parts, user, { email: user.email, subject: changed.subject, paragraphs })
   },
 }
 
@@ -54,34 +61,57 @@ const freshMilliseconds = 24 * 3_600_000
 /** Says to the address that an account had before that it has another one now. */
 export const emailMoved: MailKind = {
   name: formerEmail,
-  async write({ db, clock, publicUrl, defaultTimeZone }, { recipient: email, about }) {
+  async write(parts, { recipient: email, about }) {
     const { principalId, at, ...by }: EmailMove = JSON.parse(about)
-    const user = await findUser(db.read, principalId)
-    if (!user?.enabled || at <= clock() - freshMilliseconds) return undefined
-    const { userName, timeZone } = user
-    const when = `${momentIn(timeZone ?? defaultTimeZone, at)}${otherThan(principalId, by)}`
-    const news = 'The email of your account was changed. It is no longer this address.'
-    return { principalId, email, message: messageOf({ userName, news, when }, publicUrl()) }
+    const user = await findUser(parts.db.read, principalId)
+    if (!user?.enabled || at <= parts.clock() - freshMilliseconds) return undefined
+    const paragraphs = [
+      'The email of your account was changed. It is no longer this address.',
+      `It happened on ${whenOf(parts, user, at)}${otherThan(principalId, by)}.`,
+      changed.objection,
+    ]
+    return letterTo(parts, user, { email, subject: changed.subject, paragraphs })
   },
+}
+
+/** A request for another email. */
+export interface EmailAsked {
+  principalId: number
+  at: number
+  newEmail: string
+}
+
+/** Says to the address that an account has that another one was asked for, before anything changes. */
+export const emailAsked: MailKind = {
+  name: 'email-asked',
+  async write(parts, { recipient: email, about }) {
+    const { principalId, at, newEmail }: EmailAsked = JSON.parse(about)
+    const user = await findUser(parts.db.read, principalId)
+    if (!user?.enabled || at <= parts.clock() - freshMilliseconds) return undefined
+    const paragraphs = [
+      `Someone who is signed in to your account asked on ${whenOf(parts, user, at)} to change its email to ${newEmail}.`,
+      'Nothing changes until the link that was mailed there is confirmed with your password or your passkey.',
+      `If it was not you, press “Sign out everywhere else” under “My account”, or ask ${await anAdministrator(parts.db.read)} to sign you out. Either stops it. Then change your password.`,
+    ]
+    return letterTo(parts, user, { email, subject: 'A new email for your Countersign account', paragraphs })
+  },
+}
+
+function whenOf({ defaultTimeZone }: MailParts, { timeZone }: UserAccount, at: number): string {
+  return momentIn(timeZone ?? defaultTimeZone, at)
 }
 
 function otherThan(principalId: number, { by, byId }: Pick<EmailMove, 'by' | 'byId'>): string {
   return byId === principalId ? '' : ` by ${byId === null ? 'an operator' : by}`
 }
 
-function messageOf(
-  { userName, news, when }: Record<'userName' | 'news' | 'when', string>,
-  publicUrl: string,
-): Message {
-  return {
-    subject: 'Your Countersign account was changed',
-    blocks: [
-      `Hello ${userName},`,
-      news,
-      `It happened on ${when}.`,
-      'If it was not you, ask an administrator to disable your account, or change your password and sign out everywhere else.',
-      { link: `${publicUrl}/account`, label: 'My account' },
-    ],
-    reason: `You get this mail because it is about the security of your account at ${new URL(publicUrl).host}.`,
-  }
+function letterTo(
+  { publicUrl }: MailParts,
+  { id: principalId, userName }: UserAccount,
+  { email, subject, paragraphs }: { email: string; subject: string; paragraphs: readonly string[] },
+): WrittenMail {
+  const page = { link: `${publicUrl()}/account`, label: 'My account' }
+  const reason = `You get this mail because it is about the security of your account at ${new URL(publicUrl()).host}.`
+  const blocks = [`Hello ${userName},`, ...paragraphs, page]
+  return { principalId, email, message: { subject, blocks, reason } }
 }

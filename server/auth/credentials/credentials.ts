@@ -11,6 +11,8 @@ import { lockAdministration } from '../accounts/roles/administrators.ts'
 import {
   type CheckedCredentials,
   confirmCredentials,
+  endRequests,
+  endRequestsOf,
   lockAccount,
   revokeCredentials,
   updateCredentialsDate,
@@ -28,16 +30,19 @@ export interface EndSignInInput {
 }
 
 /**
- * Ends one session, or one token family with its access tokens. Access tokens of the user's other families
- * end with it, and a refresh gets new ones. Ending the sign-in of another user takes the permission to manage
- * accounts. Throws `sign-in-not-found`.
+ * Ends one session, or one token family with its access tokens, and what was asked for in it. Access tokens
+ * of the user's other families end with it, and a refresh gets new ones. Ending the sign-in of another user
+ * takes the permission to manage accounts. Throws `sign-in-not-found`, `authentication-required`.
  */
 export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInInput): Promise<void> {
-  if (stamp.byId !== principalId) await lockAdministration(trx, stamp)
+  const isOwn = stamp.byId === principalId
+  if (!isOwn) await lockAdministration(trx, stamp)
   const account = await lockAccount(trx, principalId)
+  if (isOwn) await requireStanding(trx, stamp)
   const kind = account && (await deleteSignIn(trx, { principalId, id, epoch: account.epoch }))
   if (account === undefined || kind === undefined) throw new Problem('sign-in-not-found')
   if (kind === 'tokens') await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
+  await endRequestsOf(trx, { principalId, signInId: id })
   await recordAccount(trx, stamp, 'sign-in-ended', account)
 }
 
@@ -58,8 +63,8 @@ export interface EndOtherSignInsInput {
 }
 
 /**
- * Ends all sign-ins of the user except one. If there is no other, only the ids of that one change. Throws
- * `authentication-required` if that one has ended.
+ * Ends all sign-ins of the user except one, and what was asked for in any of them. If there is no other, the
+ * ids of that one change. Throws `authentication-required` if that one has ended.
  */
 export async function endOtherSignIns(
   trx: Trx,
@@ -72,7 +77,10 @@ export async function endOtherSignIns(
     await revokeCredentials(trx, [principalId], stamp.nowMilliseconds)
     await keep(trx, { principalId, from: epoch, to: epoch + 1 }, kept)
     await recordAccount(trx, stamp, 'others-signed-out', account)
-  } else await keep(trx, { principalId, from: epoch, to: epoch }, kept)
+  } else {
+    await keep(trx, { principalId, from: epoch, to: epoch }, kept)
+    await endRequests(trx, [principalId])
+  }
 }
 
 export interface ChangePasswordInput extends CheckedCredentials {

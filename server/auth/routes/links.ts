@@ -6,8 +6,15 @@ import { newSecret, sha256 } from '../../ids.ts'
 import { Problem } from '../../problems/problems.ts'
 import { findLinkHolder, type LinkHolder } from '../accounts/users/store.ts'
 import { hashNewPassword } from '../credentials/passwords/judge.ts'
-import { type AuthParts, logEvent } from '../login.ts'
-import { ChangeEmailCommand, RequestLinkCommand, UseEmailLinkCommand, UseLinkCommand } from './schemas.ts'
+import { type AuthParts, confirmHolder, logEvent } from '../login.ts'
+import { presentedSignIn } from './administration/requests.ts'
+import {
+  ChangeEmailCommand,
+  givenAgain,
+  RequestLinkCommand,
+  UseEmailLinkCommand,
+  UseLinkCommand,
+} from './schemas.ts'
 
 export const linkRoutes: Routes<AuthParts> = {
   requestLink: route('POST /v1/auth/links', {
@@ -55,7 +62,7 @@ export const linkRoutes: Routes<AuthParts> = {
   changeEmail: route('PUT /v1/auth/email', {
     summary: "Ask for another email of the caller's account",
     description:
-      'A link is mailed to the new address, at most three times an hour; it voids the previous one. The email changes when the link is used, and the old address is mailed then. The answer is the same whether or not another account has the address.',
+      'A link is mailed to the new address, and at the same time a warning to the old one; at most three times an hour. It voids the previous link. The email changes when the link is confirmed, and the old address is mailed once more. The answer is the same whether or not another account has the address.',
     access: 'person',
     needsRecentSignIn: true,
     problems: ['mail-unavailable'],
@@ -63,33 +70,40 @@ export const linkRoutes: Routes<AuthParts> = {
     response: { 202: noContent },
     handler: async ({ config, db, clock }, request, reply) => {
       if (config.smtpUrl === undefined) throw new Problem('mail-unavailable')
+      const { id: signInId } = presentedSignIn(request)
       const stamp = stampOf(callerOf(request), clock(), null)
-      const tokenHash = sha256(newSecret())
-      await db.write('requestEmail', { ...request.body, tokenHash, stamp })
+      await db.write('requestEmail', { ...request.body, tokenHash: sha256(newSecret()), signInId, stamp })
       return reply.code(202).send(undefined)
     },
   }),
   useEmailLink: route('POST /v1/auth/email/use', {
     summary: 'Confirm a new email by a one-time link',
     description:
-      'Works once, for 24 hours or until a newer link is made. A link that was used, has expired or was replaced gets the same answer as an unknown one. Sessions and token families continue. Links that were mailed to the old address end.',
+      'Takes the password of the account, or what a passkey of it made of the options of a sign-in. A failure counts as a failed sign-in, and does not use the link up. Works once, for 24 hours, until a newer request, and until the sign-in that asked or all others are ended, a passkey is removed, a password is set, or the account is disabled. A link that does not work gets the same answer as an unknown one. Sessions and token families continue. Links that were mailed to the old address end.',
     access: 'public',
     limit: 'exchange',
-    problems: ['link-not-found', 'email-taken'],
+    problems: [
+      'link-not-found',
+      'email-taken',
+      'wrong-password',
+      'too-many-attempts',
+      'passkeys-unavailable',
+    ],
     body: UseEmailLinkCommand,
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
-      const now = parts.clock()
-      const { token, ...others } = request.body
+      const { token, ...given } = request.body
       const tokenHash = sha256(token)
-      const link = { tokenHash, purpose: 'email', nowMilliseconds: now } as const
-      const { principalId: id, userName } = await requireHolder(parts, request, link)
-      await parts.change('useEmailLink', {
-        ...others,
-        tokenHash,
-        stamp: stampOf({ id, userName }, now, null),
+      const link = { tokenHash, purpose: 'email', nowMilliseconds: parts.clock() } as const
+      const holder = await requireHolder(parts, request, link)
+      const { principalId, userName } = holder
+      await confirmHolder(parts, request, holder, givenAgain(given), (checked) => {
+        const { credentialsChangedAt, passwordHash, touch } = checked
+        const stamp = stampOf({ id: principalId, userName }, parts.clock(), null)
+        const proof = { principalId, credentialsChangedAt, passwordHash, touch }
+        return parts.change('useEmailLink', { ...proof, tokenHash, stamp })
       })
-      logEvent(request, 'link-used', { principalId: id })
+      logEvent(request, 'link-used', { principalId })
       return reply.code(204).send(undefined)
     },
   }),

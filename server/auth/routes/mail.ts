@@ -1,3 +1,4 @@
+import { stampOf } from '../../caller/stamp.ts'
 import { noContent } from '../../http/fields.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
 import { findMailSettings } from '../../mail/mail.ts'
@@ -28,13 +29,9 @@ export const ownMailRoutes: Routes<AuthParts> = {
     response: { 204: noContent },
     handler: async ({ db, config, clock }, request, reply) => {
       if (config.smtpUrl === undefined) throw new Problem('mail-unavailable')
-      const { id: principalId, timeZone } = callerOf(request)
-      await db.write('putMailSettings', {
-        principalId,
-        settings: request.body,
-        timeZone: timeZone ?? config.defaultTimeZone,
-        nowMilliseconds: clock(),
-      })
+      const stamp = stampOf(callerOf(request), clock(), null)
+      const timeZone = callerOf(request).timeZone ?? config.defaultTimeZone
+      await db.write('putMailSettings', { settings: request.body, timeZone, stamp })
       return reply.code(204).send(undefined)
     },
   }),

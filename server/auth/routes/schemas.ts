@@ -21,6 +21,7 @@ import { Type } from '../../http/schema.ts'
 import { beginningField } from '../../http/text.ts'
 import { type MailSettings, waitingChoices } from '../../mail/mail.ts'
 import { Problem } from '../../problems/problems.ts'
+import type { GivenAgain } from '../login.ts'
 import { optional } from './administration/fields.ts'
 import { passkeyAnswer } from './passkeys/schemas.ts'
 
@@ -65,7 +66,7 @@ export const ConfirmSessionCommand = bodyOf(
 type ParsedOf<P> = P extends Parsed<infer T> ? T : never
 
 /** Throws `validation-failed` unless the body has exactly one of its members. */
-export function givenAgain({ password, credential }: ParsedOf<typeof ConfirmSessionCommand>) {
+export function givenAgain({ password, credential }: ParsedOf<typeof ConfirmSessionCommand>): GivenAgain {
   if (password !== null && credential === null) return { password }
   if (password === null && credential !== null) return { credential }
   const [code, rule] = password === null ? ['required', 'is required, or'] : ['excluded', 'cannot come with']
@@ -95,7 +96,11 @@ export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', {
   newPassword,
 })
 export const ChangeEmailCommand = bodyOf('ChangeEmailCommand', 'Asks for another email.', { email })
-export const UseEmailLinkCommand = bodyOf('UseEmailLinkCommand', 'Confirms the email.', { token: linkToken })
+export const UseEmailLinkCommand = bodyOf(
+  'UseEmailLinkCommand',
+  'Confirms the email. Gives the password or a passkey: one of the two.',
+  { token: linkToken, password: optional(password), credential: optional(passkeyAnswer) },
+)
 const refreshToken = textField(
   1,
   512,

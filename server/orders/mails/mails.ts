@@ -9,6 +9,7 @@ import {
   digest,
   findMailSettings,
   findPrompt,
+  hasDueDigest,
   type MailKind,
   type MailParts,
   type Message,
@@ -47,6 +48,11 @@ export const waitingMail: MailKind = {
 
 export const digestMail: MailKind = {
   name: digest,
+  async queue({ db, clock, defaultTimeZone }) {
+    const nowMilliseconds = clock()
+    if (!(await hasDueDigest(db.read, nowMilliseconds))) return false
+    return db.write('queueDigests', { nowMilliseconds, defaultTimeZone })
+  },
   write: (parts, { recipient }) => writeWaiting(parts, recipient, 'daily', null),
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newUser } from '../../support/accounts.ts'
+import { machineStamp } from '../../../server/caller/stamp.ts'
+import { bearerOf, newUser, revokeRoles, setEnabled, setPassword, signIn } from '../../support/accounts.ts'
 import { accountEvents, idOf } from '../../support/administration.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { publicUrl, setUp, testService } from '../../support/service.ts'
@@ -64,5 +65,45 @@ describe('makeLink', () => {
     await admin.patch(`/v1/users/${id}`, { enabled: false })
     await admin.patch(`/v1/users/${id}`, { enabled: true })
     assertProblem(await use(tokenOf(body.link)), 404, 'link-not-found')
+  })
+
+  describe('makes a link that ends with', () => {
+    const stamp = () => machineStamp(service.now())
+    const made = async () => {
+      const maker = await newUser(service, { roles: ['Admin'] })
+      const caller = await signIn(service, maker)
+      const { id } = await newUser(service)
+      const answer = await caller.post(`/v1/users/${id}/links`)
+      assert.equal(answer.status, 201)
+      return { maker, caller, token: tokenOf(answer.body.link) }
+    }
+    type Made = Awaited<ReturnType<typeof made>>
+    const ends: Record<string, (made: Made) => Promise<unknown>> = {
+      'the sign-in in which it was made': async ({ maker, caller }) => {
+        const { items } = (await caller.get('/v1/auth/sessions')).body
+        await service.db.write('endSignIn', { principalId: maker.id, id: items[0].id, stamp: stamp() })
+      },
+      'all other sign-ins of its maker': async ({ maker }) =>
+        (await bearerOf(service, maker)).send('DELETE', '/v1/auth/sessions'),
+      'a sign-out of its maker': ({ maker: { account } }) =>
+        service.db.write('signOutUser', { account, stamp: stamp() }),
+      'a new password of its maker': ({ maker }) => setPassword(service, maker),
+      'the account of its maker': ({ maker }) => setEnabled(service, maker, false),
+      'the role of its maker': ({ maker }) => revokeRoles(service, maker, ['Admin']),
+    }
+    for (const [name, end] of Object.entries(ends)) {
+      it(name, async () => {
+        const link = await made()
+        await end(link)
+        assertProblem(await use(link.token), 404, 'link-not-found')
+      })
+    }
+
+    it('nothing else: not if its maker signs out, or in again', async () => {
+      const { maker, caller, token } = await made()
+      await caller.post('/v1/auth/session/logout')
+      await signIn(service, maker)
+      assert.equal((await use(token)).status, 204)
+    })
   })
 })

@@ -1,13 +1,11 @@
-import '../auth/sign-in.css'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { client } from '../api/client.ts'
+import { CardPage } from '../ui/card-page.tsx'
 import { endInWords } from '../ui/describe.ts'
 import { Form, Submit } from '../ui/form.tsx'
 import { Input } from '../ui/input.tsx'
-import mark from '../ui/mark.svg'
 import { Note } from '../ui/note.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
 
 /** Asks for a link by mail. The answer is the same whether or not an account has the address. */
 export function ForgottenView() {
@@ -15,50 +13,44 @@ export function ForgottenView() {
     mutationFn: (email: string) => client.POST('/v1/auth/links', { body: { email } }),
   })
   return (
-    <main className="splash sign-in">
-      <div className="card stack sign-in-card">
-        <div className="sign-in-brand">
-          <img src={mark} alt="" width="40" height="40" />
-          <PageTitle title="Forgot your password?" />
-        </div>
-        {asking.isSuccess ? (
-          <Note
-            kind="waiting"
-            role="status"
-            title="Check your mail"
-            lines={[
-              'If an account has this address, a mail is on its way. It can take a minute.',
-              'An account gets at most three of these mails in an hour.',
-            ]}
+    <CardPage title="Forgot your password?">
+      {asking.isSuccess ? (
+        <Note
+          kind="waiting"
+          role="status"
+          title="Check your mail"
+          lines={[
+            'If an account has this address, a mail is on its way. It can take a minute.',
+            'An account gets at most three of these mails in an hour.',
+          ]}
+        />
+      ) : (
+        <Form
+          className="stack"
+          onSubmit={(form) =>
+            asking.isPending || asking.mutate(String(new FormData(form).get('email')).trim())
+          }
+        >
+          <p>We’ll mail you a link to set a new one.</p>
+          <Input
+            label="Email"
+            name="email"
+            type="email"
+            autoComplete="username"
+            maxLength={254}
+            missing="Enter your email."
+            autoFocus
+            aria-describedby="forgotten-failure"
           />
-        ) : (
-          <Form
-            className="stack"
-            onSubmit={(form) =>
-              asking.isPending || asking.mutate(String(new FormData(form).get('email')).trim())
-            }
-          >
-            <p>We’ll mail you a link to set a new one.</p>
-            <Input
-              label="Email"
-              name="email"
-              type="email"
-              autoComplete="username"
-              maxLength={254}
-              missing="Enter your email."
-              autoFocus
-              aria-describedby="forgotten-failure"
-            />
-            <div id="forgotten-failure" role="alert">
-              {asking.isError && <Note kind="bad">{endInWords(asking.error)}</Note>}
-            </div>
-            <Submit isClosed={asking.isPending}>{asking.isPending ? 'Sending …' : 'Send link'}</Submit>
-          </Form>
-        )}
-        <Link to="/sign-in" search={{ to: '/' }} className="button">
-          Back to sign-in
-        </Link>
-      </div>
-    </main>
+          <div id="forgotten-failure" role="alert">
+            {asking.isError && <Note kind="bad">{endInWords(asking.error)}</Note>}
+          </div>
+          <Submit isClosed={asking.isPending}>{asking.isPending ? 'Sending …' : 'Send link'}</Submit>
+        </Form>
+      )}
+      <Link to="/sign-in" search={{ to: '/' }} className="button">
+        Back to sign-in
+      </Link>
+    </CardPage>
   )
 }

@@ -1,33 +1,28 @@
-import '../auth/sign-in.css'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
 import { client } from '../api/client.ts'
 import { problemOf } from '../api/problem.ts'
 import { signIn } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
+import { CardPage } from '../ui/card-page.tsx'
 import { endInWords } from '../ui/describe.ts'
 import { Form, Submit } from '../ui/form.tsx'
 import { Input } from '../ui/input.tsx'
-import mark from '../ui/mark.svg'
 import { Note } from '../ui/note.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
 import { refusalOf } from './change-password.tsx'
 import { NewPassword } from './new-password.tsx'
 
 /** Where a one-time link leads: sets the password and signs in. */
 export function LinkView() {
+  return <LinkPage title="Set your password" form={LinkForm} />
+}
+
+/** A page of what a link says, or of why it does not work. */
+export function LinkPage({ title, form: LinkedForm }: { title: string; form: ComponentType<LinkParts> }) {
   const link = useLinkParts()
   return (
-    <main className="splash sign-in">
-      <div className="card stack sign-in-card">
-        <div className="sign-in-brand">
-          <img src={mark} alt="" width="40" height="40" />
-          <PageTitle title="Set your password" />
-        </div>
-        {link ? <LinkForm key={link.token} {...link} /> : <BrokenLink />}
-      </div>
-    </main>
+    <CardPage title={title}>{link ? <LinkedForm key={link.token} {...link} /> : <BrokenLink />}</CardPage>
   )
 }
 
@@ -37,7 +32,7 @@ export interface LinkParts {
 }
 
 /** What the link that was opened says; undefined if it is incomplete. */
-export function useLinkParts(): LinkParts | undefined {
+function useLinkParts(): LinkParts | undefined {
   const [link, setLink] = useState(readLink)
   // Opening another link in this tab does not reload the page.
   useEffect(() => {
@@ -101,7 +96,9 @@ export function BrokenLink() {
         kind="warning"
         role="status"
         title="The link is not valid"
-        lines={['A link works once, within 24 hours, until a newer one is created. Ask for a new link.']}
+        lines={[
+          'A link works once, within 24 hours, until a newer one is created, and until its maker is signed out by someone else. Ask for a new link.',
+        ]}
       />
       <Link to="/sign-in" search={{ to: '/' }} className="button">
         Sign in

@@ -1,38 +1,31 @@
-import '../auth/sign-in.css'
-import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { type ComponentProps, useState } from 'react'
 import { client } from '../api/client.ts'
 import { problemOf } from '../api/problem.ts'
-import { endInWords } from '../ui/describe.ts'
-import { Form, Submit } from '../ui/form.tsx'
-import mark from '../ui/mark.svg'
-import { Note } from '../ui/note.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
-import { BrokenLink, type LinkParts, useLinkParts } from './link.tsx'
+import { knowsPasskeys, signInOptions, touch } from '../auth/passkeys.ts'
+import { ProofForm } from '../auth/proof.tsx'
+import { BrokenLink, LinkPage, type LinkParts } from './link.tsx'
 
-/** Where the link to a new email leads: one press confirms it. */
+/** Where the link to a new email leads. Nothing is confirmed without the password or a passkey. */
 export function NewEmailView() {
-  const link = useLinkParts()
-  return (
-    <main className="splash sign-in">
-      <div className="card stack sign-in-card">
-        <div className="sign-in-brand">
-          <img src={mark} alt="" width="40" height="40" />
-          <PageTitle title="Confirm your email" />
-        </div>
-        {link ? <Confirmation key={link.token} {...link} /> : <BrokenLink />}
-      </div>
-    </main>
-  )
+  return <LinkPage title="Confirm your email" form={Confirmation} />
 }
 
+const passkey = { isKnown: false, give: async () => touch(await signInOptions()) }
+
 function Confirmation({ token, email }: LinkParts) {
-  const confirming = useMutation({
-    mutationFn: () => client.POST('/v1/auth/email/use', { body: { token } }),
-    gcTime: 0,
-  })
-  if (problemOf(confirming.error, 'link-not-found')) return <BrokenLink />
-  if (confirming.isSuccess)
+  const [end, setEnd] = useState<'changed' | 'broken'>()
+  const send: ComponentProps<typeof ProofForm>['send'] = async (given) => {
+    try {
+      await client.POST('/v1/auth/email/use', { body: { token, ...given } })
+      setEnd('changed')
+    } catch (failure) {
+      if (!problemOf(failure, 'link-not-found')) throw failure
+      setEnd('broken')
+    }
+  }
+  if (end === 'broken') return <BrokenLink />
+  if (end === 'changed')
     return (
       <>
         <p role="status">Your email has been changed. Sign in with {email} from now on.</p>
@@ -42,12 +35,14 @@ function Confirmation({ token, email }: LinkParts) {
       </>
     )
   return (
-    <Form className="stack" onSubmit={() => confirming.isPending || confirming.mutate()}>
-      <p>Make {email} the email of your account?</p>
-      <div role="alert">{confirming.isError && <Note kind="bad">{endInWords(confirming.error)}</Note>}</div>
-      <Submit isClosed={confirming.isPending}>
-        {confirming.isPending ? 'Confirming …' : 'Confirm email'}
-      </Submit>
-    </Form>
+    <ProofForm
+      passkey={knowsPasskeys ? passkey : undefined}
+      send={send}
+      labels={['Confirm email', 'Confirming …']}
+    >
+      <p>
+        To make {email} the email of your account, enter its password{knowsPasskeys && ' or use a passkey'}.
+      </p>
+    </ProofForm>
   )
 }

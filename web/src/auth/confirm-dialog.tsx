@@ -1,14 +1,9 @@
-import { useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { client, onRecentSignInNeeded } from '../api/client.ts'
-import { problemOf } from '../api/problem.ts'
-import { Form, Submit } from '../ui/form.tsx'
-import { Input } from '../ui/input.tsx'
 import { ModalDialog } from '../ui/modal.tsx'
-import { Note } from '../ui/note.tsx'
 import { observable } from '../ui/observable.ts'
-import { confirmationOptions, touch, touchFailure } from './passkeys.ts'
-import { currentPassword, passwordFailure, selectAll, usePasswordRequest } from './password.ts'
+import { confirmationOptions, touch } from './passkeys.ts'
+import { ProofForm } from './proof.tsx'
 import { onForget } from './session.ts'
 
 /** While the service waits for the person: `settle` reports whether they confirmed. */
@@ -16,11 +11,6 @@ interface Asking {
   /** For a person who has a passkey. */
   options: Awaited<ReturnType<typeof confirmationOptions>>
   settle(isGiven: boolean): void
-}
-
-interface Attempt {
-  isTouch: boolean
-  give(): Promise<{ password: string } | { credential: Awaited<ReturnType<typeof touch>> }>
 }
 
 const asking = observable<Asking | undefined>(undefined)
@@ -64,54 +54,26 @@ export function ConfirmDialog() {
 }
 
 function ConfirmForm({ options, settle }: Asking) {
-  const field = useRef<HTMLInputElement>(null)
-  const confirming = usePasswordRequest({
-    send: async ({ give }: Attempt) => client.POST('/v1/auth/session/confirm', { body: await give() }),
-    onSuccess: () => settle(true),
-    onFailure: (failure) => touchFailure(failure) === undefined && selectAll(field.current),
-  })
-
-  /** Asks for new options, because the dialog may have been open for a long time. */
-  const askForPasskey = (first: NonNullable<typeof options>) =>
-    confirming.submit({
-      isTouch: true,
-      give: async () => ({ credential: await touch((await confirmationOptions()) ?? first) }),
-    })
+  // Asks for new options, because the dialog may have been open for a long time.
+  const give = async (first: NonNullable<typeof options>) => touch((await confirmationOptions()) ?? first)
   return (
-    <Form
-      className="stack"
-      onSubmit={(form) => {
-        const password = String(new FormData(form).get('password'))
-        confirming.submit({ isTouch: false, give: async () => ({ password }) })
+    <ProofForm
+      passkey={options && { isKnown: true, give: () => give(options) }}
+      send={async (given) => {
+        await client.POST('/v1/auth/session/confirm', { body: given })
+        settle(true)
       }}
+      labels={['Confirm', 'Checking …']}
+      aside={
+        <Button className="button" onPress={() => settle(false)}>
+          Cancel
+        </Button>
+      }
     >
       <p>
         {options ? 'Use your passkey or enter your password' : 'Enter your password'} to continue. You won’t
         be asked again for five minutes.
       </p>
-      {options && (
-        <Button className="button button-primary" autoFocus onPress={() => askForPasskey(options)}>
-          Use a passkey
-        </Button>
-      )}
-      <Input {...currentPassword} ref={field} autoFocus={!options} aria-describedby="confirm-failure" />
-      <div id="confirm-failure" role="alert">
-        {confirming.isError && (
-          <Note kind="bad">{wordsFor(confirming.error, confirming.variables?.isTouch)}</Note>
-        )}
-      </div>
-      <div className="row dialog-actions">
-        <Button className="button" onPress={() => settle(false)}>
-          Cancel
-        </Button>
-        <Submit isClosed={confirming.isClosed}>{confirming.label('Confirm', 'Checking …')}</Submit>
-      </div>
-    </Form>
+    </ProofForm>
   )
-}
-
-function wordsFor(failure: unknown, isTouch = false): string {
-  if (isTouch && problemOf(failure, 'wrong-password'))
-    return 'This passkey no longer belongs to your account.'
-  return touchFailure(failure) ?? passwordFailure(failure)
 }

@@ -1,15 +1,13 @@
-import './sign-in.css'
 import { Link, Navigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../api/problem.ts'
+import { CardPage } from '../ui/card-page.tsx'
 import { Form, Submit } from '../ui/form.tsx'
 import { formatCount } from '../ui/format.ts'
 import { Input } from '../ui/input.tsx'
-import mark from '../ui/mark.svg'
 import { Name } from '../ui/name.tsx'
 import { Note } from '../ui/note.tsx'
-import { PageTitle } from '../ui/page-title.tsx'
 import { type DemoAccount, demoAccounts } from './demo.ts'
 import { sendsMail } from './mail.ts'
 import { knowsPasskeys, signInOptions, touch, touchFailure } from './passkeys.ts'
@@ -38,9 +36,9 @@ export function SignInView() {
   useEffect(startSession, [])
   if (session.kind === 'signed-in') return <Navigate to={to} replace />
   return (
-    <main className="splash sign-in">
+    <CardPage title="Sign in" heading="Sign in to Countersign">
       <SignInForm ending={session.kind === 'anonymous' ? session.ending : undefined} />
-    </main>
+    </CardPage>
   )
 }
 
@@ -75,15 +73,7 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
   }
 
   return (
-    <Form
-      className="card stack sign-in-card"
-      onSubmit={submit}
-      aria-describedby="sign-in-ending sign-in-unsent"
-    >
-      <div className="sign-in-brand">
-        <img src={mark} alt="" width="40" height="40" />
-        <PageTitle title="Sign in">Sign in to Countersign</PageTitle>
-      </div>
+    <Form className="stack" onSubmit={submit} aria-describedby="sign-in-ending sign-in-unsent">
       {ending && (
         <p id="sign-in-ending" className="note">
           {endings[ending]}
@@ -128,7 +118,7 @@ function DemoAccounts({ onChoose }: { onChoose(account: DemoAccount): void }) {
       <h2 id="demo-accounts" className="label">
         Demo accounts
       </h2>
-      <div className="columns gap-2 sign-in-demo">
+      <div className="columns gap-2 demo-accounts">
         {demoAccounts.map((account) => (
           <Button key={account.email} className="button button-small" onPress={() => onChoose(account)}>
             {account.userName} <span className="soft">{account.role}</span>

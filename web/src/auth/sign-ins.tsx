@@ -41,8 +41,8 @@ export function SignIns({ title, found, many, ...ends }: SignInsProps) {
       headingRef={heading}
       className="sign-ins"
       aside={
-        data &&
-        data.length > 1 && (
+        // Also with one or none: it stops what was asked for in sign-ins that are over.
+        data && (
           <Button className="button" onPress={() => isBusy || endingMany.act()}>
             {many.label}
           </Button>

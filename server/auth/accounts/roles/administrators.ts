@@ -1,8 +1,8 @@
 import type { Stamp } from '../../../caller/stamp.ts'
 import { type Acting, requireStanding } from '../../../caller/standing.ts'
-import type { Trx } from '../../../db/tables.ts'
+import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
-import { hasAdministrator, managing } from './store.ts'
+import { hasAdministrator, managing, someAdministrators } from './store.ts'
 
 /** Changes of accounts and roles run one after the other: each holds this row until its transaction ends. */
 export async function awaitAdministration(trx: Trx): Promise<void> {
@@ -35,4 +35,10 @@ export async function keepAdministrator<Result>(
   const result = await work()
   if (isManaged && !(await hasAdministrator(trx))) throw new Problem('last-administrator')
   return result
+}
+
+/** Whom a person can turn to, for a mail. */
+export async function anAdministrator(db: Db): Promise<string> {
+  const names = await someAdministrators(db, 3)
+  return names.length === 0 ? 'an administrator' : `an administrator: ${names.join(', ')}`
 }

@@ -14,22 +14,23 @@ export function linkEnd(nowMilliseconds: number): number {
 }
 
 /**
- * The page of the web app that asks for the new password. A browser never sends what follows the `#`, so no
- * log and no Referer contains the token. The email is for the sign-in that follows.
+ * The page of the web app that asks for the new password, or confirms a new email. A browser never sends what
+ * follows the `#`, so no log and no Referer contains the token. The email is for the sign-in that follows.
  */
-export function linkAddress(publicUrl: string, { token, email }: { token: string; email: string }): string {
-  return `${publicUrl}/link#${new URLSearchParams({ token, email })}`
-}
-
-/** The page of the web app that confirms a new email. */
-export function emailLinkAddress(publicUrl: string, link: { token: string; email: string }): string {
-  return `${publicUrl}/new-email#${new URLSearchParams(link)}`
+export function linkAddress(
+  publicUrl: string,
+  { token, email }: { token: string; email: string },
+  page: '/link' | '/new-email' = '/link',
+): string {
+  return `${publicUrl}${page}#${new URLSearchParams({ token, email })}`
 }
 
 export interface MakeLinkInput {
   account: AccountReference<'user'>
   /** Hash of a new secret, which is shown once and never stored. */
   tokenHash: string
+  /** The sign-in of the administrator; absent for a command line. */
+  signInId?: string | null
   stamp: Stamp
 }
 
@@ -39,10 +40,13 @@ export interface MadeLink {
   expiresAt: number
 }
 
-/** Makes a link by which the user sets a password, once, within 24 hours. It voids all previous links. */
+/**
+ * Makes a link by which the user sets a password, once, within 24 hours. It voids all previous links, and
+ * ends with the credentials of the administrator who made it.
+ */
 export async function makeLink(
   trx: Trx,
-  { account: reference, tokenHash, stamp }: MakeLinkInput,
+  { account: reference, tokenHash, signInId = null, stamp }: MakeLinkInput,
 ): Promise<MadeLink> {
   await lockAdministration(trx, stamp)
   const account = await requireAccount(trx, reference)
@@ -50,7 +54,8 @@ export async function makeLink(
   if ((await lockAccount(trx, principalId)) === undefined) throw new Problem('account-disabled')
   const expiresAt = linkEnd(stamp.nowMilliseconds)
   await voidLinks(trx, principalId)
-  await replaceLink(trx, { principalId, kind: 'shown', tokenHash, madeBy: stamp.by, expiresAt })
+  const asked = { madeBy: stamp.by, askedById: stamp.byId, signInId }
+  await replaceLink(trx, { principalId, kind: 'shown', tokenHash, ...asked, expiresAt })
   await recordAccount(trx, stamp, 'link-made', account)
   return { name, email: email ?? '', expiresAt }
 }

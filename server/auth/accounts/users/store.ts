@@ -1,9 +1,11 @@
-import { sql } from '#kysely'
+import { type SqlBool, sql } from '#kysely'
+import { holds } from '../../../caller/standing.ts'
 import { rowsOf } from '../../../db/engine.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
 import { type AccountsRequest, type FoundAccounts, findAccountIds } from '../query.ts'
+import { managing } from '../roles/store.ts'
 import { type CheckedCredentials, foldName, type ListedAccount, selectAccounts, withRoles } from '../store.ts'
 
 /** A user, with the facts that a sign-in checks. */
@@ -16,6 +18,18 @@ export interface UserCredentials extends CheckedCredentials {
 /** `email` in lower case, as stored. */
 export async function findUserByEmail(db: Db, email: string): Promise<UserCredentials | undefined> {
   return toCredentials(await selectCredentials(db).where('email', '=', email).executeTakeFirst())
+}
+
+/** The ids of enabled users with one of these emails. */
+export async function findEnabledByEmail(db: Db, emails: readonly string[]): Promise<number[]> {
+  const rows = await db
+    .selectFrom('users')
+    .innerJoin('principals', 'principals.id', 'principal_id')
+    .select('principal_id as id')
+    .where('email', 'in', ['', ...emails])
+    .where('enabled', '=', 1)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 export async function findUserById(db: Db, id: number): Promise<UserCredentials | undefined> {
@@ -202,7 +216,12 @@ export type LinkPurpose = 'password' | 'email'
 
 const kindsFor = { password: ['shown', 'sent', 'forgotten'], email: ['email'] } as const
 
-/** Undefined if the link does not exist or has expired, or its user is disabled. */
+/** An administrator's link works only as long as they may manage accounts. */
+const isBacked = sql<SqlBool>`(one_time_links.asked_by_id is null or one_time_links.kind = 'email'
+  or exists (select 1 from principals where principals.id = one_time_links.asked_by_id
+    and enabled = 1 and ${holds(managing)}))`
+
+/** Undefined if the link does not work, or its user is disabled. */
 export async function findLinkHolder(
   db: Db,
   link: { tokenHash: string; purpose: LinkPurpose; nowMilliseconds: number },
@@ -215,6 +234,7 @@ export async function findLinkHolder(
     .where('token_hash', '=', link.tokenHash)
     .where('one_time_links.kind', 'in', kindsFor[link.purpose])
     .where('expires_at', '>', link.nowMilliseconds)
+    .where(isBacked)
     .where('enabled', '=', 1)
     .executeTakeFirst()
 }
@@ -224,29 +244,40 @@ export interface NewLink {
   kind: 'shown' | 'sent' | 'forgotten' | 'email'
   tokenHash: string
   madeBy: string
+  /** The account that asked, and in which sign-in. Absent for a mailbox and for a command line. */
+  askedById?: number | null
+  signInId?: string | null
   expiresAt: number
   /** Only with the kind `email`. */
   newEmail?: string | null
 }
 
-/** Undefined if there is none, or if it has expired. */
+/** Undefined if there is none that works. */
 export async function findLink(
   db: Db,
   link: Pick<NewLink, 'principalId' | 'kind'> & { nowMilliseconds: number },
-): Promise<Pick<NewLink, 'madeBy' | 'expiresAt' | 'newEmail'> | undefined> {
+): Promise<Omit<NewLink, 'principalId' | 'kind' | 'tokenHash'> | undefined> {
   return db
     .selectFrom('one_time_links')
     .select(['made_by as madeBy', 'expires_at as expiresAt', 'new_email as newEmail'])
+    .select(['asked_by_id as askedById', 'sign_in_id as signInId'])
     .where('principal_id', '=', link.principalId)
     .where('kind', '=', link.kind)
     .where('expires_at', '>', link.nowMilliseconds)
+    .where(isBacked)
     .executeTakeFirst()
 }
 
 /** A user has one link of each kind: a new one replaces it. */
 export async function replaceLink(trx: Trx, link: NewLink): Promise<void> {
-  const { tokenHash, madeBy, expiresAt, newEmail = null } = link
-  const values = { token_hash: tokenHash, made_by: madeBy, expires_at: expiresAt, new_email: newEmail }
+  const values = {
+    token_hash: link.tokenHash,
+    made_by: link.madeBy,
+    asked_by_id: link.askedById ?? null,
+    sign_in_id: link.signInId ?? null,
+    expires_at: link.expiresAt,
+    new_email: link.newEmail ?? null,
+  }
   await trx
     .insertInto('one_time_links')
     .values({ principal_id: link.principalId, kind: link.kind, ...values })
@@ -255,8 +286,8 @@ export async function replaceLink(trx: Trx, link: NewLink): Promise<void> {
 }
 
 /**
- * Returns who made the link, and what for; undefined if it does not exist or has expired. Of any number of
- * simultaneous uses, exactly one finds it.
+ * Returns who made the link, and what for; undefined if it does not work. Of any number of simultaneous
+ * uses, exactly one finds it.
  */
 export async function takeLink(
   trx: Trx,
@@ -268,6 +299,7 @@ export async function takeLink(
     .where('token_hash', '=', link.tokenHash)
     .where('kind', 'in', kindsFor[link.purpose])
     .where('expires_at', '>', link.nowMilliseconds)
+    .where(isBacked)
     .returning(['kind', 'made_by as madeBy', 'new_email as newEmail'])
     .executeTakeFirst()
 }

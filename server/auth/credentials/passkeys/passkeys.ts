@@ -9,7 +9,13 @@ import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { type PasskeyData, recordChange, requireAccount } from '../../accounts/accounts.ts'
 import { lockAdministration } from '../../accounts/roles/administrators.ts'
-import { lockAccount, lockVersion, updateCredentialsDate, voidMailedLinks } from '../../accounts/store.ts'
+import {
+  endRequests,
+  lockAccount,
+  lockVersion,
+  updateCredentialsDate,
+  voidMailedLinks,
+} from '../../accounts/store.ts'
 import { deletePasskeys } from '../../accounts/users/store.ts'
 import type { NewPasskey } from './ceremonies.ts'
 import {
@@ -88,7 +94,8 @@ export interface RemovePasskeyInput {
 }
 
 /**
- * Removes a passkey and ends the sign-ins that it began. Access tokens of the user end with it. Removing that
+ * Removes a passkey and ends the sign-ins that it began. Access tokens of the user end with it, and what the
+ * user asked for in any sign-in. Removing that
  * of another user takes the permission to manage accounts. Throws `passkey-not-found`, `last-credential`,
  * `user-not-found`, `authentication-required`, `permission-denied`.
  */
@@ -104,6 +111,7 @@ export async function removePasskey(
   if ((await deletePasskeys(trx, principalId, id)).length === 0) throw new Problem('passkey-not-found')
   await requireCredential(trx, principalId, rpId)
   const ended = await endSignInsBy(trx, principalId, id)
+  await endRequests(trx, [principalId])
   await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
   await record(trx, stamp, 'passkey-removed', account, { id })
   return { ended }

@@ -6,7 +6,7 @@ import { Problem } from '../../../problems/problems.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
 import { findUser, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { idParameter, managing, requireId } from './requests.ts'
+import { idParameter, managing, presentedSignIn, requireId } from './requests.ts'
 import {
   AddUserCommand,
   AddUserResponse,
@@ -66,7 +66,7 @@ export const userRoutes: Routes<AuthParts> = {
   makeLink: route('POST /v1/users/:id/links', {
     summary: 'Make a one-time link for a user',
     description:
-      'An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. If the service sends mail, the user is mailed another link for the same time, unless the account has a passkey.',
+      'An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the previous one. It ends if the sign-in in which it was made is ended, or if its maker loses the permission. If the service sends mail, the user is mailed another link for the same time, unless the account has a passkey.',
     access: managing,
     needsRecentSignIn: true,
     problems: ['user-not-found', 'account-disabled'],
@@ -75,7 +75,8 @@ export const userRoutes: Routes<AuthParts> = {
     handler: async (parts, request, reply) => {
       const token = newSecret()
       const account = { kind: 'user', id: requireId(request, 'user-not-found') } as const
-      const input = { account, tokenHash: sha256(token), stamp: readStamp(request, parts) }
+      const { id: signInId } = presentedSignIn(request)
+      const input = { account, tokenHash: sha256(token), signInId, stamp: readStamp(request, parts) }
       const { email, expiresAt } = await parts.db.write('makeLink', input)
       reply.code(201).headers(shownOnce)
       return {
