@@ -33,7 +33,7 @@ export default defineConfig({
           groups: [
             { name: 'first', tags: ['$initial'] },
             // Sheets bring the reader of CSV files along, and few people open them.
-            { name: 'orders', test: /\/web\/src\/(?:orders(?!\/sheet)|overview|palette|ui)\// },
+            { name: 'orders', test: /\/web\/src\/(?:orders(?!\/sheet)|overview|ui)\// },
             { name: 'administration', test: /\/web\/src\/(?:account|administration|log|policy)\// },
           ],
         },
