@@ -85,8 +85,8 @@ export function readStatement(text: string): DecisionStatement {
 }
 
 /**
- * What was signed, if the key signed it at the service that the statement names. This check is made from the
- * texts of the standards (WebAuthn Level 3 §7.2, RFC 9162 §2.1.3.2), apart from the library by which the
+ * The signed statement, if the key signed it at the service that the statement names. This check is made from
+ * the texts of the standards (WebAuthn Level 3 §7.2, RFC 9162 §2.1.3.2), apart from the library by which the
  * service accepts a signature. Throws an Error that says what does not hold.
  */
 export async function verifyDecision(
@@ -173,7 +173,7 @@ export async function challengeOf(statements: readonly string[]): Promise<string
   return toBase64url(await rootOf(statements.map(bytesOf).map(leafOf), join))
 }
 
-/** What each statement needs to be checked alone, in their order. */
+/** The proof that each statement needs to be checked alone, in their order. */
 export async function placesOf(
   statements: readonly string[],
 ): Promise<Pick<KeptSignature, 'index' | 'size' | 'path'>[]> {

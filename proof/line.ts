@@ -29,7 +29,8 @@ export interface LogLine {
 }
 
 /**
- * What the hash of a line covers. It covers only the salted hash of a text, so that the text can be erased.
+ * The members of a line that its hash covers. It covers only the salted hash of a text, so that the text can
+ * be erased.
  */
 export type HashedLine = Omit<LogLine, 'hash' | 'text' | 'textSalt'>
 

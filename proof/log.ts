@@ -16,7 +16,7 @@ export interface LogFault {
  */
 export type Agreement = 'agrees' | 'disagrees' | 'beyond' | 'lost'
 
-/** What a checkpoint says. */
+/** The content of a checkpoint. */
 export interface SignedHead extends Head {
   era: number
 }
@@ -232,7 +232,7 @@ function hasOrder(line: Record<string, unknown>): boolean {
   return Object.keys(line).every((name, at) => name === names[at])
 }
 
-/** Longer than any line: a text has at most 1,000 code points. What is longer is cut, and no JSON then. */
+/** Longer than any line: a text has at most 1,000 code points. A longer line is cut, and is no JSON then. */
 const lineLimitBytes = 1_048_576
 
 /** The lines with their line feeds; what follows the last one counts as a line if there is anything. */

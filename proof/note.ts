@@ -20,7 +20,7 @@ export interface VerifierKey {
 }
 
 export interface Note {
-  /** What is signed, with its last line feed. */
+  /** The signed text, with its last line feed. */
   text: string
   signatures: Signature[]
 }
@@ -161,7 +161,9 @@ async function isSigned({ publicKey }: VerifierKey, signature: Bytes, message: B
   return crypto.subtle.verify({ name: 'Ed25519' }, key, signature, message)
 }
 
-/** What a witness signs of the text of a checkpoint (tlog-cosignature, "Ed25519 signed message"). */
+/**
+ * The message that a witness signs for the text of a checkpoint (tlog-cosignature, "Ed25519 signed message").
+ */
 export const cosignedMessage = (text: string, seconds: number) =>
   bytesOf(`cosignature/v1\ntime ${seconds}\n${text}`)
 

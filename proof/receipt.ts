@@ -1,7 +1,7 @@
 import { type KeptSignature, type PublicKey, verifyDecision } from './decision.ts'
 import type { LogLine } from './line.ts'
 
-/** What a receipt says. The total is a decimal string, as in the log. */
+/** The content of a receipt. The total is a decimal string, as in the log. */
 export interface Statement {
   iss: string
   /** Seconds since 1970. */
@@ -51,7 +51,7 @@ export interface ReceiptSignature extends KeptSignature {
   }
 }
 
-/** What /.well-known/jwks.json answers (RFC 7517). */
+/** The answer of /.well-known/jwks.json (RFC 7517). */
 export interface SigningKeys {
   keys: { kid: string; alg: string; kty: string; use: string; n: string; e: string }[]
 }
@@ -80,8 +80,8 @@ const schemes = {
 type Scheme = keyof typeof schemes
 
 /**
- * What the receipt says, if a key of the service signed it. `keys` are those of /.well-known/jwks.json, which
- * may have been fetched long ago. Throws an Error that says what is wrong. It needs no service.
+ * The content of the receipt, if a key of the service signed it. `keys` are those of /.well-known/jwks.json,
+ * which may have been fetched long ago. Throws an Error that says what is wrong. It needs no service.
  */
 export async function verifyReceipt(jws: string, { keys }: SigningKeys, issuer: string): Promise<Statement> {
   const { header, signature } = partsOf(jws)

@@ -14,7 +14,7 @@ export interface FilterFault {
   length: number
   /** A sentence for people, with a short excerpt of the text at most. */
   detail: string
-  /** What could be there; empty if nothing would help. */
+  /** Texts that could be there; empty if none would help. */
   expected: readonly string[]
   /** What was probably meant: in place of the faulty part, it corrects the fault. */
   suggestion?: string
@@ -25,7 +25,7 @@ export type Token = {
   kind: 'word' | 'string' | 'operator' | 'minus' | 'open' | 'close' | 'junk' | 'end'
   position: number
   length: number
-  /** What a word or a string means, with escapes resolved; the characters themselves for other tokens. */
+  /** The meaning of a word or a string, with escapes resolved; the characters themselves for other tokens. */
   text: string
   /**
    * Whether an unescaped `*` is the first, or the last, character of `text`. For the text `*` both are true.
@@ -33,7 +33,7 @@ export type Token = {
   starFirst: boolean
   starLast: boolean
   spaceBefore: boolean
-  /** What is missing to close a string at the end of the text; empty for a closed string. */
+  /** The characters that would close a string at the end of the text; empty for a closed string. */
   closing: string
   fault: FilterFault | undefined
 }

@@ -37,7 +37,7 @@ let count = 0
 export function newOrderedId(nowMilliseconds: number): string {
   const start = nextInPool()
   const bytes = pool.subarray(start, start + idBytes)
-  // The first count is in the lower half of the range, so that there is room to count up.
+  // The first count is in the lower half of the range, to leave room to count up.
   count =
     nowMilliseconds === lastInstant
       ? (count + 1) % 2 ** countBits

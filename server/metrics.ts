@@ -119,7 +119,7 @@ interface ReadMetric {
   labelNames?: string[]
 }
 
-/** A gauge that is read at each scrape. What cannot be read has no value, and harms nothing else. */
+/** A gauge that is read at each scrape. A reading that fails has no value, and harms no other. */
 function readAtScrape(
   registry: Registry,
   { labelNames = [], ...description }: ReadMetric,

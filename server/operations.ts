@@ -12,7 +12,7 @@ import * as outbox from './outbox/operations.ts'
 import { problemCodec } from './problems/problems.ts'
 import { jobRunner } from './upkeep.ts'
 
-/** What the service does by the clock (upkeep.ts). */
+/** The work that the service does by the clock (upkeep.ts). */
 export const jobs = [...audit.jobs, ...orders.jobs, ...auth.jobs, ...mail.jobs, expiredKeys]
 
 /** Every kind of mail that the service sends, in the order of turns: those about security come first. */

@@ -170,7 +170,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   return port
 }
 
-/** What sends events to subscribers; undefined if the service has no key for that. */
+/** Sends events to subscribers; undefined if the service has no key for that. */
 function senderOf(
   { log: logKeys, webhooks: webhookKey }: InstanceKeys,
   parts: Omit<CourierParts, 'logKeys'> & { log: Log },
@@ -183,7 +183,7 @@ function senderOf(
     : new Sender({ ...parts, couriers: { webhook: sending.courier }, random })
 }
 
-/** What sends mail; undefined if the service sends none. */
+/** Sends mail; undefined if the service sends none. */
 function postOf({ smtpUrl, mailFrom }: Config, parts: MailParts & { log: Log }): Post | undefined {
   if (smtpUrl === undefined || mailFrom === undefined) return undefined
   return new Post({ ...parts, smtp: new Smtp(smtpUrl, mailFrom), kinds: mailKinds })

@@ -9,7 +9,7 @@ type Schemas = components['schemas']
 export type SignedIn = Schemas['TokenPair'] & { refreshKey: string }
 
 export interface AppOptions extends Connection {
-  /** What an earlier run last passed to `keep`. */
+  /** The value that `keep` last got in an earlier run. */
   signedIn?: SignedIn
   /** Called with every new pair before its first use, and with undefined once there is none. */
   keep?: (signedIn: SignedIn | undefined) => void | Promise<void>

@@ -101,7 +101,7 @@ export interface Connection {
   retries?: number
 }
 
-/** What any operation may take. */
+/** The members that any operation may take. */
 interface AnyInit {
   params?: { path?: object; query?: object; header?: object }
   body?: unknown

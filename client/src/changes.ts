@@ -2,7 +2,7 @@ import { delay } from './calls.ts'
 import { linesOf } from './lines.ts'
 import { isPassing, ProblemError, retryDelayMilliseconds } from './problem.ts'
 
-/** What happened to an order, as the live list reports it. */
+/** A change of an order, as the live list reports it. */
 export interface Change {
   id: string
   kind: string

@@ -37,14 +37,16 @@ export interface Orders {
   each(query?: OrderQuery, reading?: Reading): AsyncGenerator<Schemas['OrderSummary'], void>
   /** Every match as of one moment, as a stream. Throws `NoAnswerError` if it breaks off. */
   export(query?: OrderQuery, reading?: Reading): AsyncGenerator<Schemas['OrderSummary'], void>
-  /** What happens to orders from now on. It resumes after a lost connection, until the signal aborts. */
+  /** Changes of orders from now on. It resumes after a lost connection, until the signal aborts. */
   follow(options?: FollowOptions): AsyncGenerator<Batch, void>
   /**
    * Throws `order-not-pending`, `self-approval`, `service-approval`, `already-approved-by-you`,
    * `role-needed`, `passkey-needed`, `decision-signature-invalid`.
    */
   approve(id: string, options?: ChangeOptions): Changed
-  /** What to sign, for `signDecisions`. Throws what the first decision that is refused would throw. */
+  /**
+   * The statements to sign, for `signDecisions`. Throws what the first decision that is refused would throw.
+   */
   prepareDecisions(
     wanted: Schemas['PrepareDecisionsCommand'],
     reading?: Reading,

@@ -84,7 +84,7 @@ export function retryDelayMilliseconds(tries: number, failure: unknown): number 
   return asked ?? Math.min(1000 * 2 ** tries, 10_000)
 }
 
-/** Reads a refusal. What is not a problem document comes from a proxy or a broken service. */
+/** Reads a refusal. Any other body comes from a proxy or a broken service. */
 export function readFailure(response: Response, body: unknown): ProblemError | NoAnswerError {
   if (!isProblem(body))
     return new NoAnswerError(`an answer ${response.status} that is not a problem document`)

@@ -1481,7 +1481,7 @@ export interface paths {
         };
         /**
          * Read a webhook
-         * @description Send the entity tag as If-Match with a change. What is sent meanwhile does not change the tag, so a cache must not keep the answer.
+         * @description Send the entity tag as If-Match with a change. Deliveries do not change the tag, so a cache must not keep the answer.
          */
         get: operations["getWebhook"];
         put?: never;
@@ -1640,7 +1640,7 @@ export interface components {
         AddClientCommand: {
             /** @description Name of the service in its tokens, on orders and in the log; it never changes. A letter, then up to 63 letters, digits and . _ - */
             clientId: string;
-            /** @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description Name for people. White space at both ends is trimmed. The rest has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             displayName?: string;
             /** @description Names of roles. The account may do what any of them allows. */
             roles: string[];
@@ -1663,7 +1663,7 @@ export interface components {
         };
         /** @description A note on an order. */
         AddNoteCommand: {
-            /** @description The note. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description The note. White space at both ends is trimmed. The rest has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             text: string;
         };
         AddNoteResponse: {
@@ -1675,13 +1675,13 @@ export interface components {
         };
         /** @description A new passkey. */
         AddPasskeyCommand: {
-            /** @description What its owner calls it. White space at both ends is trimmed. What is left has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description Name given by its owner. White space at both ends is trimmed. The rest has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             name: string;
             /** @description `RegistrationResponseJSON` of WebAuthn Level 3. */
             credential: {
                 /** @description Id of the passkey. */
                 id: string;
-                /** @description What the authenticator made. */
+                /** @description The new credential. */
                 response: {
                     /** @description What the browser saw: type, challenge and origin. */
                     clientDataJSON: string;
@@ -1698,7 +1698,7 @@ export interface components {
         AddRoleCommand: {
             /** @description Name of the role. Names are unique, ignoring case. A letter, then up to 63 letters, digits and . _ - */
             name: string;
-            /** @description What the role may do; no duplicates. */
+            /** @description Permissions of the role; no duplicates. */
             permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A new user, who has no password yet. */
@@ -1817,9 +1817,9 @@ export interface components {
             /** @description Algorithm of all tokens. There are no ID tokens, but validators look here. */
             id_token_signing_alg_values_supported: string[];
         };
-        /** @description What to change; the rest stays. */
+        /** @description The members to change; the others stay. */
         ChangeClientCommand: {
-            /** @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description Name for people. White space at both ends is trimmed. The rest has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             displayName?: string | null;
             /** @description From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then. */
             endsAtUtc?: string | null;
@@ -1842,7 +1842,7 @@ export interface components {
             /** @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account. */
             newPassword: string;
         };
-        /** @description What to change; the rest stays. */
+        /** @description The members to change; the others stay. */
         ChangeUserCommand: {
             /** @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ - */
             userName?: string;
@@ -1855,7 +1855,7 @@ export interface components {
             /** @description Whether the user can sign in. Disabling ends every session and token. */
             enabled?: boolean;
         };
-        /** @description What to change; the rest stays. */
+        /** @description The members to change; the others stay. */
         ChangeWebhookCommand: {
             /**
              * Format: uri
@@ -1876,7 +1876,7 @@ export interface components {
             id: number;
             /** @description Name of the service in its tokens. */
             clientId: string;
-            /** @description What people call it. */
+            /** @description Name for people. */
             displayName: string | null;
             /** @description Names of the roles, sorted. */
             roles: string[];
@@ -1933,11 +1933,11 @@ export interface components {
             credential?: {
                 /** @description Id of the passkey. */
                 id: string;
-                /** @description What the authenticator answered. */
+                /** @description Answer of the authenticator. */
                 response: {
                     /** @description What the browser saw: type, challenge and origin. */
                     clientDataJSON: string;
-                    /** @description What the authenticator saw. */
+                    /** @description Data of the authenticator. */
                     authenticatorData: string;
                     /** @description The signature of both. */
                     signature: string;
@@ -1948,7 +1948,7 @@ export interface components {
         };
         /** @description A new order. */
         CreateOrderCommand: {
-            /** @description The customer. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description The customer. White space at both ends is trimmed. The rest has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             customer: string;
             /** @description Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double. */
             total: number | string;
@@ -1965,7 +1965,7 @@ export interface components {
             token: string;
         };
         CurrentUserPermissions: {
-            /** @description What the caller may do, in alphabetical order. */
+            /** @description Permissions of the caller, in alphabetical order. */
             permissions: components["schemas"]["Permission"][];
         };
         CurrentUserResponse: {
@@ -2054,7 +2054,7 @@ export interface components {
             id: string;
             /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, text-erased, log-restored. Later versions may have more. */
             kind: string;
-            /** @description What it happened to. */
+            /** @description The subject of the event. */
             subject: {
                 /** @description order, account, role, policy, webhook, log; later versions may have more. */
                 kind: string;
@@ -2131,7 +2131,7 @@ export interface components {
             error?: {
                 /** @description By JSON-RPC and MCP. */
                 code: number;
-                /** @description What is wrong. */
+                /** @description The cause. */
                 message: string;
                 data: components["schemas"]["McpErrorData"];
             };
@@ -2151,7 +2151,7 @@ export interface components {
             error: {
                 /** @description By JSON-RPC and MCP. */
                 code: number;
-                /** @description What is wrong. */
+                /** @description The cause. */
                 message: string;
                 data: components["schemas"]["McpErrorData"];
             };
@@ -2165,16 +2165,16 @@ export interface components {
             jsonrpc: "2.0";
             /** @description Chosen by the client; the answer repeats it. A notification has none. */
             id?: string | number;
-            /** @description What to do. */
+            /** @description Name of the method. */
             method: string;
-            /** @description What the method takes. */
+            /** @description Parameters of the method. */
             params?: Record<string, never>;
         };
         /** @description A failure in the form of OAuth, with the members of the problem. */
         OAuthFailure: {
             /** @description Error code of RFC 6749 §5.2. */
             error: string;
-            /** @description What is wrong. */
+            /** @description The cause. */
             error_description: string;
         };
         Order: {
@@ -2272,7 +2272,7 @@ export interface components {
             rejected: components["schemas"]["OrderTally"];
             withdrawn: components["schemas"]["OrderTally"];
         };
-        /** @description What happened to an order. An event is never deleted; only its text can be erased. */
+        /** @description An event of an order. It is never deleted; only its text can be erased. */
         OrderEvent: {
             /**
              * Format: uuid
@@ -2374,7 +2374,7 @@ export interface components {
             /** @description Whether the account has a password; without one it signs in by passkey. */
             hasPassword: boolean;
         };
-        /** @description What mail about orders the account gets. */
+        /** @description Mail about orders that the account gets. */
         OwnMail: {
             /**
              * @description Orders that wait for the approval of the account: `at-once` within a minute, `daily` all in one mail, or `never`.
@@ -2659,7 +2659,7 @@ export interface components {
         Passkey: {
             /** @description Id that the authenticator gave it. */
             id: string;
-            /** @description What its owner calls it. */
+            /** @description Name given by its owner. */
             name: string;
             /** @description Whether its key may be on several devices, or on one only. */
             synced: boolean;
@@ -2758,11 +2758,11 @@ export interface components {
             credential: {
                 /** @description Id of the passkey. */
                 id: string;
-                /** @description What the authenticator answered. */
+                /** @description Answer of the authenticator. */
                 response: {
                     /** @description What the browser saw: type, challenge and origin. */
                     clientDataJSON: string;
-                    /** @description What the authenticator saw. */
+                    /** @description Data of the authenticator. */
                     authenticatorData: string;
                     /** @description The signature of both. */
                     signature: string;
@@ -2771,7 +2771,7 @@ export interface components {
                 };
             };
         };
-        /** @description What a role allows. The list grows. */
+        /** @description A permission of a role. The list grows. */
         Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Accounts.Manage" | "Webhooks.Manage") | string;
         /** @description A permission. */
         PermissionFact: {
@@ -2811,7 +2811,7 @@ export interface components {
                 /** @description Row version that was read: the number in its entity tag. */
                 version: number | string;
             }[];
-            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. The rest has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             reason?: string;
         };
         PreparedDecisions: {
@@ -2831,7 +2831,7 @@ export interface components {
             /** @description The same text for every problem of this kind. */
             title: string;
             status: number;
-            /** @description What happened this time, or what to do about it. */
+            /** @description The cause this time, or the remedy. */
             detail: string;
             /** @description Path of the request. */
             instance: string;
@@ -2863,7 +2863,7 @@ export interface components {
         ProblemCode: ("malformed-json" | "validation-failed" | "unknown-parameter" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
-            /** @description Name of the view. Names are unique per account, ignoring case. White space at both ends is trimmed. What is left has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description Name of the view. Names are unique per account, ignoring case. White space at both ends is trimmed. The rest has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             name: string;
             /** @description Like the parameter `filter` of the list (docs/filter.md). Empty for every order. */
             filter: string;
@@ -2903,12 +2903,12 @@ export interface components {
         };
         /** @description Why the order is rejected. */
         RejectOrderCommand: {
-            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. The rest has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             reason: string;
         };
         /** @description A new name for a passkey. */
         RenamePasskeyCommand: {
-            /** @description What its owner calls it. White space at both ends is trimmed. What is left has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description Name given by its owner. White space at both ends is trimmed. The rest has 1 to 64 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             name: string;
         };
         /** @description From where to send again. */
@@ -2932,7 +2932,7 @@ export interface components {
         Role: {
             /** @description Name of the role. */
             name: string;
-            /** @description What the role may do, in alphabetical order. */
+            /** @description Permissions of the role, in alphabetical order. */
             permissions: components["schemas"]["Permission"][];
             /**
              * Format: int32
@@ -2995,7 +2995,7 @@ export interface components {
                 detail: string;
             }[];
         };
-        /** @description What mail about orders to get. */
+        /** @description Mail about orders that the account wants. */
         SetOwnMailCommand: {
             /**
              * @description Orders that wait for the approval of the account: `at-once` within a minute, `daily` all in one mail, or `never`.
@@ -3007,9 +3007,9 @@ export interface components {
             /** @description Whether there is mail when an order that the account created is approved or rejected. */
             decided: boolean;
         };
-        /** @description What the role may do. */
+        /** @description The permissions of the role. */
         SetRolePermissionsCommand: {
-            /** @description What the role may do; no duplicates. */
+            /** @description Permissions of the role; no duplicates. */
             permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A session or a token family, which began when a password was given. */
@@ -3210,7 +3210,7 @@ export interface components {
         };
         /** @description Why the order is withdrawn; optional. */
         WithdrawOrderCommand: {
-            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            /** @description The reason, which is kept in the history of the order. White space at both ends is trimmed. The rest has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             reason?: string;
         };
     };

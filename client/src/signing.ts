@@ -4,7 +4,7 @@ import type { components } from './schema.ts'
 type Schemas = components['schemas']
 export type Prepared = Schemas['PreparedDecisions']
 
-/** A decision as the person was shown it. What is left out was not shown. */
+/** A decision as the person was shown it. A member that is left out was not shown. */
 export interface ShownDecision {
   id: string
   version: number
@@ -12,7 +12,7 @@ export interface ShownDecision {
   total?: number
 }
 
-/** What the touch has to be for. */
+/** The purpose that the touch must have. */
 export interface Meant {
   /** The address of the service. */
   issuer: string

@@ -40,7 +40,7 @@ type Method = (call: Call) => object | Promise<object>
 const serverInfo = { name: 'countersign', title: 'Countersign', version: readVersion() }
 const capabilities = { tools: {}, resources: {} }
 
-/** For as long as permissions are remembered. What a caller may use depends on these. */
+/** For as long as permissions are remembered. They decide which tools a caller may use. */
 const kept = { ttlMs: 300_000, cacheScope: 'private' }
 const notKept = { ...kept, ttlMs: 0 }
 
@@ -154,7 +154,7 @@ function assertFirstPage({ cursor }: Record<string, unknown>): void {
   if (cursor !== undefined) throw invalidParam('cursor', 'leads nowhere: there is one page.')
 }
 
-/** What the caller could not use is not shown. */
+/** Tools that the caller could not use are not listed. */
 function isOffered({ permissions }: Pick<Tool, 'permissions'>, request: FastifyRequest): boolean {
   return permissions.every((permission) => callerOf(request).permissions.has(permission))
 }

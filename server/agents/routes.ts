@@ -41,7 +41,7 @@ export function registerAgents(app: App, parts: AgentParts): void {
   register(app, 'Agents', agentRoutes(parts.publicUrl), parts)
 }
 
-/** What JSON-RPC has a code for is answered in its form. Everything else stays a problem. */
+/** A failure with a code in JSON-RPC is answered in its form. Everything else stays a problem. */
 function sendFailure(error: Error, request: FastifyRequest, reply: FastifyReply, publicUrl: string) {
   const problem = toProblem(error)
   const speaksEarlier = request.headers['mcp-protocol-version'] === initialized

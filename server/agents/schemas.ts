@@ -30,7 +30,7 @@ const idField: Field<string | number | undefined> = {
 }
 
 const paramsField: Field<Record<string, unknown> | null> = {
-  schema: Type.Unsafe({ type: 'object', description: 'What the method takes.', examples: [{}] }),
+  schema: Type.Unsafe({ type: 'object', description: 'Parameters of the method.', examples: [{}] }),
   isOptional: true,
   read: (value) => (isObject(value) ? value : new Fault('type', 'must be a JSON object.')),
 }
@@ -43,18 +43,18 @@ export const McpMessage = bodyOf(
       given === '2.0' ? given : new Fault('unknown', 'must be 2.0.'),
     ),
     id: idField,
-    method: textField(1, 100, 'What to do.', 'tools/list'),
+    method: textField(1, 100, 'Name of the method.', 'tools/list'),
     params: paramsField,
   },
 )
 
 const error = {
   code: Type.Unsafe<number>({ type: 'integer', description: 'By JSON-RPC and MCP.', examples: [-32601] }),
-  message: text('What is wrong.', 'Method not found'),
+  message: text('The cause.', 'Method not found'),
   data: named('McpErrorData', Type.Unsafe({ type: 'object', description: 'The problem.', examples: [{}] })),
 }
 
-/** What `error` holds is left to JSON-RPC. */
+/** JSON-RPC defines the content of `error`. */
 export const McpFailure = answerOf('McpFailure', 'A failed request, if its message could be judged.', {
   jsonrpc: version,
   id: Type.Optional(id),

@@ -25,7 +25,7 @@ const LogEvent = answerOf(
         kind: text(`${Object.keys(eventKinds).join(', ')}; later versions may have more.`, 'order'),
         id: text('Which one.', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'),
       },
-      { description: 'What it happened to.' },
+      { description: 'The subject of the event.' },
     ),
     version: nullable(
       'integer',

@@ -30,7 +30,7 @@ import type { LoginThrottle } from './credentials/throttle/throttle.ts'
 import type { RefreshTokens } from './credentials/tokens/refresh-tokens.ts'
 import type { AccessTokens } from './credentials/tokens/tokens.ts'
 
-/** What the routes of this slice need. */
+/** The parts that the routes of this slice need. */
 export interface AuthParts {
   config: Config
   db: AppDatabase
@@ -48,7 +48,7 @@ export interface AuthParts {
   refreshTokens: RefreshTokens
 }
 
-/** What a caller gives to prove who they are. */
+/** The credentials that a caller gives. */
 export type Given = { email: string; password: string } | { credential: PasskeyAnswer }
 
 /** What someone gives whose account is known. */

@@ -12,7 +12,7 @@ export const permissions = [
 export type Permission = (typeof permissions)[number]
 
 /**
- * Permissions over who decides, and over who learns of it. Only people can hold them: a service never does,
+ * Permissions that control who decides and who is notified. Only people can hold them: a service never does,
  * whatever its roles.
  */
 export const permissionsOfPeople: readonly Permission[] = [

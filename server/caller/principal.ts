@@ -14,7 +14,7 @@ export interface Principal {
   userName: string
   /** As they were when the token or session was issued. */
   roles: readonly string[]
-  /** What those roles hold now (at most PERMISSION_CACHE_TTL_SECONDS old). */
+  /** The permissions of those roles now (at most PERMISSION_CACHE_TTL_SECONDS old). */
   permissions: ReadonlySet<Permission>
   via: 'session' | 'bearer'
   /** The user's stored IANA zone, if any. */
@@ -34,7 +34,7 @@ export interface SignIn {
   authenticatedAt: number
 }
 
-/** What a write checks again about the credential of its caller (standing.ts). */
+/** The facts about its caller's credential that a write checks again (standing.ts). */
 export type Standing =
   | { via: 'session'; sessionId: string }
   /** The date that the token carries. */

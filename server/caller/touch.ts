@@ -8,7 +8,7 @@ export interface Touch {
   challenge: Challenge
 }
 
-/** What a challenge says about itself. */
+/** The facts that a challenge carries. */
 export interface Challenge {
   /** Kept from the use of the challenge until `expiresAt`, so that a second use is noticed. */
   nonce: string

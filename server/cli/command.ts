@@ -4,7 +4,10 @@ import { UsageError } from './failures.ts'
 import { grouped } from './output.ts'
 
 export interface OptionSpec {
-  /** What help shows after the name of an option that takes a text. Without it, the option is a switch. */
+  /**
+   * The word that help shows after the name of an option that takes a text. Without it, the option is a
+   * switch.
+   */
   value?: string
   /** May be given more than once, each time with several values separated by commas. */
   list?: boolean

@@ -4,7 +4,7 @@ import { DatabaseUnavailable, QueryTooSlow, TimedOut, TooManyWaiting } from '../
 export class Refused extends Error {
   override name = 'Refused'
   readonly code: string
-  /** What `--json` prints besides code and message. */
+  /** Members that `--json` prints besides code and message. */
   readonly members: Record<string, unknown> | undefined
 
   constructor(
@@ -44,9 +44,9 @@ const systemErrors: Record<string, string> = {
 }
 
 /**
- * What an error means to the person at the terminal. Most are recognized by name, because importing the
- * modules that throw them would slow every command down. An unknown error is a fault of this program and
- * keeps its stack.
+ * Explains an error to the person at the terminal. Most are recognized by name, because importing the modules
+ * that throw them would slow every command down. An unknown error is a fault of this program and keeps its
+ * stack.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitStatus: 2 }

@@ -55,7 +55,7 @@ const formOf: Record<string, [fits: RegExp, what: string]> = {
   ],
 }
 
-/** What is wrong with a PostgreSQL address, in words that cannot hold a password. */
+/** The fault in a PostgreSQL address, in words that cannot hold a password. */
 function faultOf(address: string): string | undefined {
   // The driver also accepts a user without a host, with the socket as a parameter.
   const withHost = address.replace(/^(\w+:\/\/[^/?#]*@)(?=\/)/, '$1localhost')

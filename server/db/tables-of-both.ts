@@ -9,14 +9,14 @@ interface Dialect {
   text: string
   /** Milliseconds. */
   instant: string
-  /** What a `create table` statement has after the columns. */
+  /** The end of a `create table` statement, after the columns. */
   end: string
 }
 
 /** SHA-256 of nothing: the root of a log without lines. */
 const rootOfNothing = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
-/** What a row of the approval policy says, and each order is stamped with; see orders/rules.ts. */
+/** The rules of a row of the approval policy, with which each order is stamped; see orders/rules.ts. */
 export const ruleColumns = (
   text: string,
 ) => `approvals_needed integer not null check (approvals_needed between 1 and 5),

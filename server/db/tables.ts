@@ -248,7 +248,7 @@ export interface Database {
     new_email: string | null
   }
 
-  /** What mail people get about orders. Without a row, none. */
+  /** The mail that people want about orders. Without a row, none. */
   mail_settings: {
     principal_id: number
     waiting: 'at-once' | 'daily' | 'never'
@@ -411,7 +411,7 @@ export interface Database {
     hashes: string
   }
 
-  /** What is known of each witness in each era of the log. */
+  /** The last known state of each witness in each era of the log. */
   log_witnesses: {
     /** Its verifier key. */
     witness: string
@@ -494,9 +494,9 @@ export interface Database {
   }
 }
 
-/** What reads take. */
+/** The database for reads. */
 export type Db = Kysely<Database>
-/** What writes take: they run in a transaction. */
+/** The database for writes, which run in a transaction. */
 export type Trx = Transaction<Database>
 
 /**
@@ -510,8 +510,8 @@ export const uncopiedTables = ['order_tally', 'order_tally_changes', 'leases'] a
 export type UncopiedTable = (typeof uncopiedTables)[number]
 
 /**
- * What a row of the approval policy says, and each order is stamped with when it is created. A later policy
- * does not change it. See orders/rules.ts.
+ * The rules of a row of the approval policy. Each order is stamped with them when it is created. A later
+ * policy does not change them. See orders/rules.ts.
  */
 export interface RuleColumns {
   approvals_needed: number

@@ -24,7 +24,7 @@ const zones = [
   'Asia/Kolkata',
   'UTC',
 ]
-/** What becomes of an order, and how often; the other orders stay pending. */
+/** The fates of orders, and their shares; the other orders stay pending. */
 const outcomes = [
   { share: 0.6, transition: 'approve', reasons: [] },
   {

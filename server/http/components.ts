@@ -22,7 +22,7 @@ class Part {
   }
 }
 
-/** What the description writes once, under `components`, and refers to from elsewhere. */
+/** The parts that the description writes once, under `components`, and refers to from elsewhere. */
 export class Components {
   readonly #schemas: Json = {}
   readonly #parts = new Map<string, Part>()

@@ -18,7 +18,7 @@ export const exchangeLimitMilliseconds = 120_000
 const lookIntervalMilliseconds = 2_000
 /** Answers of this size or more count until the caller has read them. */
 const largeBytes = 64 * 1024
-/** What one caller may leave unread. */
+/** The most that one caller may leave unread. */
 export const unreadLimitBytes = 32 * 1024 * 1024
 
 /** Answers the requests of one connection one after another. */

@@ -77,7 +77,7 @@ export function sendProblem(
     .send(JSON.stringify(body))
 }
 
-/** What the caller reads of a problem. The line of the request names it too. */
+/** Answers with a problem as the caller sees it. The line of the request names it too. */
 export function tellProblem(problem: Problem, request: FastifyRequest, publicUrl: string) {
   request.problem = problem.code
   const path = pathWithoutSecrets(request.originalUrl).slice(0, repeatedPathLimit)

@@ -46,7 +46,7 @@ type FieldValue<F> = F extends Field<infer T> ? T : never
 /** Exists for the compiler only: carries the parsed type from a schema to the handler. */
 declare const parsed: unique symbol
 export type Parsed<T> = Schema & { [parsed]?: T }
-/** What a handler gets of a body with this schema. */
+/** The value that a handler gets of a body with this schema. */
 export type ParsedBy<S> = S extends { [parsed]?: infer T } ? T : never
 
 /** Gives `request.body` and `request.query` the parsed types, and answers those of their schemas. */

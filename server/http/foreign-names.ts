@@ -1,6 +1,6 @@
 /**
- * What other APIs call the parameters of a list. An unknown parameter is ignored, but one of these would be
- * believed: `?status=Pending` or `?limit=5` would answer every order as if it had been asked for.
+ * Names that other APIs give the parameters of a list. An unknown parameter is ignored, but one of these
+ * would be believed: `?status=Pending` or `?limit=5` would answer every order as if it had been asked for.
  */
 const meant: Record<string, readonly string[]> = {
   pageNumber: ['page', 'pageno', 'pageindex', 'offset', 'skip', 'start', 'cursor'],
@@ -16,8 +16,8 @@ const names = new Map(
 )
 
 /**
- * What to say about a parameter that a list does not have, if it is called so elsewhere. Case, `$`, `-` and
- * `_` do not count: `page_size` and `pagesize` both mean `pageSize`.
+ * The hint about a parameter that a list does not have, if other APIs have one of that name. Case, `$`, `-`
+ * and `_` do not count: `page_size` and `pagesize` both mean `pageSize`.
  */
 export function foreignName(name: string, own: readonly string[]): string | undefined {
   const right = names.get(name.toLowerCase().replaceAll(/[$_-]/g, ''))

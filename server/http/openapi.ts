@@ -232,7 +232,7 @@ function takesCookie({ access }: FastifyContextConfig = {}): boolean {
 const requestIdHeader = header('X-Request-Id', 'The id that the request carried, or a new one.')
 const rateLimitHeaders = [
   header('RateLimit-Policy', 'The limit that counted this request.', { example: '"read";q=1200;w=60' }),
-  header('RateLimit', 'What is left of that limit.', { example: '"read";r=1187;t=12' }),
+  header('RateLimit', 'The rest of that limit.', { example: '"read";r=1187;t=12' }),
 ]
 const retryAfterHeader: HeaderDescription = {
   name: 'Retry-After',

@@ -9,7 +9,7 @@ function growing(name: string, names: readonly string[], description: string) {
   return named(name, Type.Unsafe<string>({ anyOf, description, examples: names.slice(0, 1) }))
 }
 
-export const permissionSchema = growing('Permission', permissions, 'What a role allows. The list grows.')
+export const permissionSchema = growing('Permission', permissions, 'A permission of a role. The list grows.')
 
 const fieldErrorSchema = named('FieldError', {
   type: 'object',
@@ -51,7 +51,7 @@ export const problemSchema = named('Problem', {
     type: { type: 'string', format: 'uri', description: 'Address of a page about this kind of problem.' },
     title: { type: 'string', description: 'The same text for every problem of this kind.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', description: 'What happened this time, or what to do about it.' },
+    detail: { type: 'string', description: 'The cause this time, or the remedy.' },
     instance: { type: 'string', description: 'Path of the request.' },
     code: growing(
       'ProblemCode',

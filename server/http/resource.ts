@@ -31,7 +31,7 @@ import { callerOf, locationHeader, route } from './route.ts'
 import type { Schema, Static } from './schema.ts'
 import { beginningField } from './text.ts'
 
-/** What a stamp needs of the parts of a slice. */
+/** The parts of a slice that a stamp needs. */
 interface StampParts {
   config: Pick<Config, 'defaultTimeZone'>
   clock: Clock
@@ -53,7 +53,7 @@ export function requireUuid(request: FastifyRequest, unknown: ProblemCode): stri
   return id
 }
 
-/** What a route declares about itself. */
+/** The declaration of a route. */
 interface Operation {
   summary: string
   description: string

@@ -141,7 +141,7 @@ type Handler<Body, Query, Answers> = RouteHandlerMethod<
   FastifyBaseLogger
 >
 
-/** What a route is for, who may call it, what it takes, and how it answers or refuses. */
+/** Says of a route its purpose, who may call it, its input, and how it answers or refuses. */
 interface Declaration<Parts, Body, Query, Answers>
   extends FastifyContextConfig,
     Pick<RouteOptions, 'onSend' | 'errorHandler'> {

@@ -46,7 +46,7 @@ export function legibleText(
   return {
     schema: Type.String({
       pattern: `^\\s*${edge}(?:[^${controls}${reordering}]{0,${limit - 2}}${edge})?\\s*$`,
-      description: `${description} White space at both ends is trimmed. What is left has 1 to ${limit} characters (Unicode code points). No control characters${lines ? ' except line breaks' : ''}, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.`,
+      description: `${description} White space at both ends is trimmed. The rest has 1 to ${limit} characters (Unicode code points). No control characters${lines ? ' except line breaks' : ''}, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.`,
       examples: [example],
     }),
     read(value) {

@@ -21,7 +21,7 @@ export {
 } from './settings.ts'
 export { countSent, countWaiting, isQueued, takeRecipients } from './store.ts'
 
-/** What a kind of mail is written from. */
+/** The parts that write a kind of mail. */
 export interface MailParts {
   db: AppDatabase
   clock: Clock

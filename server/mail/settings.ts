@@ -5,7 +5,7 @@ import { insertMail } from './store.ts'
 
 export const waitingChoices = ['at-once', 'daily', 'never'] as const
 
-/** What mail a person gets about orders. */
+/** The mail that a person wants about orders. */
 export interface MailSettings {
   /** Orders that wait for the person: each soon after it was created, all once a day, or none. */
   waiting: (typeof waitingChoices)[number]

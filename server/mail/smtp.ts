@@ -77,7 +77,7 @@ export class Unmailable extends Error {
   override name = 'Unmailable'
 }
 
-/** Why a letter was not taken, without its address or content. */
+/** Why the server refused a mail, without address or content. */
 export function reasonOf(error: unknown): string {
   const { code, responseCode, name } = error as NodeJS.ErrnoException & { responseCode?: number }
   return [code ?? name, responseCode].filter((part) => part !== undefined).join(' ')

@@ -24,7 +24,7 @@ export interface Asking {
   isSigned?: boolean | undefined
 }
 
-/** The caller in each right that they may use. */
+/** The caller, once for each authority they may use. */
 export function inEach<Caller extends Asking>(caller: Caller, authorities: readonly Person[]): Caller[] {
   return authorities.map((person) => (person.id === caller.byId ? caller : { ...caller, for: person }))
 }
@@ -34,7 +34,7 @@ export function authorityOf(asking: Asking): number {
   return asking.for?.id ?? asking.byId
 }
 
-/** The caller in each right in which they may make the transition, if the order allows it. */
+/** The caller, once for each authority by which they may make the transition, if the order allows it. */
 export async function rightsOf(
   db: Db,
   name: TransitionName,

@@ -219,7 +219,7 @@ interface FurtherFacts {
   description: string
 }
 
-/** What a list can show of each order, and be filtered by, besides its fields. */
+/** Further columns that a list can show and be filtered by. */
 export const furtherColumns = {
   number: {
     kind: 'number',
@@ -288,7 +288,7 @@ const columnFacts: Record<string, ColumnFacts> = {
   ...furtherColumns,
 }
 
-/** What a column holds, the SQL of it, and how a list is sorted by it. */
+/** The kind of a column, its SQL, and how a list is sorted by it. */
 export function columnOf<Name extends ColumnName>(name: Name): ColumnFacts & Pick<Columns[Name], 'kind'> {
   return columnFacts[name] as ReturnType<typeof columnOf<Name>>
 }

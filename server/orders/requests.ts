@@ -36,7 +36,7 @@ export interface PresentedAssertion extends Assertion {
   response: Assertion['response'] & { userHandle: string | null }
 }
 
-/** What the passkeys of people are asked for. */
+/** Asks the passkeys of people, and checks their answers. */
 export interface Touches {
   /** The address that a statement names. */
   issuer(): string
@@ -63,10 +63,7 @@ export interface ReceiptSigner {
   /** Where a sealed line is in the log. */
   place(sequence: number): Promise<Pick<Receipt, 'proof' | 'checkpoint'>>
   sign(receipt: Receipt): Promise<string>
-  /**
-   * Whether an earlier receipt names the present issuer, its key is still published, and it has the
-   * cosignatures that there are.
-   */
+  /** Whether a kept receipt is current: same issuer, key still published, every available cosignature. */
   isCurrent(receipt: string): Promise<boolean>
 }
 

@@ -28,7 +28,7 @@ const nullable = <T>({ schema, read }: Field<T>): Field<T | null> => ({
   read: (value) => (value === null ? null : read(value)),
 })
 
-/** What a row of the approval policy says besides the total it begins at, under the names of the wire. */
+/** The rules in a row of the approval policy, besides the total it begins at, under the names of the wire. */
 export const rules = {
   approvals: {
     column: 'approvals_needed',

@@ -36,7 +36,7 @@ export async function insertOrder(trx: Trx, order: NewOrder, creator: Creator): 
   if (numAffectedRows !== 1n) throw new Error('no row of the approval policy applies')
 }
 
-/** What is stored of an order, except its number, which the database assigns. */
+/** An order as stored, without its number, which the database assigns. */
 export type OrderRow = Omit<Database['orders'], 'number'>
 
 /** Stores rows unchanged, in one statement. */

@@ -42,7 +42,7 @@ export interface Report extends Attempt {
   wishedPause?: number | undefined
 }
 
-/** What follows from an attempt that failed. `random` is at least 0 and below 1. */
+/** The next step after a failed attempt. `random` is at least 0 and below 1. */
 export function afterFailure(
   { failures, failingSince }: Pick<Subscription, 'failures' | 'failingSince'>,
   { at, isGone, wishedPause = 0 }: Report,

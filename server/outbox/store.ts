@@ -115,7 +115,7 @@ export async function insertSubscription(trx: Trx, added: NewSubscription): Prom
 
 type Settings = Pick<Subscription, 'address' | 'events' | 'enabled'>
 
-/** What failed is tried again at once. */
+/** A failed event is tried again at once. */
 export async function updateSettings(
   trx: Trx,
   id: string,
@@ -130,7 +130,7 @@ export async function updateSettings(
   })
 }
 
-/** What failed is tried again at once. */
+/** A failed event is tried again at once. */
 export async function tryAtOnce(trx: Trx, id: string): Promise<void> {
   await trx.updateTable('subscriptions').set(notFailing).where('id', '=', id).execute()
 }
@@ -143,7 +143,7 @@ export async function updateSecret(trx: Trx, id: string, previousUntil: number |
   })
 }
 
-/** What failed is tried again at once. */
+/** A failed event is tried again at once. */
 export async function updatePlace(trx: Trx, id: string, place: Place): Promise<number> {
   return updateSubscription(trx, id, { ...place, ...notFailing })
 }
@@ -170,7 +170,7 @@ export function knownOf({ id, place, version }: Subscription): Known {
   return { id, place, version }
 }
 
-/** What becomes of a subscription after an attempt to deliver its next event. */
+/** The next state of a subscription after an attempt to deliver an event. */
 export type Next =
   | { kind: 'delivered'; place: Place }
   | { kind: 'retry'; failingSince: number; at: number }

@@ -11,7 +11,7 @@ export interface StatementKeys {
   jwks: { keys: { kid: string }[] }
 }
 
-/** What the receipt of an approved order says. `signReceipt` adds the issuer and the time. */
+/** The content of the receipt of an approved order. `signReceipt` adds the issuer and the time. */
 export type Receipt = Omit<Statement, 'iss' | 'iat'>
 
 /**

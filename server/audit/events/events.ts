@@ -7,7 +7,7 @@ import { newSalt } from '../../ids.ts'
 import { insertEvent, insertEvents } from './store.ts'
 
 /**
- * What a person wrote. The salt (16 random bytes, hexadecimal) keeps an erased text from being guessed from
+ * A text by a person. The salt (16 random bytes, hexadecimal) keeps an erased text from being guessed from
  * its hash.
  */
 export interface Words {
@@ -66,7 +66,7 @@ export const eventKinds = {
 export type SubjectKind = keyof typeof eventKinds
 export type EventKind<Subject extends SubjectKind = SubjectKind> = (typeof eventKinds)[Subject][number]
 
-/** What happened, and to what. Each subject has its own kinds of events. */
+/** An event and its subject. Each subject has its own kinds of events. */
 export type Event = { [Kind in SubjectKind]: EventOf<Kind> }[SubjectKind]
 
 interface EventOf<Kind extends SubjectKind> {

@@ -2,7 +2,7 @@ import { isBefore, type Place } from '../../../proof/place.ts'
 import type { Db } from '../../db/tables.ts'
 import { findRestores, headOfLog, type SealedEvent, sealedEvents } from './store.ts'
 
-/** What a reader of the log gets at once. */
+/** The part of the log that a reader gets at once. */
 export interface Reading {
   /** After which line it begins: the reader's place, unless a restore set it back. */
   from: Place

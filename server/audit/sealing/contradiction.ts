@@ -36,7 +36,7 @@ export async function stopLog(
     .execute()
 }
 
-/** What contradicts the log. */
+/** Checkpoints that contradict the log. */
 export interface Contradiction {
   /** The size of the log itself. */
   size: number

@@ -8,7 +8,7 @@ import { growingTile, type SealedEvent } from '../lines/store.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
-/** What a sealer needs of the head. */
+/** The facts of the head that a sealer needs. */
 export interface LockedHead {
   size: number
   edge: string[]

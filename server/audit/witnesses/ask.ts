@@ -8,7 +8,7 @@ export interface Witness {
   url: string
 }
 
-/** What a witness answers to `add-checkpoint` (c2sp.org/tlog-witness). */
+/** The answer of a witness to `add-checkpoint` (c2sp.org/tlog-witness). */
 export type Answer =
   | { kind: 'cosigned'; signature: Signature }
   /** It cosigned last a checkpoint of this size, not of the size in the request. */

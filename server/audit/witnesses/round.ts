@@ -20,7 +20,7 @@ export interface RoundParts {
   timeLimitMilliseconds?: number
 }
 
-/** What came of asking one witness. */
+/** The result of asking one witness. */
 export interface Outcome {
   witness: Witness
   finding?: Finding

@@ -2,7 +2,7 @@ import type { Db, Trx } from '../../db/tables.ts'
 import { headOfLog } from '../lines/store.ts'
 import { isContradicted, type Quorum, stopLog } from '../sealing/contradiction.ts'
 
-/** What a witness answered about a checkpoint of this log. */
+/** The answer of a witness about a checkpoint of this log. */
 export interface Finding {
   /** Its verifier key. */
   witness: string
@@ -75,7 +75,7 @@ async function keepCosigned(
     .execute()
 }
 
-/** What is known of a witness in an era. */
+/** The last known state of a witness in an era. */
 export interface KnownWitness {
   witness: string
   size: number

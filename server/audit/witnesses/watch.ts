@@ -35,7 +35,7 @@ export function startWitnessing(parts: WitnessingParts): () => void {
   }
 }
 
-/** What one instance remembers between rounds. */
+/** The memory of one instance between rounds. */
 export class Witnessing {
   readonly #parts: RoundParts & WitnessingParts
   #hasBegun = false

@@ -4,7 +4,7 @@ import type { Db, Trx } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'
 import { rolesByPrincipal } from './roles/store.ts'
 
-/** What a bearer request checks about its account, besides the token. */
+/** Facts about its account that a bearer request checks, besides the token. */
 export interface PrincipalState {
   id: number
   kind: AccountKind
@@ -50,7 +50,7 @@ export async function hasAccounts(db: Db, demo?: boolean): Promise<boolean> {
   return row !== undefined
 }
 
-/** What administrators see of users and clients alike. Instants in milliseconds. */
+/** The facts about users and clients that administrators see. Instants in milliseconds. */
 export interface ListedAccount {
   id: number
   roles: string[]

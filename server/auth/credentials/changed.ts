@@ -4,7 +4,7 @@ import { anAdministrator } from '../accounts/roles/administrators.ts'
 import { findUser, type UserAccount } from '../accounts/users/store.ts'
 import { type EmailMove, formerEmail } from '../accounts/users/users.ts'
 
-/** What an event says to the person whose account it changed; undefined if it changed no credential. */
+/** The news in an event for the person whose account it changed; undefined if it changed no credential. */
 function newsOf({ kind, data }: Pick<SealedEvent, 'kind' | 'data'>): string | undefined {
   const { passkey, mailed, email } = JSON.parse(data)
   switch (kind) {

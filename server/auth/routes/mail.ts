@@ -6,7 +6,7 @@ import { Problem } from '../../problems/problems.ts'
 import type { AuthParts } from '../login.ts'
 import { OwnMail, SetOwnMailCommand } from './schemas.ts'
 
-/** What mail about orders the caller gets, and when. */
+/** The caller's mail about orders: which kinds, and when. */
 export const ownMailRoutes: Routes<AuthParts> = {
   getOwnMail: route('GET /v1/auth/me/mail', {
     summary: 'Read what mail the caller gets',

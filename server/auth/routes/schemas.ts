@@ -151,7 +151,7 @@ export const OAuthFailure = answerOf(
   'A failure in the form of OAuth, with the members of the problem.',
   {
     error: text('Error code of RFC 6749 §5.2.', 'invalid_client'),
-    error_description: text('What is wrong.', 'Check both. The secret may have been rotated.'),
+    error_description: text('The cause.', 'Check both. The secret may have been rotated.'),
   },
 )
 
@@ -178,7 +178,7 @@ export const CurrentUserResponse = answerOf('CurrentUserResponse', undefined, {
 export const CurrentUserPermissions = answerOf('CurrentUserPermissions', undefined, {
   permissions: Type.Array(permissionSchema, {
     uniqueItems: true,
-    description: 'What the caller may do, in alphabetical order.',
+    description: 'Permissions of the caller, in alphabetical order.',
     examples: [['Orders.Create', 'Orders.Read']],
   }),
 })
@@ -294,7 +294,7 @@ const waitingWords =
 const hourWords = 'The hour of the daily mail in the time zone of the account: 0 to 23.'
 const decidedWords = 'Whether there is mail when an order that the account created is approved or rejected.'
 
-export const OwnMail = answerOf('OwnMail', 'What mail about orders the account gets.', {
+export const OwnMail = answerOf('OwnMail', 'Mail about orders that the account gets.', {
   waiting: Type.Unsafe<MailSettings['waiting']>({
     type: 'string',
     enum: [...waitingChoices],
@@ -306,14 +306,18 @@ export const OwnMail = answerOf('OwnMail', 'What mail about orders the account g
   timeZone: text('The time zone of the hour and of times in mail, as an IANA name.', 'Europe/Berlin'),
 })
 
-export const SetOwnMailCommand = exactBodyOf('SetOwnMailCommand', 'What mail about orders to get.', {
-  waiting: refined(
-    anyText,
-    text(waitingWords, 'daily', { enum: [...waitingChoices] }),
-    (given) =>
-      waitingChoices.find((choice) => choice === given) ??
-      new Fault('unknown', `must be one of ${waitingChoices.join(', ')}.`),
-  ),
-  hour: int32Field(0, 23, { pattern: '^(?:1?[0-9]|2[0-3])$', description: hourWords, examples: [8] }),
-  decided: booleanField(decidedWords, true),
-})
+export const SetOwnMailCommand = exactBodyOf(
+  'SetOwnMailCommand',
+  'Mail about orders that the account wants.',
+  {
+    waiting: refined(
+      anyText,
+      text(waitingWords, 'daily', { enum: [...waitingChoices] }),
+      (given) =>
+        waitingChoices.find((choice) => choice === given) ??
+        new Fault('unknown', `must be one of ${waitingChoices.join(', ')}.`),
+    ),
+    hour: int32Field(0, 23, { pattern: '^(?:1?[0-9]|2[0-3])$', description: hourWords, examples: [8] }),
+    decided: booleanField(decidedWords, true),
+  },
+)

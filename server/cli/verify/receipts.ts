@@ -99,7 +99,7 @@ async function signedBy(jws: string, keys: GivenKeys): Promise<Signed> {
 
 export const keptBy = ({ file, vouched }: Receipt): Kept => ({ ...headOf(vouched), name: file })
 
-/** What the receipt proves, in sentences. */
+/** Says in sentences what the receipt proves. */
 export function describeReceipt(receipt: Receipt, keys: GivenKeys): string[] {
   const { file, line, vouched, signed } = receipt
   const { origin, size } = vouched

@@ -48,8 +48,8 @@ const initial = (here: string) => [
   'create index orders_by_total on orders (total_e4, id)',
   'create index orders_by_updated_at on orders (updated_at nulls first, id)',
 
-  // The tally (ADR 10) counts by `created_at` in parts of each of `tallySpans`. Its few rows change all the
-  // time. Free space on their pages keeps these changes out of the index.
+  // The tally (ADR 10) counts orders in buckets of `created_at`, one set for each of `tallySpans`. Its few
+  // rows change all the time. Free space on their pages keeps these changes out of the index.
   `create table order_tally (
      span bigint not null,
      part bigint not null,

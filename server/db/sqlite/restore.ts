@@ -15,7 +15,7 @@ export interface RestoreParts<T> {
   file: string
   /** The file that takes the place of the database. It is not changed. */
   backup: string
-  /** What the former database is called afterwards. No file may have this name. */
+  /** The later name of the former database. No file may have this name. */
   formerName: (file: string) => string
   /** Runs in a transaction of the restored database, before anyone else can open it. */
   change(restored: Trx, former: Db): Promise<T>

@@ -95,8 +95,8 @@ const initial = [
      update order_numbers set in_order = 0 where in_order = 1;
    end`,
 
-  // The tally (ADR 10) counts by `created_at` in parts of each of `tallySpans`. Whole units and
-  // ten-thousandths are summed separately, so that 64 bits hold them.
+  // The tally (ADR 10) counts orders in buckets of `created_at`, one set for each of `tallySpans`. Whole
+  // units and ten-thousandths are summed separately, so that 64 bits hold them.
   `create table order_tally (
      span integer not null,
      part integer not null,

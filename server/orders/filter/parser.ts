@@ -19,8 +19,8 @@ import {
 import { foreignWord } from './foreign.ts'
 
 /**
- * What a filter text means, without positions. Groupings with the same meaning have one shape: an operand of
- * `and` is never an `and`, nor an operand of `or` an `or`, and both have two operands or more.
+ * The meaning of a filter text, without positions. Groupings with the same meaning have one shape: an operand
+ * of `and` is never an `and`, nor an operand of `or` an `or`, and both have two operands or more.
  */
 export type Filter =
   | { kind: 'and'; operands: Filter[] }

@@ -17,7 +17,7 @@ export interface WantedDecisions {
   reason: string | null
 }
 
-/** What a person signs by one touch to decide these orders. */
+/** The statements that a person signs by one touch to decide these orders. */
 export interface Decisions {
   statements: string[]
   /** The salt of the reason's hash in the statements; null without a reason. */

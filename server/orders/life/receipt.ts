@@ -13,7 +13,7 @@ import { findReceipt } from './store.ts'
 /** How many events may wait before the approval: as many as creates at full rate leave in half a second. */
 const sealedForReceipt = 1_000
 
-/** What a receipt says about the order. */
+/** The order's part of a receipt. */
 type Facts = Pick<Receipt, 'order' | 'approvals' | 'line'>
 
 /**
@@ -31,7 +31,7 @@ export async function receiptOf({ db, config, receipts }: OrderParts, id: string
 }
 
 /**
- * What the receipt of an order says. Seals the approval first if it is not sealed yet. Throws
+ * The content of the receipt of an order. Seals the approval first if it is not sealed yet. Throws
  * `order-not-found`, `order-not-approved`, `log-contradicted` or, while another instance seals,
  * `receipt-not-ready`.
  */

@@ -108,7 +108,7 @@ const transitionRoute = (name: TransitionName) => {
 
 const names = Object.keys(transitions) as TransitionName[]
 
-/** What happens to an order after its creation (section 14 of the contract). */
+/** Changes of an order after its creation (section 14 of the contract). */
 export const lifeRoutes: Routes<OrderParts> = {
   ...Object.fromEntries(names.map((name) => [`${name}Order`, transitionRoute(name)])),
   prepareDecisions: route('POST /v1/orders/decisions', {

@@ -113,7 +113,7 @@ const atUtc = instant('When.', '2026-11-20T10:00:00.000Z')
 
 const OrderEvent = answerOf(
   'OrderEvent',
-  'What happened to an order. An event is never deleted; only its text can be erased.',
+  'An event of an order. It is never deleted; only its text can be erased.',
   {
     id: eventId,
     kind: text(`What happened: ${eventKinds.order.join(', ')}. Further kinds may come.`, 'approved'),

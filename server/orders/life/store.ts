@@ -11,7 +11,7 @@ import type { Decided } from '../event.ts'
 import { type OrderStatus, type TransitionName, transitions } from '../order.ts'
 import { type Rules, ruleColumns, rulesOf } from '../rules.ts'
 
-/** What decides whether the caller may make a transition of an order. */
+/** The facts that decide whether the caller may make a transition of an order. */
 export interface Decision {
   /** The number of the order. */
   number: number
@@ -103,7 +103,7 @@ export async function changeStatus(
   return changed
 }
 
-/** What the text of the UPDATE depends on. */
+/** The choices that the text of the UPDATE depends on. */
 interface Shape {
   name: TransitionName
   isService: boolean

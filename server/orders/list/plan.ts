@@ -31,7 +31,7 @@ export interface FoundOrders {
   place: Place
 }
 
-/** What is known of the table when the page is planned, all of one snapshot. */
+/** The facts about the table when the page is planned, all of one snapshot. */
 export interface Table {
   /** How many orders have each status. A later version may know other statuses. */
   byStatus: ReadonlyMap<number, number>

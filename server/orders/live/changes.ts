@@ -3,7 +3,7 @@ import { readOn } from '../../audit/audit.ts'
 import type { Db } from '../../db/tables.ts'
 import { orderStatuses } from '../orders.ts'
 
-/** What happened to orders between two places of the log, as bytes that every listener shares. */
+/** Changes of orders between two places of the log, as bytes that all listeners share. */
 export interface Batch {
   from: Place
   reached: Place
@@ -19,7 +19,7 @@ const replayLimit = 5_000
 const batchLines = 500
 
 /**
- * What happened after the place in the log, one batch of it. Far behind and from another era, it is an event
+ * The next batch of changes after the place in the log. Far behind and from another era, it is an event
  * `reset` in place of what was missed.
  */
 export async function readChanges(db: Db, place: Place): Promise<Batch> {

@@ -13,8 +13,8 @@ const lookMilliseconds = 300
 const nothing = Buffer.alloc(0)
 
 /**
- * What happens to orders, for all listeners of this instance. One reader looks at the head of the log, and
- * only while someone waits. New events are read once for all listeners that are up to date.
+ * Changes of orders, for all listeners of this instance. One reader looks at the head of the log, and only
+ * while someone waits. New events are read once for all listeners that are up to date.
  */
 export class LiveOrders {
   readonly #db: AppDatabase
@@ -47,7 +47,7 @@ export class LiveOrders {
     return this.#next(place)
   }
 
-  /** What the reader has seen after the place. */
+  /** The changes that the reader has seen after the place. */
   async #next(place: Place): Promise<Batch> {
     const { era, sequence } = this.#end
     if (place.era === era && place.sequence >= sequence)

@@ -111,7 +111,7 @@ export async function readOverview(
 }
 
 /**
- * Adds up whole UTC days. What lies between the start of a day and the nearest UTC midnight moves from one
+ * Adds up whole UTC days. The orders between the start of a day and the nearest UTC midnight move from one
  * day to its neighbour.
  */
 function addUp(rows: readonly OverviewRow[], starts: readonly Start[]): { all: Sums; days: Sums[] } {

@@ -48,7 +48,7 @@ const address = text(
 )
 const approvalsMissing = int32(furtherColumns.approvalsMissing.description, 1)
 
-/** What a list says of each order, besides its summary. */
+/** Columns of a list besides the summary of each order. */
 export const columns = ['number', 'createdBy', 'approvalsMissing'] as const
 
 const FoundOrder = answerOf('FoundOrder', undefined, {

@@ -81,10 +81,10 @@ export function isGloballyReachable(address: string): boolean {
 /** The message names the address and the rule. */
 class AddressRefused extends Error {}
 
-/** How long someone who adds a webhook waits for its host to be found. */
+/** How long adding a webhook waits for DNS. */
 const patienceMilliseconds = 3_000
 
-/** What a host name stands for. */
+/** The addresses of a host name. */
 type Resolve = (hostname: string) => Promise<string[]>
 
 /** The addresses to which webhooks may go, and how names are resolved. */
@@ -92,7 +92,7 @@ export class Destinations {
   readonly #networks: Ranges
   readonly #resolve: Resolve
 
-  /** `networks` are ranges of the operator's to which webhooks may go too, and by plain http. */
+  /** `networks`: internal ranges that webhooks may reach as well, also by plain http. */
   constructor(networks: readonly string[], resolve: Resolve) {
     this.#networks = new Ranges(networks)
     this.#resolve = resolve

@@ -9,7 +9,9 @@ import type { Subscription } from '../store.ts'
 /** How long the secret before a new one still signs. */
 export const overlapMilliseconds = 24 * 3_600_000
 
-/** What signs for one webhook. Only the receiver can verify by `secret`; anyone can by the public key. */
+/**
+ * The keys that sign for one webhook. Only the receiver can verify by `secret`; anyone can by the public key.
+ */
 interface WebhookKeys {
   secret: Buffer
   privateKey: KeyObject

@@ -92,7 +92,7 @@ async function readBounded(response: IncomingMessage): Promise<string> {
       if (length >= answerLimitBytes) break
     }
   } catch {
-    // What came is enough.
+    // The part received so far is enough.
   }
   return Buffer.concat(chunks).subarray(0, answerLimitBytes).toString()
 }

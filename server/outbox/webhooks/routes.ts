@@ -97,7 +97,7 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
   getWebhook: route('GET /v1/webhooks/:id', {
     summary: 'Read a webhook',
     description:
-      'Send the entity tag as If-Match with a change. What is sent meanwhile does not change the tag, so a cache must not keep the answer.',
+      'Send the entity tag as If-Match with a change. Deliveries do not change the tag, so a cache must not keep the answer.',
     access: managing,
     problems: ['webhook-not-found'],
     parameters,

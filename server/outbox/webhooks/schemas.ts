@@ -73,11 +73,15 @@ export const AddWebhookCommand = exactBodyOf('AddWebhookCommand', 'A new webhook
   }),
 })
 
-export const ChangeWebhookCommand = exactBodyOf('ChangeWebhookCommand', 'What to change; the rest stays.', {
-  url: optional(urlField),
-  events: optional(eventsField),
-  enabled: optional(enabledField),
-})
+export const ChangeWebhookCommand = exactBodyOf(
+  'ChangeWebhookCommand',
+  'The members to change; the others stay.',
+  {
+    url: optional(urlField),
+    events: optional(eventsField),
+    enabled: optional(enabledField),
+  },
+)
 
 export const RotateWebhookSecretCommand = exactBodyOf(
   'RotateWebhookSecretCommand',

@@ -70,8 +70,8 @@ export interface ChangeWebhookInput extends ChangeInput {
 }
 
 /**
- * A disabled webhook that is enabled again continues where it was. What failed is tried again at once, even
- * if nothing changes. Throws `webhook-not-found`, `precondition-failed`.
+ * A disabled webhook that is enabled again continues where it was. A failed event is tried again at once,
+ * even if nothing changes. Throws `webhook-not-found`, `precondition-failed`.
  */
 export async function changeWebhook(
   trx: Trx,
@@ -153,7 +153,7 @@ type Settings = Pick<Subscription, 'address' | 'events' | 'enabled'>
 
 const settingsIn = ({ address, events, enabled }: Settings): Settings => ({ address, events, enabled })
 
-/** What an event says of the settings. */
+/** The settings as an event has them. */
 const settingsOf = ({ events, enabled }: Settings) => ({ events, enabled })
 
 /** Only the origin of the address: its path is often a secret of the receiver's, and the log is for ever. */

@@ -47,7 +47,7 @@ export function addClient(trx: Trx, input: AddClientInput): Promise<{ id: number
   })
 }
 
-/** What an event says of an owner. Throws `not-an-owner` unless the account is an enabled user. */
+/** The data of an event about an owner. Throws `not-an-owner` unless the account is an enabled user. */
 async function ownerData(trx: Trx, ownerId: number | null): Promise<Pick<AccountData, 'owner' | 'ownerId'>> {
   if (ownerId === null) return { owner: null, ownerId }
   const owner = await findOwner(trx, ownerId)

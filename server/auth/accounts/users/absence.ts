@@ -1,6 +1,6 @@
 /**
- * Absences: a deputy decides in the place of someone who is away (section 15 of the contract). What that
- * allows is checked at each decision (standing.ts), so an absence ends by itself.
+ * Absences: a deputy decides in the place of someone who is away (section 15 of the contract). Each decision
+ * checks the absence again (standing.ts), so an absence ends by itself.
  */
 import { sql } from '#kysely'
 import type { Person } from '../../../caller/principal.ts'

@@ -78,7 +78,7 @@ export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Pr
 }
 
 /**
- * What every change of an email has in common. Links that were mailed to the old address end, and the old
+ * The part that all changes of an email share. Links that were mailed to the old address end, and the old
  * address is mailed. Throws `email-taken`.
  */
 export async function moveEmail(
@@ -117,7 +117,7 @@ export async function setPassword(
   return { name: account.name }
 }
 
-/** What every way of setting a password has in common. */
+/** The part that all ways of setting a password share. */
 export async function givePassword(
   trx: Trx,
   principalId: number,

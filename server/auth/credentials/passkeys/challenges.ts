@@ -3,7 +3,7 @@ import type { Challenge } from '../../../caller/touch.ts'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { newOpaqueId } from '../../../ids.ts'
 
-/** What a touch is for. A decision is signed over another kind of challenge: the root of a tree. */
+/** The purpose of a touch. A decision is signed over another kind of challenge: the root of a tree. */
 export type Purpose = 'enrolment' | 'sign-in' | 'confirmation'
 
 /** Who may answer a challenge: nobody is known before a sign-in. */

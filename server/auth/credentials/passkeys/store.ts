@@ -31,7 +31,7 @@ export async function findPasskeys(db: Db, principalId: number): Promise<StoredP
   return rows.map(({ synced, ...passkey }) => ({ ...passkey, isSynced: synced === 1 }))
 }
 
-/** What a signature is checked with, and whose it is. */
+/** The key that checks a signature, and its owner. */
 export interface HeldPasskey extends UserCredentials {
   id: string
   publicKey: string
@@ -120,7 +120,10 @@ export interface PresentedSignIn {
   idHash: string | null
 }
 
-/** What was last given in this sign-in; undefined if it has ended, or a passkey that was removed since. */
+/**
+ * The credential that was last given in this sign-in; undefined if the sign-in has ended, or if the passkey
+ * was removed since.
+ */
 export async function basisOf(
   trx: Trx,
   principalId: number,

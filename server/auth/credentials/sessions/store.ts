@@ -200,7 +200,7 @@ export async function replaceIds(
   await insertSessionId(trx, { ...id, sessionId, number })
 }
 
-/** What is stored with the presented id, or now if the password or a passkey was just given again. */
+/** As stored with the presented id, or new if the password or a passkey was just given again. */
 export interface RefreshSessionInput extends Authenticated {
   sessionId: string
   principalId: number

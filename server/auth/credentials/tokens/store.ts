@@ -19,7 +19,7 @@ export interface CreateRefreshFamilyInput extends CheckedCredentials {
   userAgent: string | null
 }
 
-/** What an access token is made from, after the write that allows it. */
+/** The facts for an access token, from the write that allows it. */
 export interface TokenGrant {
   principalId: number
   userName: string
@@ -85,7 +85,7 @@ const endSurplusFamilies = prepared((trx, user: { principalId: number }) =>
     ),
 )
 
-/** What a refresh token says about itself. */
+/** The facts that a refresh token carries. */
 export interface RefreshToken {
   text: string
   hash: string

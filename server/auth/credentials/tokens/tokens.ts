@@ -32,7 +32,7 @@ export interface IssuedToken {
   expiresAt: number
 }
 
-/** What a verified access token says. */
+/** The content of a verified access token. */
 export interface VerifiedToken {
   subject: string
   userName: string

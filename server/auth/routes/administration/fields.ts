@@ -77,7 +77,7 @@ export const rolesField: Field<string[]> = {
 export const permissionsField: Field<Permission[]> = {
   schema: Type.Array(Type.Unsafe<Permission>({ type: 'string', enum: [...permissions] }), {
     uniqueItems: true,
-    description: 'What the role may do; no duplicates.',
+    description: 'Permissions of the role; no duplicates.',
     examples: [['Orders.Read']],
   }),
   read(value) {
@@ -91,7 +91,7 @@ export const permissionsField: Field<Permission[]> = {
   },
 }
 
-export const displayNameField = legibleText(200, 'What people call it.', 'Billing, nightly run')
+export const displayNameField = legibleText(200, 'Name for people.', 'Billing, nightly run')
 
 export const endField = instantField(
   'From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.',

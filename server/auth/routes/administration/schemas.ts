@@ -32,7 +32,7 @@ export const AddUserCommand = exactBodyOf('AddUserCommand', 'A new user, who has
   timeZone: optional(timeZoneField),
 })
 
-export const ChangeUserCommand = exactBodyOf('ChangeUserCommand', 'What to change; the rest stays.', {
+export const ChangeUserCommand = exactBodyOf('ChangeUserCommand', 'The members to change; the others stay.', {
   userName: optional(userName),
   email: optional(newEmailField),
   timeZone: clearable(timeZoneField),
@@ -80,13 +80,19 @@ export const AddClientCommand = exactBodyOf('AddClientCommand', 'A new service c
   ownerId: clearable(ownerField),
 })
 
-export const ChangeClientCommand = exactBodyOf('ChangeClientCommand', 'What to change; the rest stays.', {
-  displayName: clearable(displayNameField),
-  endsAtUtc: clearable(endField),
-  ownerId: clearable(ownerField),
-  roles: optional(rolesField),
-  enabled: optional(booleanField('Whether the client gets tokens. Disabling ends those that it has.', true)),
-})
+export const ChangeClientCommand = exactBodyOf(
+  'ChangeClientCommand',
+  'The members to change; the others stay.',
+  {
+    displayName: clearable(displayNameField),
+    endsAtUtc: clearable(endField),
+    ownerId: clearable(ownerField),
+    roles: optional(rolesField),
+    enabled: optional(
+      booleanField('Whether the client gets tokens. Disabling ends those that it has.', true),
+    ),
+  },
+)
 
 export const RotateClientSecretCommand = exactBodyOf(
   'RotateClientSecretCommand',
@@ -112,7 +118,7 @@ export const RotateClientSecretResponse = answerOf('RotateClientSecretResponse',
 export const ClientAccount = answerOf('ClientAccount', 'A service client as administrators see it.', {
   id,
   clientId: text('Name of the service in its tokens.', 'billing'),
-  displayName: nullable('string', 'What people call it.', 'Billing, nightly run'),
+  displayName: nullable('string', 'Name for people.', 'Billing, nightly run'),
   roles,
   enabled: flag('Whether the client gets tokens.', true),
   secrets: int32('Active secrets: two during a rotation.', 1),
@@ -144,14 +150,18 @@ export const AddRoleCommand = exactBodyOf('AddRoleCommand', 'A new role.', {
   permissions: permissionsField,
 })
 
-export const SetRolePermissionsCommand = exactBodyOf('SetRolePermissionsCommand', 'What the role may do.', {
-  permissions: permissionsField,
-})
+export const SetRolePermissionsCommand = exactBodyOf(
+  'SetRolePermissionsCommand',
+  'The permissions of the role.',
+  {
+    permissions: permissionsField,
+  },
+)
 
 export const Role = answerOf('Role', 'A name for several permissions.', {
   name: text('Name of the role.', 'Auditor'),
   permissions: Type.Array(permissionSchema, {
-    description: 'What the role may do, in alphabetical order.',
+    description: 'Permissions of the role, in alphabetical order.',
     examples: [['Log.Read', 'Orders.Read']],
   }),
   accounts: int32('Number of users and services that have the role.', 2),

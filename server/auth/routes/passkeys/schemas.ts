@@ -29,11 +29,11 @@ export const passkeyAnswer = objectOf(
     response: objectOf(
       {
         clientDataJSON,
-        authenticatorData: base64urlField(4096, 'What the authenticator saw.', 'SZYN5YgOjGh0NBcP'),
+        authenticatorData: base64urlField(4096, 'Data of the authenticator.', 'SZYN5YgOjGh0NBcP'),
         signature: base64urlField(1024, 'The signature of both.', 'MEUCIQDvX3pC'),
         userHandle: optional(base64urlField(86, 'The handle of the account.', 'YWNjb3VudCAy')),
       },
-      { description: 'What the authenticator answered.' },
+      { description: 'Answer of the authenticator.' },
     ),
   },
   { description: '`AuthenticationResponseJSON` of WebAuthn Level 3.' },
@@ -44,7 +44,7 @@ export const PasskeySignInCommand = bodyOf('PasskeySignInCommand', 'Signs in by 
 })
 
 export const AddPasskeyCommand = exactBodyOf('AddPasskeyCommand', 'A new passkey.', {
-  name: legibleText(64, 'What its owner calls it.', 'Phone'),
+  name: legibleText(64, 'Name given by its owner.', 'Phone'),
   credential: objectOf(
     {
       id: credentialId,
@@ -53,7 +53,7 @@ export const AddPasskeyCommand = exactBodyOf('AddPasskeyCommand', 'A new passkey
           clientDataJSON,
           attestationObject: base64urlField(16_384, 'The new key, and its authenticator.', 'o2NmbXRkbm9uZQ'),
         },
-        { description: 'What the authenticator made.' },
+        { description: 'The new credential.' },
       ),
     },
     { description: '`RegistrationResponseJSON` of WebAuthn Level 3.' },
@@ -61,7 +61,7 @@ export const AddPasskeyCommand = exactBodyOf('AddPasskeyCommand', 'A new passkey
 })
 
 export const RenamePasskeyCommand = exactBodyOf('RenamePasskeyCommand', 'A new name for a passkey.', {
-  name: legibleText(64, 'What its owner calls it.', 'Phone'),
+  name: legibleText(64, 'Name given by its owner.', 'Phone'),
 })
 
 export const PasskeyCreationOptions = answerOf(
@@ -96,7 +96,7 @@ export const AddPasskeyResponse = answerOf('AddPasskeyResponse', undefined, {
 
 const Passkey = answerOf('Passkey', 'A public key by which its owner signs in and confirms.', {
   id: text('Id that the authenticator gave it.', 'Aq7n3v0yT1u8w7x6'),
-  name: text('What its owner calls it.', 'Phone'),
+  name: text('Name given by its owner.', 'Phone'),
   synced: flag('Whether its key may be on several devices, or on one only.', true),
   createdAtUtc: instant('When it was added.', '2026-11-20T09:30:00.000Z'),
   lastUsedAtUtc: nullable('string', 'When it was last used; null for never.', '2026-11-20T10:00:00.000Z', {
