@@ -9,7 +9,7 @@ import { checkReceipt } from './receipt.ts'
 interface Around {
   /** Where this page comes from, unless that is a disk. */
   origin: string | undefined
-  /** Gets the part of a log that is read, from 0 to 1. What it throws ends the check. */
+  /** Gets the part of a log that is read, from 0 to 1. A throw ends the check. */
   progress(part: number): void
 }
 
@@ -38,7 +38,7 @@ export async function check(given: readonly Given[], { origin, progress }: Aroun
 const ofKind = <Kind extends Given['kind']>(given: readonly Given[], kind: Kind) =>
   given.filter((one): one is KindOf<Kind> => one.kind === kind)
 
-/** Checks one after the other. What cannot be checked at all does not keep the others from it. */
+/** Checks one after the other. A file that cannot be checked does not keep the others from it. */
 async function each<Thing extends Given, Checked extends { finding: Finding }>(
   things: readonly Thing[],
   findings: Map<Given, Finding>,

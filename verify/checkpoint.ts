@@ -25,7 +25,7 @@ export async function checkCheckpoint(
   return { ...vouched, name, finding: { title, ...worthOfVouched(vouched, keys, words), beyond } }
 }
 
-/** What the keys prove of the words, which are true if the checkpoint is. */
+/** How far the keys prove the words, which are true if the checkpoint is. */
 export function worthOfVouched(vouched: Vouched, keys: readonly VerifierKey[], words: string): Worth {
   const signed = worthOfSignatures(vouched, keys)
   const cosigned = worthOfCosignatures(vouched, keys)
@@ -71,7 +71,7 @@ function worthOfCosignatures({ cosigned, forged }: Vouched, keys: readonly Verif
 
 export const isOfLog = ({ type }: VerifierKey) => type === 'ed25519'
 
-/** What the signatures of a checkpoint do not prove, unless nothing is proven at all. */
+/** The limits of the signatures of a checkpoint, unless nothing is proven at all. */
 export function limitsOf(
   { signatures }: Note,
   { signed, cosigned }: Vouched,

@@ -3,9 +3,9 @@ export interface Finding {
   title: string
   proven: string[]
   wrong: string[]
-  /** What it takes to know more. */
+  /** The files or keys that would prove more. */
   missing: string[]
-  /** What no check of these files can show. */
+  /** Limits of any check of these files. */
   beyond: string[]
 }
 

@@ -30,7 +30,7 @@ export interface Key {
   e: string
 }
 
-/** Far more than anything else than a log has. What is larger is not read. */
+/** Far more than anything else than a log has. Larger files are not read. */
 const limitBytes = 1_048_576
 const startOfLog = '{"sequence":'
 

@@ -131,7 +131,7 @@ function lostLines({ restores }: LogReport, checkpoints: readonly CheckedCheckpo
 const listed = ({ events, first }: LogReport['backInTime']) =>
   `${first.map(formatCount).join(', ')}${events > first.length ? ` and ${formatCount(events - first.length)} more` : ''}`
 
-/** What the logs show in the place of a line that a receipt or a proof calls `what`. */
+/** The finding about a line in the logs; the receipt or proof calls it `what`. */
 export function worthInLogs(
   { sequence, hash }: Pick<LogLine, 'sequence' | 'hash'>,
   what: string,

@@ -19,7 +19,7 @@ export async function checkProof(
   const place = `Line ${formatCount(line.sequence)} of ${vouched.origin}`
   const limits = [
     ...limitsOf(readNote(proof.checkpoint), vouched, keys),
-    ...(line.textHash === null ? [] : ['What the text of the line is. The proof has only its hash.']),
+    ...(line.textHash === null ? [] : ['The text of the line. The proof has only its hash.']),
   ]
   const worth = allOf([
     worthOfVouched(vouched, keys, saidBy(line, vouched)),

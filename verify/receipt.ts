@@ -74,7 +74,9 @@ async function fingerprintOf({ e, kty, n }: Key): Promise<string> {
   return toBase64url(await sha256(bytesOf(JSON.stringify({ e, kty, n }))))
 }
 
-/** What the receipt says, in sentences, and the address of the service that it names, in plain letters. */
+/**
+ * The content of the receipt in sentences, and the address of the service that it names, in plain letters.
+ */
 function saidBy(jws: string): ReadReceipt & { service: string; words: string[] } {
   const read = readReceipt(jws)
   const { iss, approvals } = read.statement

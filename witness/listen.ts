@@ -95,7 +95,7 @@ function send(
     'content-type': type,
     'content-length': Buffer.byteLength(body),
     ...(status === 405 && { allow: 'POST' }),
-    // What is left of the body is not read.
+    // The rest of the body is not read.
     ...(status === 413 && { connection: 'close' }),
   })
   response.end(body)

@@ -42,7 +42,7 @@ export class State {
     return [...this.#checkpoints.keys()]
   }
 
-  /** Runs the work when all work before it has ended. What is kept must be decided in the same turn. */
+  /** Runs the work when all work before it has ended. The state to keep must be decided in the same turn. */
   inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#lastTurn.then(work)
     this.#lastTurn = turn.catch(() => undefined)

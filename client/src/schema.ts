@@ -3064,11 +3064,11 @@ export interface components {
             credential?: {
                 /** @description Id of the passkey. */
                 id: string;
-                /** @description What the authenticator answered. */
+                /** @description Answer of the authenticator. */
                 response: {
                     /** @description What the browser saw: type, challenge and origin. */
                     clientDataJSON: string;
-                    /** @description What the authenticator saw. */
+                    /** @description Data of the authenticator. */
                     authenticatorData: string;
                     /** @description The signature of both. */
                     signature: string;

@@ -3,6 +3,6 @@ declare module '*.md' {
   import type { ReactNode } from 'react'
 
   export const title: string
-  /** What follows the title. */
+  /** The content after the title. */
   export const content: ReactNode
 }

@@ -16,7 +16,7 @@ interface Case {
   proof?: { from: number; root: string; hashes: string[] }
 }
 
-/** What a program that shares nothing with this one says of each. */
+/** The verdicts of a program that shares nothing with this one. */
 function verdicts(cases: Case[]): (number[] | 'refused')[] {
   const { stdout, stderr } = spawnSync('python3', [script], {
     input: JSON.stringify(cases),

@@ -14,7 +14,7 @@ export interface RunningWitness {
   stateFile: string
   /** Milliseconds, as the witness sees them. */
   now: number
-  /** What went wrong inside. */
+  /** Errors inside it. */
   errors: unknown[]
   /** Its lines at level warn. */
   warnings: object[]

@@ -72,7 +72,7 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
   )
 }
 
-/** What only this browser keeps. */
+/** Settings that only this browser keeps. */
 function ThisBrowser() {
   return (
     <Section title="This browser">

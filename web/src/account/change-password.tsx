@@ -88,7 +88,7 @@ export function PasswordForm({ names, hasPassword }: PasswordFormProps) {
   )
 }
 
-/** What the service says is wrong with the new password. */
+/** The service's message about the new password. */
 export function refusalOf(failure: unknown): string | undefined {
   const faults = problemOf(failure, 'validation-failed')?.errors ?? []
   const fault = faults.find(({ pointer }) => pointer === '#/newPassword')

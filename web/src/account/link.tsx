@@ -31,7 +31,7 @@ export interface LinkParts {
   email: string
 }
 
-/** What the link that was opened says; undefined if it is incomplete. */
+/** The parts of the opened link; undefined if it is incomplete. */
 function useLinkParts(): LinkParts | undefined {
   const [link, setLink] = useState(readLink)
   // Opening another link in this tab does not reload the page.

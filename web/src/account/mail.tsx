@@ -17,7 +17,7 @@ const waitingChoices = [
 
 const hours = Array.from({ length: 24 }, (_, hour) => hour)
 
-/** What mail the person gets about orders, and when. */
+/** The person's mail about orders: which kinds, and when. */
 export function OwnMail() {
   const query = useQuery(ownMailQuery)
   const { data } = query

@@ -27,7 +27,7 @@ export function WebhooksFrame(props: FrameProps) {
 
 interface GuardedProps extends FrameProps {
   needs: Permission
-  /** What the permission is for, as the end of a sentence. */
+  /** The purpose of the permission, as the end of a sentence. */
   what: string
 }
 

@@ -5,7 +5,7 @@ import { Refused } from './pieces.tsx'
 interface FieldsProps<Value> {
   value: Value
   onChange(value: Value): void
-  /** What the service found wrong with a field, by its name. */
+  /** The service's message about each field, by its name. */
   refusals: Readonly<Record<string, string | undefined>>
 }
 
@@ -17,7 +17,7 @@ interface JudgedProps<Value> {
   fields: Fields<Value>
   /** The fields that show refusals; their elements have the same ids. */
   names?: readonly (keyof Value & string)[] | undefined
-  /** What was sent last, and why it failed. */
+  /** The last value sent, and why it failed. */
   sent: Value | undefined
   failure: unknown
   /** See `Refused`. */

@@ -20,7 +20,7 @@ interface AccountListProps<Row> {
   /** By heading. The first names the row. */
   columns: Readonly<Record<string, (row: Row) => ReactNode>>
   empty: string
-  /** What the search looks at. */
+  /** The texts that the search looks at. */
   searched: string
 }
 
@@ -67,7 +67,7 @@ interface SearchProps {
   text: string
   onType(text: string): void
   placeholder: string
-  /** What came of it. */
+  /** The result. */
   children: ReactNode
 }
 

@@ -58,7 +58,7 @@ export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => 
           title="Someone else has changed this"
           lines={[
             onLoad
-              ? 'What you typed is still here, but not saved.'
+              ? 'Your changes are still here, but not saved.'
               : 'The current version is loaded. Check it, then make your change again.',
           ]}
           action={onLoad && { name: 'Load current version', act: onLoad }}

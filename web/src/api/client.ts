@@ -10,13 +10,13 @@ export { answerOf } from '../../../client/src/calls.ts'
  */
 export const inBackground = ['background', '?1'] as const
 
-/** What the client reports to the session (auth/session.ts). */
+/** Reports of the client to the session (auth/session.ts). */
 export interface Listener {
   /** A number that changes when the signed-in person changes or leaves. */
   turn(): number
   /**
-   * Sees every answer before anyone else reads it. `asked` is the turn in which the request was sent. A 401
-   * means that there is no session.
+   * Sees every answer before anyone else reads it. `asked` is the turn in which the request was sent. After
+   * a 401 no session is left.
    */
   onAnswer(answer: Response, asked: number): void
 }

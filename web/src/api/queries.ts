@@ -2,13 +2,13 @@ import { type FetchQueryOptions, QueryClient, type QueryKey } from '@tanstack/re
 import { inBackground } from './client.ts'
 import { isPassing, retryDelayMilliseconds } from './problem.ts'
 
-/** What was fetched stays fresh this long, unless this browser changes it. */
+/** Fetched data stays fresh this long, unless this browser changes it. */
 const freshMilliseconds = 15_000
 
 /**
- * What the views fetched. A passing failure is retried until it passes or its view goes away; until then the
- * views show `failureReason`. Only what the service does by itself is fetched by a timer: it seals events,
- * and sends them to webhooks.
+ * The data that the views fetched. A passing failure is retried until it passes or its view goes away; until
+ * then the views show `failureReason`. Only what the service does by itself is fetched by a timer: it seals
+ * events, and sends them to webhooks.
  */
 export const queries = new QueryClient({
   defaultOptions: {

@@ -1,6 +1,6 @@
 import type { Permission } from '../../../client/src/facts.ts'
 
-/** What each permission lets a person do. */
+/** Each permission in words. */
 export const permissionWords: Record<Permission, string> = {
   'Orders.Read': 'See all orders and the figures',
   'Orders.Create': 'Create orders, and withdraw your own',

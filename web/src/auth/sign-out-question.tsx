@@ -9,7 +9,7 @@ import { beforeSignOut } from './session.ts'
 import { countInWords, delayInWords, type Unsent, unsent } from './unsent.ts'
 
 interface Asked {
-  /** What was unsent when the question was asked. */
+  /** The unsent parts when the question was asked. */
   parts: readonly Unsent[]
   answer(mayLeave: boolean): void
   isSending?: boolean
@@ -68,7 +68,7 @@ export function SignOutQuestion() {
       aria-describedby="unsent-description"
     >
       <p id="unsent-description">
-        Send {it} first, or discard {it}. What you discard has no effect.
+        Send {it} first, or discard {it}. Discarded entries have no effect.
       </p>
       <div role="status">{delays.find((delay) => delay !== undefined) ?? waiting}</div>
       <div className="row dialog-actions">

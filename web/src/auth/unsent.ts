@@ -42,7 +42,7 @@ const askBeforeLeaving = (event: BeforeUnloadEvent) => event.preventDefault()
 export const countInWords = (count: number, noun: Unsent['noun']) =>
   count === 1 ? `one ${noun}` : `${formatCount(count)} ${noun}s`
 
-/** What keeps these requests from being sent, if anything does. */
+/** The reason why these requests are not sent yet, if any. */
 export function delayInWords(
   { count, failure }: Pick<Unsent, 'count' | 'failure'>,
   isOnline: boolean,

@@ -15,7 +15,7 @@ import { isFiltered, type LogSearch } from './search.ts'
 
 const route = getRouteApi('/signed-in/settings/log')
 
-/** What was done to orders, accounts, roles and the policy, newest first. */
+/** Changes of orders, accounts, roles and the policy, newest first. */
 export function LogView() {
   const may = useMay('Log.Read')
   return (

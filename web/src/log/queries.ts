@@ -53,7 +53,7 @@ export async function saveCheckpoint(): Promise<{ name: string; size: number }> 
   return { name, size }
 }
 
-/** What witnesses have against the log, in the words of the service; null for nothing. */
+/** The objection of witnesses to the log, in the words of the service; null for none. */
 export const contradictionQuery = queryOptions({
   queryKey: ['log-contradiction'],
   queryFn: async () => {

@@ -22,7 +22,7 @@ const reasons: Partial<Record<ProblemCode, string>> = {
   'permission-denied': 'Your role does not include approving orders.',
 }
 
-/** What a pending order still needs, and whether this person can give it. */
+/** Approvals that a pending order still needs, and whether this person can give one. */
 export function needWords(approvals: OrderApprovals): string {
   const { given, role, mayApprove, mayApproveFor, reason } = approvals
   const missing = missingOf(approvals)

@@ -7,7 +7,7 @@ import { stateNames } from './states.ts'
 export type FieldName = keyof typeof filterFields
 export type Direction = 'Asc' | 'Desc'
 export type SortKey = Exclude<keyof OrderSummary, 'id'> | 'updatedAtUtc'
-/** What the list can show about an order. */
+/** The columns of the list. */
 export type ColumnName = SortKey | 'number' | 'createdBy' | 'approvedBy' | 'approvalsMissing'
 
 export interface OperatorWords {
@@ -116,7 +116,7 @@ export const headingOf = (name: ColumnName): string => fields[name].label
 interface SortWords {
   /** What people want to see first: the latest, the largest, the beginning of the alphabet. */
   first: Direction
-  /** What a list in that order is called. */
+  /** The name of a list in that order. */
   sorted: Record<Direction, string>
 }
 

@@ -2,7 +2,7 @@ import { isolated } from '../../../rules/isolate.ts'
 import { formatInstant, formatTotal, shortName } from '../ui/format.ts'
 import type { OrderSummary } from './order.ts'
 
-/** What distinguishes an order from every other one, shown wherever a person decides about it. */
+/** The facts that identify an order, shown wherever a person decides about it. */
 export type Identity = Pick<OrderSummary, 'id' | 'customer' | 'total' | 'createdAtUtc'> & Numbered
 
 interface Numbered {

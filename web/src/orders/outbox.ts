@@ -70,7 +70,7 @@ export class Outbox<Subject extends object, End extends { kind: string }> {
     this.#rules = rules
   }
 
-  /** Stops, and takes these instead of what was there. What was under way may still take effect. */
+  /** Stops, and takes these instead of what was there. Requests under way may still take effect. */
   load(steps: readonly Pick<Step<Subject, End>, 'subject' | 'sent'>[]): void {
     this.stop()
     for (const { sent } of this.#steps.filter(isUnderWay)) sent.mayHaveHappened = true

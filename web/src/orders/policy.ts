@@ -50,7 +50,7 @@ interface Creator {
   absent: readonly string[]
 }
 
-/** What an order will need under these rules, such as "2 approvals, not yours". */
+/** The needs of an order under these rules, such as "2 approvals, not yours". */
 export function nextInWords(row: PolicyRow, creator: Creator): string {
   const { approvals, role, passkey } = row
   const services = row.services && !passkey

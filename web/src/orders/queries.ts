@@ -42,7 +42,7 @@ const eventsOfAPage = 100
 /** An event is sealed within two seconds. */
 const sealedWithinMilliseconds = 2_500
 
-/** What happened to the order, oldest first, a page at a time. */
+/** The events of the order, oldest first, a page at a time. */
 export function historyQuery(id: string) {
   return infiniteQueryOptions({
     queryKey: ['orders', 'history', id],

@@ -14,7 +14,10 @@ export const waitingWord = inSeries(waitingStates).toLowerCase()
 const eachWaiting = waitingStates.map((name) => `status=${name}`)
 export const waitingFilter = eachWaiting.length > 1 ? `(${eachWaiting.join(' OR ')})` : eachWaiting.join()
 
-/** What the person may approve now, in their own right or in someone's place, and what only others may. */
+/**
+ * Orders that the person may approve now, in their own right or in someone's place, and those that only
+ * others may.
+ */
 export const mineFilter = 'waits:me'
 export const othersFilter = `${waitingFilter} NOT ${mineFilter}`
 

@@ -54,7 +54,7 @@ const listedQuery = ({ filter, ...sort }: { filter: string; orderBy?: SortKey })
     retry: false,
   })
 
-/** What others have left waiting, oldest first. */
+/** Orders that others have left waiting, oldest first. */
 function stuckSearch() {
   const since = dateOf(dayAt(Date.now()) - patientDays)
   return { filter: `${othersFilter} createdAtUtc<${since}`, orderBy: 'createdAtUtc' } as const
@@ -163,7 +163,7 @@ function Skeleton() {
 
 interface WaitingProps {
   summary: Summary
-  /** What waits for the person; undefined if they cannot decide. */
+  /** Orders that wait for the person; undefined if they cannot decide. */
   mine: Listed | undefined
 }
 

@@ -46,7 +46,7 @@ interface Waiting {
   now: number
 }
 
-/** What there is to do, in a sentence or two. */
+/** The waiting work, in a sentence or two. */
 export function waitingWords({ count, mine, since, now }: Waiting): string {
   if (count === 0) return 'Nothing is waiting for approval.'
   const sentence = mine === undefined ? `${areWaiting(count)} for approval.` : forWhom(mine, count - mine)

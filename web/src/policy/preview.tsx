@@ -16,7 +16,7 @@ const calmMilliseconds = 400
 const counting = `Counting the orders of the last ${days} days …`
 const uncounted = `The orders of the last ${days} days could not be counted.`
 
-/** What the rows mean, and their effect on the orders of the last days. */
+/** The meaning of the rows, and their effect on the orders of the last days. */
 export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }) {
   // Counted once typing has stopped.
   const shown = useCalm(rows, calmMilliseconds)

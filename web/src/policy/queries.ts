@@ -53,7 +53,7 @@ export async function savePolicy(userId: UserId, rows: WireRow[], etag: string):
   }
 }
 
-/** What the service has just saved for this person. The log has it a moment later. */
+/** Takes over the policy that the service has just saved for this person. The log has it a moment later. */
 export function acceptPolicy(saved: Policy, by: string): void {
   queries.setQueryData(policyQuery.queryKey, saved)
   queries.setQueryData(lastChangeQuery.queryKey, (): Change => ({ by, atUtc: new Date().toISOString() }))

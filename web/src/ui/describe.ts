@@ -1,6 +1,6 @@
 import { isPassing, NoAnswerError, problemOf } from '../api/problem.ts'
 
-/** What was typed cannot be sent. The message says why. */
+/** The typed text cannot be sent. The message says why. */
 export class Unsendable extends Error {}
 
 /** A failure in two short lines. */

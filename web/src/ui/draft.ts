@@ -4,7 +4,7 @@ import { holdPage } from './reload.ts'
 
 export type UserId = number | string
 
-/** What is known of all requests under one key. Each try changes it. */
+/** The state of all requests under one key. Each try changes it. */
 export interface Sent {
   idempotencyKey: string
   /** A request was sent, and no answer says whether it took effect. A later refusal does not change that. */
@@ -79,7 +79,7 @@ export function isStillDraft(place: string, sent: Sent, value: unknown): boolean
   )
 }
 
-/** What this person has typed in that place, if anything. */
+/** The person's draft in that place, if any. */
 export function useDraft<Value>(place: string, userId: UserId) {
   const [value, setValue] = useState(() => readDraft<Value>(place, userId))
   const [wasThere, setWasThere] = useState(value !== undefined)
@@ -100,7 +100,7 @@ export function useDraft<Value>(place: string, userId: UserId) {
 }
 
 export type Reading<Wire = unknown> = { ok: true; wire: Wire } | { ok: false; fault: string }
-/** What the text of each field means. A field's name is the id of its input, and its name in the API. */
+/** Reads the text of each field. A field's name is the id of its input, and its name in the API. */
 export type Fields = Readonly<Record<string, (text: string) => Reading>>
 export type Texts<Of extends Fields> = Record<keyof Of & string, string>
 type Readings<Of extends Fields> = { [Name in keyof Of & string]: ReturnType<Of[Name]> }
@@ -138,7 +138,7 @@ export function useForm<Of extends Fields>(place: string, userId: UserId, fields
         },
       }
     },
-    /** What is to be sent. Undefined if a field is invalid; the first invalid field then has the focus. */
+    /** The values to send. Undefined if a field is invalid; the first invalid field then has the focus. */
     submit(): Values<Of> | undefined {
       setChecked(names)
       const faulty = names.find((name) => !readings[name].ok)
@@ -158,7 +158,7 @@ export function focusOn(id: string): undefined {
   document.getElementById(id)?.focus()
 }
 
-/** What the service found wrong in single fields; undefined if the failure has any other cause. */
+/** The service's messages about single fields; undefined if the failure has any other cause. */
 export function refusalsOf<Name extends string>(
   failure: unknown,
   names: readonly Name[],

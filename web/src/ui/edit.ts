@@ -2,7 +2,7 @@ import { readDraft, type UserId, useDraft } from './draft.ts'
 
 interface Own<Value> {
   value: Value
-  /** What the person saw when they began, and its version. */
+  /** The state that the person saw when they began, and its version. */
   seen: string
   etag: string
 }

@@ -6,7 +6,7 @@ export interface InputProps extends Omit<ComponentProps<'input'>, 'required'> {
   hint?: string
   /** Said when the field is left empty. Without it, the field is optional. */
   missing?: string
-  /** What the service found wrong with it. */
+  /** The service's message about the field. */
   refusal?: string | undefined
   /** Texts that it suggests. */
   options?: readonly string[]

@@ -125,9 +125,7 @@ function Waiting({ state }: { state: State }) {
   )
 }
 
-/**
- * The service answers without this part of the app, and a reload did not help or has to wait for the person.
- */
+/** The server lacks this part of the app. A reload did not help, or would lose what the user typed. */
 function Broken() {
   return (
     <Note

@@ -20,7 +20,7 @@ import {
   rolesQuery,
 } from '../queries.ts'
 
-/** What each role may do, as a table of checkboxes. */
+/** The permissions of each role, as a table of checkboxes. */
 export function RolesView() {
   return (
     <Frame

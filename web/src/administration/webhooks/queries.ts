@@ -10,7 +10,7 @@ export type Webhook = Schemas['Webhook']
 export type Delivery = Schemas['WebhookDelivery']
 type Events = Schemas['AddWebhookCommand']['events']
 
-/** What the form asks for. */
+/** The values of the form. */
 export interface WebhookValues {
   url: string
   events: string[]
@@ -72,7 +72,7 @@ export async function changeWebhook(id: string, etag: string, values: WebhookVal
   return change(id, etag, sendable(values))
 }
 
-/** What failed is tried again at once. */
+/** A failed event is tried again at once. */
 export async function switchWebhook(id: string, etag: string, enabled: boolean): Promise<string> {
   return change(id, etag, { enabled })
 }

@@ -8,7 +8,7 @@ import { Refused, ToCopy } from '../pieces.tsx'
 import { WebhookSecretShown } from './add.tsx'
 import { rotateWebhookSecret, type Webhook } from './queries.ts'
 
-/** What verifies its messages. */
+/** The keys that verify its messages. */
 export function Secret({ webhook }: { webhook: Webhook }) {
   const { id, publicKeys, previousSecretUntilUtc } = webhook
   const [dropOld, setDropOld] = useState(false)

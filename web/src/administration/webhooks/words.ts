@@ -5,7 +5,7 @@ import type { Delivery, Webhook } from './queries.ts'
 
 type Subject = keyof typeof eventKinds
 
-/** What events are about. */
+/** The subjects of events. */
 const subjectWords: Record<Subject, string> = {
   order: 'Orders',
   account: 'Accounts',
@@ -91,7 +91,7 @@ export function formatDuration(milliseconds: number): string {
   return milliseconds < 1_000 ? `${milliseconds} ms` : `${(milliseconds / 1_000).toFixed(1)} s`
 }
 
-/** A refusal of the service, with the word that the form has for the field. */
+/** The service's message, naming the field as the form does. */
 export function refusalInWords(refusal: string | undefined): string | undefined {
   return refusal
     ?.replace(/^The url /, 'The address ')

@@ -7,7 +7,7 @@ import { alwaysAsked } from './columns.ts'
 
 /** The rows of orders that the person may approve have a checkbox. Some approvals must be signed. */
 const withBoxes = (columns: string) => `${columns},mayApprove,passkey,version`
-/** What a list of the usual columns asks for besides summaries. */
+/** Columns that a usual list asks for besides summaries. */
 export const usuallyAsked = withBoxes(alwaysAsked)
 
 export function listQuery(search: ListSearch) {
@@ -24,7 +24,7 @@ export function listQuery(search: ListSearch) {
   })
 }
 
-/** What waits for the person, and for anybody, oldest first. */
+/** Orders that wait for the person, and for anybody, oldest first. */
 export const mineOldestFirst = { filter: mineFilter, orderBy: 'createdAtUtc' } as const
 export const waitingOldestFirst = { filter: waitingFilter, orderBy: 'createdAtUtc' } as const
 

@@ -138,7 +138,7 @@ function Actions({ isTrying, onAnother }: { isTrying: boolean; onAnother(): void
   )
 }
 
-/** What the policy asks for at this total, for people who may read it. */
+/** The policy's rule for this total, for people who may read it. */
 function useNext(total: TotalReading): string | undefined {
   const { data } = useQuery({ ...policyQuery, enabled: useMay('Orders.Read') })
   const { roles } = useUser()

@@ -7,7 +7,7 @@ import type { TotalReading } from './total-input.ts'
 
 interface FieldProps extends ReturnType<ReturnType<typeof useForm<typeof fields>>['field']> {
   isReadOnly: boolean
-  /** What the service found wrong. */
+  /** The service's message about the field. */
   refusal: string | undefined
 }
 
@@ -27,7 +27,7 @@ export function CustomerField({ refusal, ...props }: FieldProps) {
 
 interface TotalFieldProps extends FieldProps {
   reading: TotalReading
-  /** What the policy asks for at this total, as far as it is known. */
+  /** The policy's rule for this total, as far as it is known. */
   next: string | undefined
 }
 

@@ -10,7 +10,7 @@ interface AttemptNoteProps {
   onStop(): void
 }
 
-/** What the person should know about the creation. Always rendered, because screen readers watch it. */
+/** The note about the creation. Always rendered, because screen readers watch it. */
 export function AttemptNote({ attempt, hasFieldFaults, onStop }: AttemptNoteProps) {
   const words = hasFieldFaults ? undefined : wordsFor(attempt)
   return (
@@ -40,7 +40,7 @@ interface Words {
 
 function wordsFor(attempt: Attempt): Words | undefined {
   if (attempt.kind === 'stopped') {
-    const detail = attempt.isUnclear ? unclear : 'The order was not created. What you entered is still here.'
+    const detail = attempt.isUnclear ? unclear : 'The order was not created. Your entries are still here.'
     return { title: 'Stopped', detail }
   }
   if (attempt.kind === 'failed') {
@@ -57,7 +57,7 @@ function describeRefusal(failure: unknown): Words {
   if (problemOf(failure, 'permission-denied')) {
     return {
       title: 'You can no longer create orders',
-      detail: 'Your administrator can give you a role that can. What you entered is still here.',
+      detail: 'Your administrator can give you a role that can. Your entries are still here.',
     }
   }
   return describeFailure(failure)

@@ -3,7 +3,7 @@ import { viewerTimeZone } from '../../ui/format.ts'
 import { isMadeHere } from '../arrivals.ts'
 import { ordersChanged } from '../queries.ts'
 
-/** What a person entered; `total` is a decimal as the API takes it. */
+/** The person's entries; `total` is a decimal as the API takes it. */
 export interface NewOrder {
   customer: string
   total: string

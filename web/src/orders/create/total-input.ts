@@ -15,9 +15,9 @@ export type TotalReading =
       ok: true
       /** The canonical decimal: no leading or trailing zeros. */
       wire: string
-      /** What was understood, in the person's notation. Only what was shown is sent. */
+      /** The number as understood, in the person's notation. Only what was shown is sent. */
       meaning: string
-      /** What the same text would mean in another notation. */
+      /** The meaning of the same text in another notation. */
       otherwise?: string
     }
   | { ok: false; fault: string }

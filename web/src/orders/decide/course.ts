@@ -9,7 +9,7 @@ import { end, type Question, searchOf } from '../address/question.ts'
 import { type ActionName, actionNames } from '../states.ts'
 import { actions } from './actions.ts'
 
-/** What this person did about an order of the review. */
+/** The person's action on an order of the review. */
 export type Mark = ActionName | 'skipped'
 
 /** The ids of the orders of a review, in their order when it began, and what this person did with them. */
@@ -24,7 +24,7 @@ export interface Place {
   /** Counted from 1. */
   number: number
   count: number
-  /** What the address holds for the previous and the next order. */
+  /** The addresses of the previous and the next order. */
   previous: string | undefined
   next: string
 }

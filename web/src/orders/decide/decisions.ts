@@ -15,7 +15,8 @@ import {
 import type { Decision } from './queries.ts'
 
 /**
- * What the person was shown when asked. With `etag`, the decision applies to exactly that version or to none.
+ * The order as shown when the person was asked. With `etag`, the decision applies to exactly that version or
+ * to none.
  */
 export interface Subject extends Identity {
   status: OrderSummary['status']

@@ -46,7 +46,7 @@ export function OnTheirWay() {
   )
 }
 
-/** What keeps these decisions from being sent, if anything does. */
+/** The reason why these decisions are not sent yet, if any. */
 function useDelay(open: readonly Entry[]): string | undefined {
   const failure = open.map(({ progress }) => failureOf(progress)).find((each) => each !== undefined)
   const delay = delayInWords({ count: open.length, failure }, online.use())

@@ -14,7 +14,10 @@ import { subjectOf } from './sign.ts'
 export interface Choices {
   /** The order as a decision is about it; undefined while it is loading. */
   subject: Subject | undefined
-  /** What this person may do. Empty until that is known, so that no button appears only to disappear. */
+  /**
+   * The actions that this person may take. Empty until that is known, so that no button appears only to
+   * disappear.
+   */
   possible: readonly ActionName[]
   /** Why the person cannot take an action now, as a sentence. Undefined if they can. */
   whyNot(action: ActionName): string | undefined

@@ -1,7 +1,7 @@
 import type { ChangeOptions } from '../../../../client/src/orders.ts'
 import { viewerTimeZone } from '../../ui/format.ts'
 
-/** What a person decided about an order. */
+/** A person's decision about an order. */
 export interface Decision {
   id: string
   /** The version that the person saw. If absent, any version is meant, as long as the order is pending. */

@@ -96,7 +96,7 @@ function undoneInWords(order: Subject): string {
   return `Undone. ${orderInWords(order)} is ${status === order.status ? `${word} again` : `now ${word}`}.`
 }
 
-/** What this person decided that is not answered yet, by the id of the order. */
+/** This person's unanswered decisions, by the id of the order. */
 export function useOnItsWay(): ReadonlyMap<string, ActionName> {
   const { steps } = outbox.snapshot.use()
   return new Map(steps.filter(isOpen).map(({ subject: { id, action } }) => [id, action]))

@@ -71,7 +71,7 @@ interface Outcome {
   sum(count: number): string
 }
 
-/** What is said about each ending of each action; `done` is the action's participle. */
+/** The words for each ending of each action; `done` is the action's participle. */
 function outcomeOf(ending: Ending, action: ActionName): Outcome {
   const done = doneWord(action)
   const outcomes: Record<Exclude<Ending, StateName>, Outcome> = {
@@ -133,7 +133,7 @@ function isState(ending: Ending): ending is StateName {
   return ending in words
 }
 
-/** What someone else has made of the order, as in "Already approved" or "Changed". */
+/** Someone else's change of the order, as in "Already approved" or "Changed". */
 export function otherDecision(
   progress: Progress,
   action: ActionName,
@@ -163,7 +163,7 @@ export function summaryOf(steps: readonly Step[], action: ActionName): string {
 /** Whether the order needs no other approval. */
 export const isDone = ({ progress }: Step) => progress.kind === 'decided' && progress.missing === 0
 
-/** What is still needed after this person's approval. `missing` is undefined if that could not be read. */
+/** The approvals still needed after this person's. `missing` is undefined if that could not be read. */
 export function neededWords(missing: number | undefined): string {
   if (missing === undefined) return 'more approvals may be needed'
   return `${missing} more ${missing === 1 ? 'approval' : 'approvals'} needed`

@@ -3,7 +3,7 @@ import { fieldAt, readTokens, type Token } from './text.ts'
 import { type CompletionContext, keywords, type Suggestion, shortcutsOf, valuesOf } from './vocabulary.ts'
 
 export interface Completion {
-  /** What the list shows, as `status=`, `Pending`, `createdAtUtc>=`, `2026-11-01`. */
+  /** The text in the list, such as `status=`, `Pending`, `createdAtUtc>=`, `2026-11-01`. */
   label: string
   /** A few words for people: 'Created by', 'is at least', 'today'. */
   hint: string
@@ -36,9 +36,9 @@ const shortestSynonym = 2
 const shortestShortcut = 3
 
 /**
- * What could be typed at the caret, best first, at most 8. It offers nothing for a word that begins no
- * field, keyword or value, nothing in quotes except their end, and nothing that would leave the text
- * unchanged. It takes any text and any caret. Linear in the length of the text.
+ * Completions at the caret, best first, at most 8. It offers nothing for a word that begins no field, keyword
+ * or value, nothing in quotes except their end, and nothing that would leave the text unchanged. It takes any
+ * text and any caret. Linear in the length of the text.
  */
 export function complete(text: string, caret: number, context: CompletionContext): Completion[] {
   const at = Math.min(Math.max(Math.trunc(caret) || 0, 0), text.length)

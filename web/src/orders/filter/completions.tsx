@@ -5,7 +5,7 @@ import type { Completion } from './completion.ts'
 export const completionsId = 'search-completions'
 export const completionId = (index: number) => `search-completion-${index}`
 
-/** What could be typed next; the focus stays in the search box. */
+/** Completions of the search; the focus stays in the search box. */
 export function Completions({
   completions,
   active,
@@ -15,7 +15,7 @@ export function Completions({
   completions: readonly Completion[]
   active: number
   onAccept(completion: Completion): void
-  /** What is wrong with the text. Screen readers find it in the element that this list covers. */
+  /** The fault in the text. Screen readers find it in the element that this list covers. */
   message: string | undefined
 }) {
   const list = useRef<HTMLDivElement>(null)

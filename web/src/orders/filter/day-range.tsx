@@ -2,7 +2,7 @@ import { type ComponentProps, useEffect, useState } from 'react'
 import type { Days } from './days.ts'
 
 interface DayRangeProps {
-  /** What the days are about. */
+  /** The field that the days are about. */
   name: string
   days: Days
   onChoose(days: Days): void

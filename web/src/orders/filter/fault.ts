@@ -4,18 +4,18 @@ import { type Span, spansOf } from './text.ts'
 
 export const maximumLength = 1000
 
-/** What is wrong with a search text, and where (UTF-16 units). */
+/** A fault in a search text, and its place (UTF-16 units). */
 export interface Fault {
   position: number
   length: number
   detail: string
-  /** What could be there, besides what `detail` says. */
+  /** Texts that could be there, besides those in `detail`. */
   expected: readonly string[]
-  /** What to put in place of the faulty part, if the service has a guess. */
+  /** The text to put in place of the faulty part, if the service has a guess. */
   suggestion?: string
 }
 
-/** What to change about a refused search; `fault` if its place is known. */
+/** Why a search was refused; `fault` if its place is known. */
 export interface Refusal {
   detail: string
   fault?: Fault

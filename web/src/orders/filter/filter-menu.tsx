@@ -32,7 +32,7 @@ interface FilterProps extends ChoiceProps {
   onBegin(): void
 }
 
-/** What the list can be limited to without typing. */
+/** Filters that need no typing. */
 export function FilterMenu({ text, trigger, onChoose, onChooseDay, onBegin }: FilterProps) {
   const [isOpen, setOpen] = useState(false)
   const mayDecide = useMayDecide()

@@ -18,7 +18,7 @@ export interface Token {
   /** The content of a word or a string. */
   meaning: string
   spaceBefore: boolean
-  /** What is missing to close a string at the end of the text; otherwise empty. */
+  /** The quote that would close a string at the end of the text; otherwise empty. */
   closing: string
   isFaulty: boolean
 }

@@ -3,10 +3,10 @@ import { stateNames, words } from '../states.ts'
 import { dateOf, dayAt } from './days.ts'
 import { quoteValue } from './text.ts'
 
-/** What the search box offers besides fields and operators, with a hint for each. */
+/** Suggestions of the search box besides fields and operators, with a hint for each. */
 
 export interface Suggestion {
-  /** What is typed to find it, ignoring case. */
+  /** The text that finds it, ignoring case. */
   name: string
   insert: string
   hint: string
@@ -19,7 +19,7 @@ export interface CompletionContext {
   userName: string
 }
 
-/** What may follow a term; NOT may also begin one. */
+/** Keywords that may follow a term; NOT may also begin one. */
 export const keywords: readonly Suggestion[] = [
   { name: 'AND', insert: 'AND ', hint: 'both must match' },
   { name: 'OR', insert: 'OR ', hint: 'either may match' },

@@ -9,7 +9,7 @@ import { exactInstantText, instantText, lackingDigits, totalText } from './forma
 
 type Cell = (order: ListedOrder, shown: readonly ColumnName[]) => ReactNode
 
-/** What each column shows of an order. */
+/** The cell of an order in each column. */
 export const cells: Record<ColumnName, Cell> = {
   customer: ({ id, customer, number }, shown) => (
     <th key="customer" scope="row" className="orders-customer">

@@ -13,7 +13,7 @@ import { Columns, type ColumnsProps } from './columns.tsx'
 
 interface ViewMenuProps {
   search: ListSearch
-  /** What an export would save, once the list has come. */
+  /** The content of an export, once the list has come. */
   shown: ExportProps | undefined
   onColumns: ColumnsProps['onChoose']
 }

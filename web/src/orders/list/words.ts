@@ -9,7 +9,7 @@ export function countWords(count: number, filter: string | undefined): string {
   return `${formatOrders(count)} ${count === 1 ? 'matches' : 'match'}`
 }
 
-/** What a table shows, for print and screen readers. */
+/** The caption of a table, for print and screen readers. */
 export function captionOf(
   search: ListSearch,
   rowCount: number,

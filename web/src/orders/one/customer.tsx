@@ -11,7 +11,7 @@ import { customerQuery, filterOf, othersOf, usualTotal } from './usual.ts'
 
 const shown = 5
 
-/** What else the customer ordered, so that a decision has its context. */
+/** Other orders of the customer, as context for a decision. */
 export function OtherOrders({ order }: { order: OrderSummary | undefined }) {
   const query = useQuery({ ...customerQuery(order?.customer ?? ''), enabled: order !== undefined })
   const { data } = query

@@ -13,7 +13,7 @@ import type { ActionName } from '../states.ts'
 type View = RefObject<HTMLElement | null>
 
 export interface Deciding {
-  /** What this person may do to the order as it is now. */
+  /** The actions that this person may take on the order now. */
   possible: readonly ActionName[]
   open(action: ActionName): void
   /** The question about an action that asks for a reason, for the card of the order. */

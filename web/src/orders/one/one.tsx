@@ -75,7 +75,9 @@ interface BodyProps {
   id: string
   whole: WholeOrder
   deciding: Deciding
-  /** In a review: before its title, for screen readers. What does not help to decide is left out there. */
+  /**
+   * In a review: before its title, for screen readers. Facts that do not help to decide are left out there.
+   */
   place?: string
 }
 

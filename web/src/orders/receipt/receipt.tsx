@@ -101,7 +101,7 @@ function Receipt({ jws }: { jws: string }) {
   )
 }
 
-/** This page checks the certificate as anyone else can. What follows `#` is never sent to a server. */
+/** This page checks the certificate as anyone else can. The part after `#` is never sent to a server. */
 function Check({ jws }: { jws: string }) {
   const { data: fault } = useQuery(checkQuery(jws))
   return (

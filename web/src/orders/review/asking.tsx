@@ -38,7 +38,7 @@ export function AskSwitch() {
 }
 
 interface AskDialogProps {
-  /** What the person was about to do. */
+  /** The action that the person was about to take. */
   action: ActionName
   onAnswer(asks: boolean): void
   onCancel(): void

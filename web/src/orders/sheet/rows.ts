@@ -1,17 +1,17 @@
 import type { FieldName } from '../create/form.ts'
 import type { TotalReading } from '../create/total-input.ts'
 
-/** What a row of the sheet holds for an order. */
+/** The cells of a row of the sheet. */
 export interface Cells extends Record<FieldName, string> {
   /** As a spreadsheet counts, which includes headings and empty rows. */
   number: number
-  /** What is wrong with the row as a whole. */
+  /** A fault in the row as a whole. */
   fault?: string
 }
 
 /** A row as the single form would judge it. */
 export interface Row extends Cells {
-  /** What is sent; undefined if something is wrong. */
+  /** The values to send; undefined if the row has a fault. */
   values: Record<FieldName, string> | undefined
   faults: Partial<Record<FieldName, string>>
   reading: TotalReading

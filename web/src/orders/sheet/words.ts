@@ -44,7 +44,7 @@ export const progressWords = {
   another: 'Another sheet',
 }
 
-/** What is wrong with a sheet or with one of its rows. */
+/** Faults in a sheet or in one of its rows. */
 export const sheetFaults = {
   empty: 'Paste rows, or choose a file.',
   size: 'The sheet is larger than 1 MB. Send it in parts.',

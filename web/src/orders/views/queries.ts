@@ -36,7 +36,7 @@ export function searchOf({ filter, sort, columns }: Pick<View, 'filter' | 'sort'
   })
 }
 
-/** What a view of the current list would store. */
+/** The content of a view of the current list. */
 export function contentOf(search: ListSearch): Pick<View, 'filter' | 'sort' | 'columns'> {
   const { orderBy, order } = sortOf(search)
   return {

@@ -27,7 +27,7 @@ export function othersAfter(
   return isAsked && approvals ? missingOf(approvals) - 1 : 0
 }
 
-/** What is said of a decision that has not taken effect; without `failure`, the line says it all. */
+/** The message about a decision without effect; if `failure` is missing, the line says it all. */
 export function messageOf(
   { action, phase, steps }: Run,
   { progress }: Step,
