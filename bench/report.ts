@@ -100,7 +100,7 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(value < 1 ? 2 : 3)))
 }
 
-/** What a reader must know about the machine, without identifying it. */
+/** Facts about the machine that a reader needs; none identifies it. */
 export function machineFacts(): Record<string, unknown> {
   return {
     date: new Date().toISOString(),

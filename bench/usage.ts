@@ -1,4 +1,4 @@
-/** What a measured server reports about itself when asked (probe.mjs). */
+/** The report of a measured server about itself (probe.mjs). */
 export interface Usage {
   /** Processor time of all threads of the process so far. */
   cpuMicroseconds: number
@@ -7,7 +7,7 @@ export interface Usage {
   /** Processor time of the main thread alone: how long it held the event loop. */
   mainThreadMicroseconds: number
   residentBytes: number
-  /** What V8 uses in the main thread, and what it has allocated. */
+  /** Heap of the main thread: in use, and allocated. */
   heapUsedBytes: number
   heapTotalBytes: number
   /** Outside of V8's heap: buffers. */

@@ -29,6 +29,8 @@ const habits: [RegExp, string][] = [
   [/\bdeeds?\b/i, 'action'],
   [/\bportions?\b/i, 'batch'],
   [/№/, '#'],
+  [/\bWhat [^?:*¤]{0,300}?\.(?![\w*])/, 'say the thing: The values to send, not What is sent'],
+  [/\bthat there (?:are|is|was|were)\b/, 'existing, every, any'],
 ]
 
 const patterns = habits.map(
@@ -125,6 +127,8 @@ const badText = [
   '/** The deed is done. */',
   '/** A portion of it. */',
   "const text = '№ 413 of the log'",
+  '/** What is sent. */',
+  '/** Labels that there\n * are. */',
   "it('who asks', () => {})",
   "it('is 404 for it', () => {})",
   `/** ${'long '.repeat(22)} */`,

@@ -113,7 +113,7 @@ const rules = server
 
 /** proof/ says what a log is and how anyone checks it, rules/ what server and browser both judge. */
 const ground = ['proof', 'rules']
-/** What stands on the ground. These meet only there. */
+/** The parts that stand on the ground. They meet only there. */
 const houses = ['server', 'client', 'web', 'verify', 'witness']
 const houseOf = (path: string) => path.split('/')[0] ?? ''
 /** The only imports from one house to another. */
@@ -127,7 +127,7 @@ const registry = 'server/operations.ts'
 const isList = (path: string) => /^server\/\w+\/operations\.ts$/.test(path)
 const listing = new Set(server.filter(({ path }) => isList(path)).map(({ path }) => dirname(path)))
 
-/** What is wrong with a single import. */
+/** The fault in a single import. */
 function breachOf(from: string, target: string): string | undefined {
   const [house, of] = [houseOf(from), houseOf(target)]
   if (ground.includes(house)) {

@@ -29,7 +29,7 @@ const waitAtOnce = isLong ? 0 : availableParallelism() + 1
 const timeoutMilliseconds = isLong ? 3_600_000 : 300_000
 
 const { FAULT_SEED, FUZZ_SEED, FUZZ_RUNS, FUZZ_SECONDS } = process.env
-/** What test/faults/ and test/fuzz/ choose at random follows from these. */
+/** The random choices of test/faults/ and test/fuzz/ follow from these. */
 const seeds = {
   FAULT_SEED: FAULT_SEED ?? randomBytes(4).toString('hex'),
   FUZZ_SEED: FUZZ_SEED ?? String(randomInt(2 ** 31 - 1)),
@@ -47,7 +47,7 @@ const engines = {
 }
 type Engine = keyof typeof engines
 
-/** What the `suite.json` of a folder may say, with the defaults. */
+/** The options in the `suite.json` of a folder, with their defaults. */
 const defaults = {
   engine: 'SQLite' as Engine,
   /** Loading the service takes 1.1 s of a core, so files share a process. */

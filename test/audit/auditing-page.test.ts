@@ -93,7 +93,7 @@ describe('docs/auditing.md', () => {
   })
   after(() => rm(folder, { recursive: true }))
 
-  /** What a script of the page prints about these files. */
+  /** The output of a script of the page about these files. */
   async function check(given: Partial<typeof files> = {}, script: keyof typeof scripts = 'check.mjs') {
     const { KEY, ...texts } = { ...files, ...given }
     for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text)

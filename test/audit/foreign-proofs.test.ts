@@ -21,7 +21,7 @@ async function inTurns<Result>(ids: string[], work: (id: string) => Promise<Resu
   return results
 }
 
-/** What a program that shares nothing with this one says of each. */
+/** The verdicts of a program that shares nothing with this one. */
 function verdicts(cases: object[]): unknown[] {
   const { stdout, stderr } = spawnSync('python3', [script], {
     input: JSON.stringify(cases),

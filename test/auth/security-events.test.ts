@@ -13,7 +13,7 @@ describe('security events in the log', () => {
 
   let requests = 0
   const ofEveryLine = ['requestId', 'time', 'milliseconds', 'pid', 'hostname']
-  /** What was logged for one request, without the members that every line has. */
+  /** The log lines of one request, without the members that every line has. */
   async function linesOf(send: (headers: Record<string, string>) => Promise<unknown>) {
     requests += 1
     const requestId = `security-event-${requests}`

@@ -39,7 +39,7 @@ const suggestions = (page: Page) => page.getByRole('listbox', { name: 'Suggestio
 const sparrows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)
 
-/** What the list of suggestions offers, and which suggestion the box reports as active. */
+/** The labels in the list of suggestions, and the active one by the box. */
 async function offered(page: Page): Promise<{ labels: string[]; active: string | undefined }> {
   const labels = await suggestions(page).locator('code').allInnerTexts()
   const pointer = await searchBox(page).getAttribute('aria-activedescendant')

@@ -36,7 +36,7 @@ const observeShifts = `{
   Object.defineProperty(globalThis, 'shifted', { get: () => worst })
 }`
 
-/** What does not fit. On a phone, the head takes at most 15 % of the screen. */
+/** Elements that do not fit. On a phone, the head takes at most 15 % of the screen. */
 const misfits = `(() => {
   const cut = [...document.querySelectorAll('.side :is(a, button)')].filter((control) => {
     const { left, right, top, bottom } = control.getBoundingClientRect()

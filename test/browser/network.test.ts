@@ -20,9 +20,9 @@ interface View {
   name: string
   open(person: Person): Promise<void>
   ask(page: Page): Promise<unknown>
-  /** What is shown while the answer is slow to come. */
+  /** The element that shows that the answer is slow. */
   slow(page: Page): Locator
-  /** What the person has entered and must not lose. */
+  /** The input that the person must not lose. */
   entered?(page: Page): Promise<unknown>
   /** Asks again, if the app leaves that to the person. */
   askAgain?(page: Page): Promise<unknown>

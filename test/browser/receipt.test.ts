@@ -42,7 +42,7 @@ const fact = (page: Page, name: string) =>
 const withoutIsolation = (text: string | null) => text?.replaceAll(/[\u2068\u2069]/g, '')
 const jwsOf = async (page: Page) => (await page.locator('.receipt-jws').textContent()) ?? ''
 
-/** What a QR code in the picture says. An empty page decodes the picture. */
+/** The text of a QR code in the picture. An empty page decodes the picture. */
 async function readCode(person: Person, png: Buffer): Promise<string | undefined> {
   const page = await person.page.context().newPage()
   const picture = await page.evaluate<{ width: number; height: number; dots: number[] }>(`(async () => {

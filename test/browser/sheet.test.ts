@@ -43,7 +43,7 @@ async function atTheSheet(
   account: Parameters<typeof visit>[1] = 'operator',
 ): Promise<Page> {
   const page = await visit(person, account, '/orders/new/sheet')
-  // What another test left.
+  // Another test may have left a sheet.
   const again = button(page, /^(Another sheet|Clear)$/)
   if (await again.isVisible()) await again.click()
   await field(page).fill(text)

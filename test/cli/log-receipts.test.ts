@@ -31,7 +31,7 @@ const lines = makeLog(contents)
 const node = (left: Bytes, right: Bytes): Bytes =>
   Uint8Array.from(createHash('sha256').update(Uint8Array.of(1)).update(left).update(right).digest())
 
-/** What the receipt of line 7 says, with its proof in the log of `size` lines. */
+/** The receipt of line 7, with its proof in the log of `size` lines. */
 function receiptOver(signers: Signer[], size = lines.length, all: LogLine[] = lines): Receipt {
   const leaves = all.slice(0, size).map(({ hash }) => Uint8Array.from(Buffer.from(hash, 'hex')))
   return {

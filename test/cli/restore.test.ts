@@ -28,7 +28,7 @@ interface Found {
   era: number
 }
 
-/** What the file has, opened as the service opens it. */
+/** The content of the file, opened as the service opens it. */
 function contentOf(file: string): Found {
   const database = new Sqlite(file, { fileMustExist: true })
   try {

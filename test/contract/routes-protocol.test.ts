@@ -16,7 +16,7 @@ import { keepWebhook } from '../support/webhooks.ts'
 const methods = METHODS.filter((method) => method !== 'CONNECT')
 const isUnsafe = ({ method }: Route) => method !== 'GET' && method !== 'HEAD'
 
-/** What a caller sees of an answer, without the parts that differ for each request. */
+/** The answer as a caller sees it, without the parts that differ for each request. */
 function comparable({ status, headers, body }: Answer) {
   const { requestId, instance, token, link, expiresAtUtc, clientSecret, challenge, ...others } = body ?? {}
   const { secret, publicKeys, eventId, atUtc, durationMilliseconds, ...rest } = others
@@ -298,7 +298,7 @@ describe('every route', () => {
         const isDone =
           [200, 201, 204, 409].includes(status) || /^(?:sign-in|passkey|webhook)-not-found$/.test(body?.code)
         assert.ok(isDone, `${route.url}: ${status}`)
-        // Some clients name a type anyway. What the first request deleted is gone the second time.
+        // Some clients name a type anyway. The second time, the thing is already deleted.
         const typed = await (await service.session('admin')).send(route.method, pathOf(route), '')
         assert.ok([status, 404, 409].includes(typed.status), `${route.url}: ${typed.status}`)
         const other = await service.session('admin')

@@ -34,7 +34,7 @@ function titlesIn(path: string): Set<string> {
   return new Set([...read(path).matchAll(pattern)].map(([, plain, template]) => plain ?? template ?? ''))
 }
 
-/** What a document cites although it does not exist. */
+/** Things that a document cites although they do not exist. */
 function faultsOf(document: string): string[] {
   const text = document.replace(/\s+/g, ' ')
   const missing = citedFiles(text).filter((path) => !existsSync(join(root, path)))

@@ -44,7 +44,7 @@ const environments: [where: string, env: Record<string, string>, migrates: boole
   ['kubernetes.yaml', envOf(migration), true],
 ]
 
-/** What the schema of Compose says, whose copy in the package has identifiers of an older form. */
+/** Faults by the schema of Compose, whose copy in the package has identifiers of an older form. */
 function faultsOfCompose(value: unknown): string[] {
   const isOld = (name: string, member: unknown) =>
     name === '$schema' || (name === 'id' && typeof member === 'string')
@@ -63,7 +63,9 @@ interface Manifest {
   kind: string
 }
 
-/** What the compiler says about the manifests by the types of Kubernetes, which have no unknown members. */
+/**
+ * Faults that the compiler finds in the manifests by the types of Kubernetes, which have no unknown members.
+ */
 async function faultsOfKubernetes(manifests: Manifest[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-manifests-'))
   const file = join(folder, 'manifests.ts')

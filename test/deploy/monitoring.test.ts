@@ -91,7 +91,7 @@ describe('docs/monitoring', () => {
     }
   })
 
-  it('chooses only by labels that they have, and by operations that there are', () => {
+  it('queries use only existing labels and operations', () => {
     const { paths } = JSON.parse(readFileSync(`${folder}../openapi.json`, 'utf8'))
     const operations = JSON.stringify(paths)
     for (const query of queries) {
@@ -107,7 +107,7 @@ describe('docs/monitoring', () => {
     }
   })
 
-  it('sums up only by labels that there are', () => {
+  it('sums up only by existing labels', () => {
     for (const query of queries) {
       for (const label of partsOf(query, isMetric).grouping) {
         assert.ok(added.includes(label) || answer.includes(`${label}="`), `${query}: ${label}`)

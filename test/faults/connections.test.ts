@@ -16,7 +16,7 @@ const given = isLong ? limits : { headers: 1_000, request: 2_000, silence: 2_000
 /** How often the server checks, plus what a busy machine may need. */
 const slackMilliseconds = 5_000
 
-/** What a connection received until it ended, and how long that took. */
+/** The text that a connection received until it ended, and how long that took. */
 async function ending(socket: Socket): Promise<{ text: string; milliseconds: number }> {
   const begun = performance.now()
   let text = ''

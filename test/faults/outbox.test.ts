@@ -36,7 +36,7 @@ describe('a receiver that fails half of the time, while the senders are killed',
     await db.write('addWebhook', { id, ...settings, stamp: machineStamp(Date.now()) })
     await addEvents({ db, databaseUrl: production.databaseUrl }, events, 0)
 
-    /** What the receiver has taken, by sequence, and the ids under which it came. */
+    /** The sequences that the receiver has taken, and the ids of their messages. */
     const taken = new Set<number>()
     const idOf = new Map<number, string>()
     let next = first

@@ -16,7 +16,7 @@ import { at, bearerOf, newProduction, type Production } from '../support/product
 /** A backup that is taken from a database while the load writes, and restored elsewhere. */
 interface Restored {
   databaseUrl: string
-  /** What the backup promises to contain. */
+  /** The content that the backup promises. */
   acknowledged: Acknowledged
   /** Orders created while it was taken. */
   writtenMeanwhile: number

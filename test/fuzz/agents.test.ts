@@ -10,7 +10,7 @@ import { Sender } from './sender.ts'
 import { announceSeed, assertAlways, effort } from './settings.ts'
 import { hasOnlyPlainKeys } from './values.ts'
 
-/** What each tool takes. */
+/** The members that each tool takes. */
 const tools = {
   find_orders: ['filter', 'pageNumber', 'pageSize', 'order', 'orderBy'],
   read_order: ['id', 'pageNumber', 'pageSize', 'order'],

@@ -201,7 +201,7 @@ const approveInTurn = command(
   },
 )
 
-/** What both instances do by themselves, at once. It must make no difference. */
+/** A job that both instances do by themselves, at once. It must make no difference. */
 const seal = command(
   'sealEvents',
   fc.record({ limit: fc.integer({ min: 1, max: 9 }) }),

@@ -63,7 +63,7 @@ export interface Browser {
 
 type RoleTable = Record<string, Permission[]>
 
-/** What happened to an order, as its history has to show it. */
+/** An event of an order, as its history has to show it. */
 export interface ModelEvent {
   kind: string
   version: number
@@ -87,7 +87,7 @@ const firstPolicy: ModelPolicyRow[] = [
   { from: 0, approvals: 1, selfApproval: true, services: true, role: null, passkey: false },
 ]
 
-/** What the service has to store and to answer, modelled as simply as possible. */
+/** The service as a model: what it has to store and to answer, as simply as possible. */
 export class Model {
   readonly accounts: Account[] = []
   /** Ids of all clients: those of earlier models created some of the orders. */
@@ -112,7 +112,7 @@ export class Model {
   readonly receipts = new Map<string, string>()
   policy = firstPolicy
   readonly keys = new Map<string, { fingerprint: string; expires: number; order: string }>()
-  /** What the roles held, and until when. */
+  /** The permissions of the roles, and until when they held. */
   readonly roleTables: { until: number; table: RoleTable }[] = []
 
   eventsOf(order: string): ModelEvent[] {

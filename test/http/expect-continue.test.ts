@@ -24,7 +24,7 @@ class HeldBack {
     this.#socket.write(text)
   }
 
-  /** What has arrived once it has this. */
+  /** Everything received, as soon as it has this. */
   async received(wanted: RegExp): Promise<string> {
     while (!wanted.test(this.#received)) await once(this.#socket, 'data')
     return this.#received

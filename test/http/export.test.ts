@@ -44,7 +44,7 @@ function ask({ server }: App, version: string): Socket {
   return socket
 }
 
-/** What is read to the end. Throws the error that ends it. */
+/** Reads the socket to the end. Throws the error that ends it. */
 async function textOf(socket: Socket): Promise<string> {
   let text = ''
   for await (const part of socket.setEncoding('utf8')) text += part

@@ -287,7 +287,7 @@ describe('a window of a limit', () => {
       { ...readConfig({}, { development: true }).rateLimits, factor: 1, read: 2 },
       () => now.milliseconds,
     )
-  /** What is left after the request, or the seconds to wait. */
+  /** The rest of the limit after the request, or the seconds to wait. */
   function consume(limits: RequestLimits, key: string): string {
     const headers = new Map<string, string>()
     const reply = { header: (name: string, value: string) => headers.set(name, value) }

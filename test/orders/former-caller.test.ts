@@ -26,8 +26,8 @@ import { testService } from '../support/service.ts'
 import { until } from '../support/stream.ts'
 
 /**
- * What a caller may do is remembered for five minutes, and a request may be admitted long before its write.
- * Neither may decide anything.
+ * The permissions of a caller are cached for five minutes, and a request may be admitted long before its
+ * write. Neither may decide anything.
  */
 describe('a caller who may no longer decide', () => {
   const service = testService({ inside: true })

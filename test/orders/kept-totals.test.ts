@@ -6,7 +6,7 @@ import { setUp, testService } from '../support/service.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
 
-/** What was counted is kept for as long as nothing is written (ADR 12). */
+/** A count is kept for as long as nothing is written (ADR 12). */
 describe('the total of a filter', () => {
   const service = testService()
   const caller = setUp(() => service.bearer('admin'))

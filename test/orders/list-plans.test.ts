@@ -171,7 +171,7 @@ describePages('where most are approved', { byStatus: million, isInOrder: true },
   ['createdAtUtc=2026-01-01', 'total', 1_000, 0, 'sort after 0'],
   ['status=Pending total>=5', 'createdAtUtc', 3_000, 0, 'walk orders_by_status of 0 after 0'],
   ['status=Pending total>=5', 'createdAtUtc', 2_000, 0, 'sort after 0'],
-  // What only a pending order can have is looked for among those.
+  // Conditions that only pending orders meet are looked for among those.
   ['waits:me', 'createdAtUtc', 300_000, 0, 'walk orders_by_status of 0 after 0'],
   ['waits:me', 'createdAtUtc', 9, 0, 'sort after 0'],
   ['approvalsMissing>=2', 'id', 300_000, 0, 'walk orders_by_status of 0 after 0'],

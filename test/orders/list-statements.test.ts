@@ -61,7 +61,7 @@ describe('the statements of a list', () => {
     })
   })
 
-  /** What its statements do with orders. */
+  /** The accesses of its statements to orders. */
   const accessesOfList = async (list: ListRequest) =>
     accessesOf(service, await statementsOf(service, (db) => findOrders(db, list)))
 

@@ -215,7 +215,7 @@ describe('order races', () => {
   })
 })
 
-/** What else a request with a key may get while the first one runs. */
+/** Other answers that a request with a key may get while the first one runs. */
 function assertInProgress(answers: Answer[]): void {
   for (const answer of answers) {
     assertProblem(answer, 409, 'idempotency-in-progress')

@@ -15,7 +15,7 @@ describe('the time zone of a stamp', () => {
     assert.equal((await caller.patch(`${order}/${path}`, { reason: 'x' }, headers)).status, 204)
     return (await caller.get(order)).body.updatedAtTimeZone
   }
-  /** What the caller does, and the zone that is stored. */
+  /** Writes by a caller, each with the zone that is stored. */
   const writes: Record<string, (caller: Client, headers: Headers) => Promise<string>> = {
     async createOrder(caller, headers) {
       const { body } = await caller.post('/v1/orders', { customer: 'A', total: 1 }, headers)

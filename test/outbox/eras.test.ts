@@ -12,7 +12,7 @@ import { createdId } from '../support/orders.ts'
 import { type Service, testService } from '../support/service.ts'
 import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers } from '../support/webhooks.ts'
 
-/** What `log restored` and `restore` do. */
+/** The write that `log restored` and `restore` make. */
 const restored = ({ db, now }: Service) => db.write('beginEra', { atLeast: 0, stamp: machineStamp(now()) })
 
 async function putPlace({ databaseUrl }: Service, id: string, place: Subscription['place']): Promise<void> {
@@ -26,7 +26,7 @@ async function putPlace({ databaseUrl }: Service, id: string, place: Subscriptio
 describe('after a restore, a webhook', () => {
   const service = testService({ env: toReceivers })
 
-  /** What is sent after some restores to a webhook that had come to the place. */
+  /** The messages to a webhook at the place after some restores. */
   async function sentFrom(
     t: { after(hook: () => unknown): void },
     placeOf: (end: Subscription['place']) => Subscription['place'],

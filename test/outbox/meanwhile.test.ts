@@ -21,7 +21,7 @@ import {
 
 type Act = (caller: Client, webhook: TestWebhook & { url: string }) => ReturnType<Client['post']>
 
-/** What a person does to a webhook, and whether it is still there. */
+/** Acts of a person on a webhook, and whether it still exists then. */
 const deeds: Record<string, [act: Act, isThere: boolean]> = {
   'is removed': [(caller, { path }) => caller.send('DELETE', path), false],
   'is disabled': [(caller, { path }) => caller.patch(path, { enabled: false }), true],

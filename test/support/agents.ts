@@ -93,7 +93,7 @@ function transportOptions({ baseUrl, headers }: Client) {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
 type Result = Promise<any>
 
-/** What both official clients do in the same way. */
+/** The methods that both official clients have. */
 export interface OfficialClient {
   getServerVersion(): { name: string } | undefined
   getServerCapabilities(): object | undefined

@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 
 type Algorithm = 'ES256' | 'EdDSA' | 'RS256'
 
-/** What an authenticator or a browser does differently from an honest one. */
+/** Ways in which an authenticator or a browser differs from an honest one. */
 export interface Manner {
   origin?: string
   rpId?: string

@@ -28,7 +28,7 @@ export function withoutContainers(): string | false {
   return missing.length > 0 && `needs ${missing.join(', ')}`
 }
 
-/** What the image says about its process. */
+/** The process that the image starts. */
 interface ImageConfig {
   User: string
   Env: string[]
@@ -133,7 +133,7 @@ interface ContainerOptions {
   folders: Record<string, string>
   env: Record<string, string>
   args?: string[]
-  /** What it reads from standard input. */
+  /** Its standard input. */
   input?: string
 }
 

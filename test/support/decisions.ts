@@ -15,7 +15,7 @@ export function prepare(caller: Client, { action = 'approve', orders, reason }: 
   return caller.post('/v1/orders/decisions', { action, orders: named, ...(reason && { reason }) })
 }
 
-/** What the header `Decision-Signature` says. */
+/** The content of the header `Decision-Signature`. */
 export type Presented = KeptSignature & { textSalt: string | null }
 
 /** One for each order, by one touch of the passkey. */

@@ -24,7 +24,7 @@ interface OrderWrite {
 
 type Progress = 'none' | 'sent' | 'acknowledged'
 
-/** What happens to the orders of a history, in turn. */
+/** The fates of the orders of a history, in turn. */
 const fates = [
   { path: 'approve', status: 1, body: undefined },
   { path: 'reject', status: 2, body: { reason: 'Ordered twice.' } },
@@ -52,7 +52,7 @@ interface Stored {
 const zone = 'Europe/Berlin'
 
 /**
- * What callers sent to the service and what it acknowledged, for comparison with the database. Each caller
+ * The requests of callers and the answers of the service, for comparison with the database. Each caller
  * writes one request after another without pause, until one is not answered or is answered with 503.
  */
 export class History {

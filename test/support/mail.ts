@@ -22,7 +22,7 @@ export interface ReceivedMail {
 
 export interface MailServer {
   server: SmtpServer
-  /** What it took since the last call. */
+  /** The mail that it took since the last call. */
   received(): ReceivedMail[]
   /** The status with which it refuses a recipient; 0 takes the mail. */
   refusal: number
@@ -80,7 +80,7 @@ export async function startMailServer(
 
 const sender = { name: 'Orders', address: 'orders@example.com' }
 
-/** What sends the mail of a service, by hand. */
+/** Sends the mail of a service, by hand. */
 export function postOf(
   service: Pick<Service, 'db' | 'now'>,
   { server }: Pick<MailServer, 'server'>,

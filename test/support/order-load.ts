@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Client } from './client.ts'
 
-/** What the service had acknowledged at one moment. */
+/** The writes that the service had acknowledged at one moment. */
 export interface Acknowledged {
   /** Ids of every order that was answered 201. */
   created: string[]

@@ -22,7 +22,7 @@ export class Stream {
   comments = 0
   /** How many `reset` events came. */
   resets = 0
-  /** What a browser would send as Last-Event-ID. */
+  /** The Last-Event-ID that a browser would send. */
   lastEventId = ''
   /** How it ended. */
   end: 'whole' | 'cut' | undefined

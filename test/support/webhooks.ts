@@ -30,7 +30,7 @@ export interface Receiver {
   url: string
   /** In the order in which they arrived. */
   received: Received[]
-  /** What it does with a message; at first it answers 204. */
+  /** Its answer to a message; at first 204. */
   answer: Answering
 }
 

@@ -1,4 +1,4 @@
-/** What a person may write as a reason or a note, and what is stored of it. */
+/** Reasons and notes that a person may write, and the text that is stored. */
 export const goodWords: [what: string, sent: string, kept: string][] = [
   ['one letter', 'x', 'x'],
   ['white space at its ends', ' \t\n Twice. \r\n', 'Twice.'],

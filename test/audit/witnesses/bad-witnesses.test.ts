@@ -7,7 +7,7 @@ import { startScripted } from '../../support/witness.ts'
 import { failuresOf, instanceOf, threeWitnesses } from '../../support/witnessed.ts'
 
 describe('a witness that is', () => {
-  /** Two good witnesses and this one, which answers badly. What the log says of it. */
+  /** Two good witnesses and this one, which answers badly. Returns the failure in the log. */
   async function failureOf(t: TestContext, script: Parameters<typeof startScripted>[1], options = {}) {
     const [good, other] = await threeWitnesses(t)
     const bad = await startScripted(t, script)

@@ -22,7 +22,7 @@ describe('a touch that the service accepts', { skip: !isInstalled && 'needs fido
   })
   after(() => rm(folder, { recursive: true }))
 
-  /** What fido2-assert says of the signature, with presence and verification of the user. */
+  /** The verdict of fido2-assert about the signature, with presence and verification of the user. */
   async function verify(passkey: Passkey, response: Record<string, string>): Promise<number | null> {
     const { clientDataJSON = '', authenticatorData = '', signature = '' } = response
     const key = join(folder, 'key.pem')

@@ -296,7 +296,7 @@ describe('mail about orders', () => {
         [23, 'Pacific/Auckland'],
       ] as const) {
         await change(person, hourOfMail, timeZone)
-        // What was planned before passes first.
+        // Mail that was planned before passes first.
         await timesOfMails(person, 1, timeZone)
         const due = `${String(hourOfMail).padStart(2, '0')}:00`
         assert.deepEqual(await timesOfMails(person, 3, timeZone), [due, due, due], timeZone)

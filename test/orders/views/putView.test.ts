@@ -112,7 +112,7 @@ describe('putView', () => {
         { '#/sort/orderBy': 'enum' },
       ],
       ['no columns', { columns: [] }, { '#/columns': 'length' }],
-      ['a column that there is not', { columns: ['id', 'password'] }, { '#/columns': 'enum' }],
+      ['an unknown column', { columns: ['id', 'password'] }, { '#/columns': 'enum' }],
       ['a column in another case', { columns: ['ID'] }, { '#/columns': 'enum' }],
       ['a column of every object', { columns: ['toString'] }, { '#/columns': 'enum' }],
       ['a column twice', { columns: ['id', 'total', 'id'] }, { '#/columns': 'repeated' }],

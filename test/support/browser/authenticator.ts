@@ -21,7 +21,7 @@ interface Kind {
   /** Whether it can tell who touches it. */
   isUserVerified?: boolean
   hasResidentKey?: boolean
-  /** What it holds from the start. */
+  /** The credentials that it holds from the start. */
   credentials?: readonly Exported[]
 }
 

@@ -7,7 +7,7 @@ import { createdId } from '../orders.ts'
 import type { Service } from '../service.ts'
 import { keepWebhook } from '../webhooks.ts'
 
-/** What the parameters of the app's routes stand for, by the path before them. */
+/** The values of the parameters in the app's routes, by the path before them. */
 export type Things = Record<string, string>
 
 /** One of each thing that has a page, and a pending order, with which a review begins. */

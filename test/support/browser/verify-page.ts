@@ -23,7 +23,7 @@ export interface Checker {
   /** Takes everything back, then gives these. */
   giveOnly(...files: [name: string, content: string | Buffer][]): Promise<void>
   says(verdict: keyof typeof verdicts): Promise<void>
-  /** What is said, or only that under a heading, without the signs that isolate names. */
+  /** The text of the page, or of one heading, without the signs that isolate names. */
   said(heading?: Heading): Promise<string>
 }
 

@@ -119,7 +119,7 @@ describe('a page in the back-forward cache', () => {
     happen('pageshow', true)
     await new Promise(setImmediate)
     assert.deepEqual(currentSession(), { kind: 'anonymous', ending: 'expired' })
-    // What was requested early, before it was known that nobody is signed in.
+    // The early requests, before it was known that nobody is signed in.
     assert.equal(forgotten, 2)
   })
 

@@ -27,7 +27,7 @@ const now = {
 } as VersionedOrder
 
 interface Script {
-  /** What is thrown at each try of an order, one after another; then it succeeds. */
+  /** The failures of the tries of an order, in turn; then it succeeds. */
   failures?: Record<string, unknown[]>
   read?: Service['read']
   missing?: Service['missing']

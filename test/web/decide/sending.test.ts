@@ -159,7 +159,7 @@ describe('a decision that was held', () => {
     assert.deepEqual(said(), ['One decision by the previous user was not sent.'])
   })
 
-  it('shows the next person nothing of a late answer', async () => {
+  it('never shows a late answer to the next user', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     decision = () => promise
     hold(mara, 'approve', subject)

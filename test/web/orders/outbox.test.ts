@@ -52,7 +52,7 @@ function page(
     names: () => tries.map(([name]) => name),
     keysOf: (name: string) => new Set(tries.filter(([other]) => other === name).map(([, key]) => key)),
     mostUnderWay: () => mostUnderWay,
-    /** What the service answers to the tries of this request, one after another; then it succeeds. */
+    /** The answers to the tries of this request, in turn; then it succeeds. */
     answer: (name: string, ...of: unknown[]) => answers.set(name, of),
     load: (...names: string[]) => outbox.load(names.map(stepOf)),
     hold: (name: string) => outbox.hold({ name }, unsentUnder(), undoMilliseconds),
