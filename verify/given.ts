@@ -51,7 +51,7 @@ export async function recognise(name: string, content: Blob): Promise<Given[]> {
     return (
       (await fromLines(name, text)) ??
       (await fromJson(name, text)) ??
-      unknown('it is nothing that this page knows')
+      unknown('this page does not recognise it')
     )
   } catch (error) {
     return unknown((error as Error).message)

@@ -8,9 +8,9 @@ import { type Given, recognise } from './given.ts'
 
 const verdicts: Record<Verdict, { words: string; look: string }> = {
   nothing: { words: 'Nothing to check yet. Add a receipt or a log.', look: 'tone-quiet' },
-  proven: { words: 'Everything that you asked about holds.', look: 'tone-good' },
-  missing: { words: 'Not everything is proven.', look: 'tone-wait' },
-  wrong: { words: 'Something does not hold. Do not rely on it.', look: 'tone-bad' },
+  proven: { words: 'Valid.', look: 'tone-good' },
+  missing: { words: 'Not proven yet: something is missing.', look: 'tone-wait' },
+  wrong: { words: 'Not valid: do not rely on it.', look: 'tone-bad' },
 }
 
 const kinds: { of: Exclude<keyof Finding, 'title'>; title: string; tone: string }[] = [

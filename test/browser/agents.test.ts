@@ -43,7 +43,7 @@ describe('an order that an agent proposed', () => {
     await page.getByText(proposer).waitFor()
     await page.keyboard.press('j')
     await page.getByText('2 of 2').first().waitFor()
-    await page.getByText('Rule when it was created').waitFor()
+    await page.getByText('Rule:').waitFor()
     assert.equal(await page.getByText(proposer).count(), 0)
   })
 })

@@ -7,9 +7,9 @@ import type { openBrowser, Person } from './person.ts'
 
 /** The four sentences above all others. */
 export const verdicts = {
-  holds: 'Everything that you asked about holds.',
-  fails: 'Something does not hold. Do not rely on it.',
-  unproven: 'Not everything is proven.',
+  holds: 'Valid.',
+  fails: 'Not valid: do not rely on it.',
+  unproven: 'Not proven yet: something is missing.',
   nothing: 'Nothing to check yet. Add a receipt or a log.',
 }
 

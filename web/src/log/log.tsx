@@ -22,7 +22,7 @@ export function LogView() {
     <>
       <PageHead
         title="Log"
-        lead="Events appear within two seconds. Each is numbered and becomes a leaf of the log’s tree."
+        lead="Events appear within two seconds. Each is numbered and chained to all earlier entries."
       >
         {may && <Proof />}
       </PageHead>

@@ -9,6 +9,6 @@ export const userFields = {
   timeZone: {
     label: 'Time zone',
     options: Intl.supportedValuesOf('timeZone'),
-    hint: 'For the times in the log. Leave empty to use the time zone of the service.',
+    hint: 'Used for this person’s times in the log. Leave empty to use the time zone of the service.',
   },
 } as const
