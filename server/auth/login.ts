@@ -51,7 +51,7 @@ export interface AuthParts {
 /** The credentials that a caller gives. */
 export type Given = { email: string; password: string } | { credential: PasskeyAnswer }
 
-/** What someone gives whose account is known. */
+/** The proof of someone whose account is known. */
 export type GivenAgain = { password: string } | { credential: PasskeyAnswer }
 
 /** A user who has just proven who they are. */

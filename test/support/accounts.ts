@@ -90,7 +90,7 @@ export async function newActor(db: AppDatabase) {
   return { ...machineStamp(1), by: userName, byId: id, standing, isService: false }
 }
 
-/** What a write operation knows of a user who is signed in. */
+/** A signed-in user, as a write operation knows them. */
 export async function stampBy({ db, now }: Pick<Service, 'db' | 'now'>, { id, userName }: TestUser) {
   const { credentials_changed_at: credentialsChangedAt } = await db.read
     .selectFrom('principals')
