@@ -70,9 +70,11 @@ export class Sender {
   async look(): Promise<void> {
     const { db, clock } = this.parts
     const end = await endOfLog(db.read)
+    // An attempt may end after this read, which then does not know what it has put off.
+    const busy = new Set(this.#busy)
     const due = (await findSubscriptions(db.read)).filter(
       ({ id, enabled, place, nextAttemptAt }) =>
-        enabled && !this.#busy.has(id) && !isSame(place, end) && (nextAttemptAt ?? 0) <= clock(),
+        enabled && !busy.has(id) && !isSame(place, end) && (nextAttemptAt ?? 0) <= clock(),
     )
     if (due.length === 0 || (await contradictionOf(db.read)) !== undefined) return
     if (await this.#lease.isHeld()) {

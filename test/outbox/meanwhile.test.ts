@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { PluginTransformQueryArgs, PluginTransformResultArgs } from '#kysely'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { findAttempts, findSubscription } from '../../server/outbox/store.ts'
 import { newAdministrator } from '../support/administration.ts'
@@ -84,6 +85,52 @@ describe('a webhook that changes while a message is on its way', () => {
   }
 })
 
+describe('a look that is slower than the attempt before it', () => {
+  const service = testService({ env: toReceivers })
+
+  it('does not send what that attempt has put off', async (t) => {
+    await sealAll(service.db)
+    const receiver = await startReceiver(t)
+    const { caller } = await newAdministrator(service)
+    const { id } = await newWebhook(caller, receiver)
+    await createdId(caller)
+    await sealAll(service.db)
+    const answered = Promise.withResolvers<void>()
+    let attempts = 0
+    const deliver = async () => {
+      attempts += 1
+      await answered.promise
+      return { at: service.now(), durationMilliseconds: 1, status: 503, failure: 'down', answer: '' }
+    }
+    const slow = {
+      transformQuery: ({ node }: PluginTransformQueryArgs) => node,
+      transformResult: async ({ result }: PluginTransformResultArgs) => result,
+    }
+    const db = { ...service.db, read: service.db.read.withPlugin(slow) }
+    const sender = newSender(service, { db, couriers: { webhook: { deliver } } })
+    t.after(() => sender.stop())
+    const failures = async () => (await findSubscription(service.db.read, id, 'webhook'))?.failures
+    await sendUntil(sender, () => attempts === 1)
+    const { transformResult } = slow
+    slow.transformResult = async (args) => {
+      if (!args.result.rows.some((row) => row.next_attempt_at === null)) return args.result
+      slow.transformResult = transformResult
+      answered.resolve()
+      while ((await failures()) !== 1) await nextTurn()
+      // The attempt is over, and the sender no longer busy with it.
+      for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+      return args.result
+    }
+    await sender.look()
+    assert.equal(slow.transformResult, transformResult)
+    // What the look had begun would have come by now.
+    for (let turn = 0; turn < 20; turn += 1) await failures().then(() => nextTurn())
+    assert.equal(attempts, 1)
+    service.advance(5_000)
+    await sendUntil(sender, async () => (await failures()) === 2)
+  })
+})
+
 describe('an instance that stops while a message is on its way', () => {
   const service = testService({ env: toReceivers })
 
@@ -108,8 +155,8 @@ describe('an instance that stops while a message is on its way', () => {
     await first.look()
     await delivered.promise
     await nextTurn()
-    const names = writes.mock.calls.map(({ arguments: [name] }) => name)
-    assert.deepEqual(names, ['holdOutbox', 'leaveOutbox'])
+    const names = writes.mock.calls.map(({ arguments: [name] }) => `${name}`)
+    assert.ok(names.length > 0 && !names.includes('recordAttempt'), names.join())
     const second = newSender(service)
     t.after(() => second.stop())
     await sendUntil(second, () => receiver.received.length > 0)
