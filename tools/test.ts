@@ -169,7 +169,7 @@ function planOf(files: TestFile[]): Run[] {
     })),
   )
   const kindOf = ({ path, engine, ships, suite }: (typeof placed)[number]) =>
-    `${path.split('/')[1]} ${engine} ${ships} ${suite.waits}`
+    `${folderOf(path)} ${engine} ${ships} ${suite.waits}`
   const groups = Map.groupBy(placed, kindOf)
   return [...groups.values()].flatMap((group) => {
     const processes = Math.ceil(group.length / (group[0]?.suite.filesOfAProcess ?? 1))
@@ -191,7 +191,7 @@ async function carryOut(run: Run): Promise<void> {
   const { isGreen, output } = await runFiles(run)
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   const line = `${nameOf(run.files)} on ${run.engine}, ${seconds} s`
-  const place = `${run.files[0]?.split('/').slice(0, 2).join('/')} on ${run.engine}`
+  const place = `${folderOf(run.files[0] ?? '')} on ${run.engine}`
   for (const [, test = '', milliseconds] of output.matchAll(/^ +✔ (.+) \((\d+)\.?\d*ms\)$/gm)) {
     slowest.push({ seconds: Number(milliseconds) / 1000, test: `${place}: ${test}` })
   }
@@ -202,11 +202,16 @@ async function carryOut(run: Run): Promise<void> {
   }
 }
 
+/** `test/auth`, also for the files of its folders. */
+function folderOf(path: string): string {
+  return path.split('/').slice(0, 2).join('/')
+}
+
 /** As a shell pattern: `test/auth/{cookies,surplus}.test.ts`. */
 function nameOf(files: string[]): string {
   const [first = ''] = files
   if (files.length === 1) return first
-  const folder = first.split('/').slice(0, 2).join('/')
+  const folder = folderOf(first)
   const names = files.map((file) => file.slice(folder.length + 1, -'.test.ts'.length))
   return `${folder}/{${names.join(',')}}.test.ts`
 }
@@ -227,7 +232,9 @@ async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }>
     })
   }
   const [code] = await once(child, 'close')
-  return { isGreen: code === 0, output }
+  // The runner of a process that is told to end may exit with 0, as if nothing were left to do.
+  const isWhole = /^ℹ tests [1-9]/m.test(output) && /^ℹ cancelled 0$/m.test(output)
+  return { isGreen: code === 0 && isWhole, output }
 }
 
 function environmentOf({ engine, ships }: Run): NodeJS.ProcessEnv {
