@@ -82,6 +82,7 @@ describe('the overview', () => {
   it('lists the oldest orders that wait for the person, and links to each and to all', async () => {
     const page = await visit(person, 'admin', '/')
     const oldest = page.getByRole('region', { name: 'Waiting for you' })
+    await oldest.getByRole('listitem').first().waitFor()
     const { orders } = await storedState(service)
     const expected = orders
       .filter(({ status }) => status === 0)
