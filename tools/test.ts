@@ -232,7 +232,7 @@ async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }>
     })
   }
   const [code] = await once(child, 'close')
-  // The runner of a process that is told to end may exit with 0, as if nothing were left to do.
+  // A runner that gets a signal to end may exit with 0, as if no test were left.
   const isWhole = /^ℹ tests [1-9]/m.test(output) && /^ℹ cancelled 0$/m.test(output)
   return { isGreen: code === 0 && isWhole, output }
 }

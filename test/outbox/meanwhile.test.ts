@@ -123,7 +123,7 @@ describe('a look that is slower than the attempt before it', () => {
     }
     await sender.look()
     assert.equal(slow.transformResult, transformResult)
-    // What the look had begun would have come by now.
+    // Another attempt by that look would have begun by now.
     for (let turn = 0; turn < 20; turn += 1) await failures().then(() => nextTurn())
     assert.equal(attempts, 1)
     service.advance(5_000)
