@@ -1832,7 +1832,7 @@ export interface components {
         };
         /** @description Asks for another email. */
         ChangeEmailCommand: {
-            /** @description Email address of the account: 3 to 254 characters with one `@`. Case and outer spaces are ignored. */
+            /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email: string;
         };
         /** @description Replaces the caller's password. */

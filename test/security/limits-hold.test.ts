@@ -8,7 +8,9 @@ const order = { customer: 'Acme', total: 1 }
 
 /** A tenth of the limits of section 8 of the contract. Each flood comes from a different address. */
 describe('a flood from one address or one caller meets its limit, and affects no one else', () => {
-  const service = testService({ env: { RATE_LIMIT_FACTOR: '0.1', TRUSTED_PROXIES: '127.0.0.1' } })
+  const service = testService({
+    env: { RATE_LIMIT_FACTOR: '0.1', RATE_LIMIT_WRITE: '300', TRUSTED_PROXIES: '127.0.0.1' },
+  })
   const bystander = setUp(() => newUser(service, { roles: ['Admin'] }))
   let bystanderToken: string
   let addresses = 0

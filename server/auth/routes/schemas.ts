@@ -22,7 +22,7 @@ import { beginningField } from '../../http/text.ts'
 import { type MailSettings, waitingChoices } from '../../mail/mail.ts'
 import { Problem } from '../../problems/problems.ts'
 import type { GivenAgain } from '../login.ts'
-import { optional } from './administration/fields.ts'
+import { newEmailField, optional } from './administration/fields.ts'
 import { passkeyAnswer } from './passkeys/schemas.ts'
 
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u
@@ -95,7 +95,9 @@ export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', {
   token: linkToken,
   newPassword,
 })
-export const ChangeEmailCommand = bodyOf('ChangeEmailCommand', 'Asks for another email.', { email })
+export const ChangeEmailCommand = bodyOf('ChangeEmailCommand', 'Asks for another email.', {
+  email: newEmailField,
+})
 export const UseEmailLinkCommand = bodyOf(
   'UseEmailLinkCommand',
   'Confirms the email. Gives the password or a passkey: one of the two.',

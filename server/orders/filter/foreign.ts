@@ -6,18 +6,25 @@ import { findField } from './fields.ts'
  * Words that are conditions in SQL, OData and other query languages. Here they would be searched for as text
  * and find nothing, so a filter that seems to use one as a condition is refused with what to write instead.
  */
-const comparisons: Record<string, string> = { eq: '=', ne: '!=', gt: '>', ge: '>=', lt: '<', le: '<=' }
+const comparisons = new Map(
+  Object.entries({
+    ...{ eq: '=', ne: '!=', gt: '>', ge: '>=', lt: '<', le: '<=', neq: '!=', gte: '>=', lte: '<=' },
+    ...{ '~': ':', '≥': '>=', '≤': '<=', '≠': '!=' },
+  }),
+)
 const patterns = ['like', 'ilike', 'contains']
-const conjunctions: Record<string, string> = {
-  and: 'AND',
-  '&': 'AND',
-  '&&': 'AND',
-  ',': 'AND',
-  or: 'OR',
-  '|': 'OR',
-  '||': 'OR',
-  not: 'NOT',
-}
+const conjunctions = new Map(
+  Object.entries({
+    and: 'AND',
+    '&': 'AND',
+    '&&': 'AND',
+    ',': 'AND',
+    or: 'OR',
+    '|': 'OR',
+    '||': 'OR',
+    not: 'NOT',
+  }),
+)
 const inQuotes = 'To search for these words as text, put them in quotes.'
 const empty = ['null', 'empty']
 
@@ -49,10 +56,12 @@ function glued(tokens: readonly Token[], at: number): FilterFault | undefined {
   const token = tokens[at]
   if (!isWord(token) || tokens[at - 1]?.kind === 'operator') return undefined
   const [, name = '', word, value = ''] = /^([a-z]+)(?:[.|]([a-z]+)[.|]|~)(.*)$/is.exec(token.text) ?? []
-  const operator = word === undefined ? ':' : comparisons[word.toLowerCase()]
+  const operator = word === undefined ? ':' : comparisons.get(word.toLowerCase())
   if (findField(name) === undefined || operator === undefined) return undefined
   const written = `${name}${operator}${value}`
-  return faultOf(token, `Write \`${written}\`.`, written)
+  return value === ''
+    ? faultOf(token, `Write \`${written}\` and a value.`)
+    : faultOf(token, `Write \`${written}\`.`, written)
 }
 
 /** A word after the name of a field: `total gt 100`, `status in (`, `customer like '%a'`, `total is null`. */
@@ -61,30 +70,36 @@ function afterField(tokens: readonly Token[], at: number): FilterFault | undefin
   if (token === undefined || !isBare(tokens, at) || !isBare(tokens, at - 1) || !isWord(name)) return undefined
   if (findField(name.text) === undefined) return undefined
   const [field, word] = [name.text, token.text.toLowerCase()]
-  const operator = Object.hasOwn(comparisons, word) ? comparisons[word] : undefined
-  if (operator !== undefined)
+  const operator = comparisons.get(word)
+  if (operator !== undefined) {
     return faultOf(token, `Write \`${operator}\` instead of \`${token.text}\`.`, operator)
-  if (word === 'in' && next?.kind === 'open') {
-    return faultOf(token, `Write \`(${field}=... OR ${field}=...)\`.`)
   }
-  if (word === 'between' && (next?.kind === 'string' || next?.kind === 'minus' || /^\d/.test(wordOf(next)))) {
-    return faultOf(token, `Write \`${field}>=... ${field}<=...\`.`)
-  }
-  if (patterns.includes(word) && (next?.kind === 'string' || /^[%*]|[%*]$/.test(wordOf(next)))) {
-    return faultOf(token, `Write \`${field}:...\` for a part of it, or \`*\` at either end after \`=\`.`)
-  }
+  const isNegated = word === 'not'
+  const meant = comparedBy(isNegated ? wordOf(next) : word, isNegated ? tokens[at + 2] : next, field)
+  if (meant !== undefined) return faultOf(token, `Write \`${isNegated ? `NOT ${meant}` : meant}\`.`)
   return word === 'is' ? afterIs(tokens, at, field) : undefined
 }
 
-function afterIs(tokens: readonly Token[], at: number, field: string): FilterFault | undefined {
-  const [token, next] = [tokens[at], wordOf(tokens[at + 1])]
-  if (token === undefined) return undefined
-  if (empty.includes(next)) return faultOf(token, `Write \`-${field}:*\` for "has no value".`)
-  if (next === 'not' && empty.includes(wordOf(tokens[at + 2]))) {
-    return faultOf(token, `Write \`${field}:*\` for "has a value".`)
+/** The condition to write for a word that compares the field, if that follows which the word needs. */
+function comparedBy(word: string, next: Token | undefined, field: string): string | undefined {
+  const value = wordOf(next)
+  const isQuoted = next?.kind === 'string'
+  if (word === 'in' && next?.kind === 'open') return `(${field}=... OR ${field}=...)`
+  if (word === 'between' && (isQuoted || next?.kind === 'minus' || /^\d/.test(value))) {
+    return `(${field}>=... ${field}<=...)`
   }
-  const isStatus = orderStatusNames.some((name) => name.toLowerCase() === next)
-  return isStatus ? faultOf(token, 'Write `=` instead of `is`.', '=') : undefined
+  const isPattern = patterns.includes(word) && (isQuoted || /^[%*]|[%*]$/.test(value))
+  return isPattern ? `${field}:...` : undefined
+}
+
+function afterIs(tokens: readonly Token[], at: number, field: string): FilterFault | undefined {
+  const token = tokens[at]
+  const isNegated = wordOf(tokens[at + 1]) === 'not'
+  const value = wordOf(tokens[isNegated ? at + 2 : at + 1])
+  if (token === undefined) return undefined
+  if (empty.includes(value)) return faultOf(token, `Write \`${isNegated ? '' : '-'}${field}:*\`.`)
+  const isStatus = orderStatusNames.some((name) => name.toLowerCase() === value)
+  return isStatus ? faultOf(token, `Write \`${field}${isNegated ? '!=' : '='}...\`.`) : undefined
 }
 
 /** `and`, `or`, `not` and their signs, next to a parenthesis or to a restriction that has a field. */
@@ -92,7 +107,7 @@ function conjunction(tokens: readonly Token[], at: number): FilterFault | undefi
   const token = tokens[at]
   if (token === undefined || !isBare(tokens, at)) return undefined
   const word = token.text.toLowerCase()
-  const meant = Object.hasOwn(conjunctions, word) ? conjunctions[word] : undefined
+  const meant = conjunctions.get(word)
   if (meant === undefined || token.text === meant) return undefined
   const before = tokens[at - 1]?.kind === 'close' || tokens[at - 2]?.kind === 'operator'
   // Whatever negates the next restriction is in between.

@@ -4,7 +4,7 @@ import { prepared, unseen, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
-import { type CheckedCredentials, confirmCredentials } from '../../accounts/store.ts'
+import { type CheckedCredentials, confirmCredentials, endRequestsOf } from '../../accounts/store.ts'
 import { takeTouch } from '../passkeys/store.ts'
 
 export interface CreateRefreshFamilyInput extends CheckedCredentials {
@@ -123,6 +123,9 @@ export async function rotateRefreshToken(
   const account = (await selectAccount(trx, input)).rows[0]
   if (account !== undefined) return { ...account, roles: await rolesOf(trx, account.principalId) }
   const [ended] = isRotated ? [] : (await endReusedFamily(trx, input)).rows
+  if (ended !== undefined) {
+    await endRequestsOf(trx, { principalId: ended.principal_id, signInId: input.familyId })
+  }
   return {
     refused: 'invalid-refresh-token',
     reused: ended === undefined ? null : { familyId: input.familyId, principalId: ended.principal_id },

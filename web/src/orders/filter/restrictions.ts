@@ -1,6 +1,6 @@
 import type { FieldName } from '../fields.ts'
 import { type StateName, stateOf } from '../states.ts'
-import { fieldAt, readTokens, type Token } from './text.ts'
+import { fieldAt, quoteConjunction, readTokens, type Token } from './text.ts'
 
 interface Restriction {
   /** The indexes of its field and its value among the tokens. */
@@ -41,8 +41,11 @@ export function withRestriction(text: string, field: FieldName, wanted: string |
   }
   kept.push(...tokens.slice(at))
   if (wanted !== null && found.length === 0) kept.push({ from: text.length, to: text.length, text: wanted })
-  return joined(text, tokens, kept)
+  return joined(text, tokens, kept.map(asText))
 }
+
+/** Next to a restriction, the service takes `and` for a mistake. In quotes it is a text, as it was before. */
+const asText = (piece: Piece): Piece => ({ ...piece, text: quoteConjunction(piece.text) })
 
 /** The one status that the text requires, if `withStatus` could change it; else `null`. */
 export function requiredStatus(text: string): StateName | null {

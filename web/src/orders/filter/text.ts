@@ -103,6 +103,13 @@ export function isHalfTyped(text: string): boolean {
   return isFree && searchFields.some(({ name }) => name.toLowerCase().startsWith(typed))
 }
 
+/** Conjunctions of other languages. Next to a restriction or a parenthesis, they are text in quotes only. */
+const foreignConjunction = /^(?:and|or|not|&&?|\|\|?|,)$/i
+
+export function quoteConjunction(text: string): string {
+  return foreignConjunction.test(text) && !keywords.includes(text) ? `"${text}"` : text
+}
+
 /**
  * The value as one token that means exactly it, alone or after an operator: in double quotes unless it is
  * plain. A star at either end is escaped, so that it is not a wildcard. The language has no form for control
@@ -110,5 +117,5 @@ export function isHalfTyped(text: string): boolean {
  */
 export function quoteValue(value: string): string {
   const isPlain = /^[^\s\\"'()=!<>;:*-][^\s\\"'()=!<>;:*]*$/.test(value) && !keywords.includes(value)
-  return isPlain ? value : `"${value.replace(/[\\"]|^\*|\*$/g, '\\$&')}"`
+  return isPlain ? quoteConjunction(value) : `"${value.replace(/[\\"]|^\*|\*$/g, '\\$&')}"`
 }
