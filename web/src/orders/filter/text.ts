@@ -117,5 +117,5 @@ export function quoteConjunction(text: string): string {
  */
 export function quoteValue(value: string): string {
   const isPlain = /^[^\s\\"'()=!<>;:*-][^\s\\"'()=!<>;:*]*$/.test(value) && !keywords.includes(value)
-  return isPlain ? quoteConjunction(value) : `"${value.replace(/[\\"]|^\*|\*$/g, '\\$&')}"`
+  return isPlain ? value : `"${value.replace(/[\\"]|^\*|\*$/g, '\\$&')}"`
 }
