@@ -1,5 +1,6 @@
-import { open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { readCheckpoint, readNote, type VerifierKey, verifyCosignature } from '../proof/note.ts'
 
 /**
@@ -20,9 +21,10 @@ export class State {
   }
 
   /** Throws an Error unless the file is there and all of it was cosigned by this key. */
-  static async open(file: string, key: VerifierKey): Promise<State> {
-    // A process that was killed may have left it. Nobody has a cosignature of it.
-    await rm(nextTo(file), { force: true })
+  static async open(given: string, key: VerifierKey): Promise<State> {
+    // A rename would replace a link, and its target would forget.
+    const file = await realpath(given)
+    await removeAbandoned(nextTo(file))
     const text = await readFile(file, 'utf8')
     return new State(file, text, await readCheckpoints(text, key))
   }
@@ -54,7 +56,7 @@ export class State {
     const checkpoints = new Map(this.#checkpoints).set(origin, note)
     const text = spell(checkpoints)
     const next = nextTo(this.#file)
-    // Fails if the file exists, so two processes with one state cannot both pass the comparison.
+    // Fails if the file exists, so two processes that write at once cannot both pass the comparison.
     await writeFlushed(next, text, async () => {
       if ((await readFile(this.#file, 'utf8')) !== this.#text) {
         throw new Error(`another process changed ${this.#file}: two witnesses must not share a state`)
@@ -68,6 +70,19 @@ export class State {
 }
 
 const nextTo = (file: string) => `${file}.new`
+
+/** A write takes far less. */
+const abandonedMilliseconds = 2_000
+
+/** Removes a file that a killed process left: nobody has a cosignature of it. Waits while one is written. */
+async function removeAbandoned(file: string): Promise<void> {
+  for (;;) {
+    const found = await stat(file).catch(() => undefined)
+    if (found === undefined) return
+    if (Date.now() - found.mtimeMs > abandonedMilliseconds) return rm(file, { force: true })
+    await wait(100)
+  }
+}
 
 const spell = (checkpoints: ReadonlyMap<string, string>) =>
   `${JSON.stringify([...checkpoints.values()], null, 2)}\n`

@@ -1,7 +1,8 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -67,6 +68,9 @@ describe('a witness that is killed while it writes its state', () => {
       await doomed.stop()
       assert.equal(doomed.process.signalCode, 'SIGKILL')
 
+      // It would wait until the file of the killed one is old.
+      const left = join(folder, 'state.json.new')
+      if (existsSync(left)) await utimes(left, 0, 0)
       const witness = await startProgram(options)
       const { status, text } = await postTo(witness.url, log.request(0))
       assert.equal(status, 409)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { State } from '../state.ts'
 import { startWitness } from './running.ts'
 import { newSigner, SignedLog } from './signed-log.ts'
@@ -35,6 +36,32 @@ describe('the state of a witness', () => {
     assert.equal(await witness.state(), before)
     await rm(witness.stateFile)
     await assert.rejects(State.open(witness.stateFile, witness.signer.key), { code: 'ENOENT' })
+  })
+
+  it('is written where a link leads, so that both names remember the same', async (t) => {
+    const { witness, log } = await witnessOfTwo(t)
+    const link = `${witness.stateFile}.link`
+    await symlink(witness.stateFile, link)
+    const state = await State.open(link, witness.signer.key)
+    const note = String(state.checkpointOf(log.origin))
+    await state.keep('moved.example/log', note.replace(log.origin, 'moved.example/log'))
+    assert.ok((await lstat(link)).isSymbolicLink())
+    assert.match(await witness.state(), /moved\.example/)
+  })
+
+  it('is opened only when no other process is writing it', async (t) => {
+    const { witness } = await witnessOfTwo(t)
+    const next = `${witness.stateFile}.new`
+    await writeFile(next, '')
+    const opening = State.open(witness.stateFile, witness.signer.key)
+    await wait(300)
+    assert.equal(await readFile(next, 'utf8'), '')
+    await rm(next)
+    await opening
+    await writeFile(next, '')
+    await utimes(next, 0, 0)
+    await State.open(witness.stateFile, witness.signer.key)
+    await assert.rejects(readFile(next), { code: 'ENOENT' })
   })
 
   it('is refused if anything is cut off, added or repeated', async (t) => {
