@@ -81,7 +81,8 @@ export function OverviewView() {
           {isWaiting && <span className="skeleton" style={{ width: 300 }} />}
           {isShown && <WhatWaits summary={summary} mine={lists.mine} />}
         </div>
-        {!isRefused && !hasNoOrders && <Actions mine={lists.mine} />}
+        {/* A second button may need another line: it comes with everything else, so that nothing jumps. */}
+        {!isRefused && !hasNoOrders && <Actions mine={isWaiting ? undefined : lists.mine} />}
       </div>
       {failure && <FailureNote failure={failure} onRetry={() => void query.refetch()} />}
       {isRefused && <WithoutReading />}
