@@ -120,6 +120,7 @@ async function makeCookie(db: AppDatabase, account: Account): Promise<string> {
     offeredBinding: null,
     freshBinding: newSecret(),
     replacedIdHash: null,
+    sessionIdleTtlSeconds: 1800,
     nowMilliseconds: now,
     absoluteExpiresAt: now + 8 * hour,
     userAgent: null,

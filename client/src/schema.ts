@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a session cookie
-         * @description Makes a new session and ends the one that the request came with. An antiforgery token fetched before the sign-in stays valid.
+         * @description Makes a new session and ends the one that the request came with. An antiforgery token fetched before the sign-in stays valid, also one of the session that ends.
          */
         post: operations["loginSession"];
         delete?: never;
@@ -253,7 +253,7 @@ export interface paths {
         };
         /**
          * An antiforgery token
-         * @description Works before the sign-in: without a valid session, a cookie holds the binding of the token, and the sign-in takes it over.
+         * @description Works before the sign-in: without a valid session, a cookie holds the binding of the token, and the sign-in takes it over. The token is also set as the cookie `XSRF-TOKEN`, which axios and Angular send as `X-XSRF-TOKEN` by themselves; the service reads the header only.
          */
         get: operations["getCsrfToken"];
         put?: never;

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Principal } from '../caller/principal.ts'
-import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { decodeFormText } from '../http/form-text.ts'
@@ -10,11 +10,10 @@ import type { PrincipalState } from './accounts/store.ts'
 import {
   antiforgeryCookieName,
   cookieValues,
-  retiredIdGraceMilliseconds,
   sessionCookieName,
   touchIntervalMilliseconds,
 } from './credentials/sessions/cookies.ts'
-import { findSession, findStandingSession, type StandingSession } from './credentials/sessions/store.ts'
+import { findSession, findStandingSession, isOver, isUsable } from './credentials/sessions/store.ts'
 import type { AccessTokens, VerifiedToken } from './credentials/tokens/tokens.ts'
 
 /**
@@ -69,7 +68,7 @@ export class Authenticator {
       return credential.outcome === 'valid' ? credential.principal.permissions : undefined
     }
     const standing = await findStandingSession(this.#db.read, session.id)
-    if (standing === undefined || this.#isOver(standing, this.#clock())) return undefined
+    if (standing === undefined || isOver(standing, this.#clock(), this.#config)) return undefined
     return this.#directory.permissionsOf(standing.roles)
   }
 
@@ -88,7 +87,7 @@ export class Authenticator {
     if (session === undefined) return undefined
     const now = this.#clock()
     const signIn = { id: session.sessionId, authenticatedAt: session.authenticatedAt }
-    if (isRetired(session.retiredAt, now) || this.#isOver(session, now)) return undefined
+    if (!isUsable(session, now, this.#config)) return undefined
     return {
       id: session.principalId,
       kind: 'user',
@@ -108,10 +107,6 @@ export class Authenticator {
         absoluteExpiresAt: session.absoluteExpiresAt,
       },
     }
-  }
-
-  #isOver({ lastSeenAt, absoluteExpiresAt }: StandingSession, now: number): boolean {
-    return lastSeenAt + this.#config.sessionIdleTtlSeconds * 1000 <= now || absoluteExpiresAt <= now
   }
 
   /**
@@ -162,12 +157,6 @@ export class Authenticator {
     const current = await this.#directory.currentPrincipal(subject)
     return accepts(current) ? current : undefined
   }
-}
-
-/** An end further away than the whole grace period was written before the clock was set back. */
-function isRetired(retiredAt: number | null, now: number): boolean {
-  if (retiredAt === null) return false
-  return retiredAt <= now || retiredAt > now + retiredIdGraceMilliseconds + clockDifferenceMilliseconds
 }
 
 function isEnabled(state: PrincipalState | undefined): state is PrincipalState {

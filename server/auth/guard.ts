@@ -12,7 +12,7 @@ import { Problem } from '../problems/problems.ts'
 import type { Directory } from './accounts/directory.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
 import type { Antiforgery } from './credentials/sessions/antiforgery.ts'
-import { announceExpiry, clearCookie, sessionCookieName } from './credentials/sessions/cookies.ts'
+import { announceExpiry, clearSession } from './credentials/sessions/cookies.ts'
 
 export interface GuardParts {
   config: Config
@@ -204,8 +204,8 @@ function assertKnownOrigin(request: FastifyRequest, config: Config, publicUrl: s
   if (!isListed && hasForeignOrigin(request, config, publicUrl)) throw new Problem('cross-site-request')
 }
 
-/** Clears a cookie that no longer works, unless a foreign page sent the request. */
+/** Clears cookies that no longer work, unless a foreign page sent the request. */
 function clearStaleCookie(request: FastifyRequest, reply: FastifyReply, parts: GuardParts): void {
   if (!carriesSessionCookie(request) || isCrossSite(request, parts.config, parts.publicUrl())) return
-  reply.header('set-cookie', clearCookie(sessionCookieName))
+  clearSession(reply)
 }

@@ -1,11 +1,14 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { Antiforgery } from '../../server/auth/credentials/sessions/antiforgery.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
 import { newUser, signIn } from '../support/accounts.ts'
-import { type Client, csrfCookie, sessionCookie } from '../support/client.ts'
+import { type Client, csrfCookie, readableCookie, sessionCookie } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { publicUrl, setUp, startService, testService } from '../support/service.ts'
+import { removeExpired } from '../support/upkeep.ts'
 
 const order = { customer: 'Acme', total: 1 }
 
@@ -151,7 +154,8 @@ describe('antiforgery', () => {
       }
       const { status, setCookies } = await browser.post('/v1/auth/session/logout', undefined, headers)
       assert.equal(status, 204)
-      assert.deepEqual(setCookies.map((line) => line.split('=')[0]).sort(), [csrfCookie, sessionCookie])
+      const names = setCookies.map((line) => line.split('=')[0]).sort()
+      assert.deepEqual(names, [readableCookie, csrfCookie, sessionCookie].sort())
       await login(browser)
       assertProblem(await create(browser, token), 403, 'csrf-token-invalid')
     })
@@ -198,6 +202,127 @@ describe('antiforgery', () => {
       const cookie = browser.cookies.get(csrfCookie) ?? ''
       await login(browser)
       assert.notEqual(await bindingOf(browser), cookie)
+    })
+  })
+
+  describe('a token of a page', () => {
+    const idle = 30 * 60_000
+    const endOf = (id: number) => ({
+      account: { kind: 'user' as const, id },
+      stamp: machineStamp(service.now()),
+    })
+
+    it('serves after a sign-in that replaces the session, and after one more', async () => {
+      const browser = await signIn(service, user)
+      const token = await tokenOf(browser)
+      const replaced = browser.copy()
+      await login(browser)
+      await login(browser)
+      assert.equal((await create(browser, token)).status, 201)
+      assert.equal((await create(replaced, token)).status, 401)
+    })
+
+    it('serves after another person has signed in, for that session only', async () => {
+      const other = await newUser(service, { roles: ['Admin'] })
+      const browser = await signIn(service, user)
+      const token = await tokenOf(browser)
+      await browser.post('/v1/auth/session', other.credentials)
+      const { body } = await browser.post('/v1/orders', order, { 'x-xsrf-token': token })
+      const { createdBy } = (await browser.get(`/v1/orders/${body.id}`)).body
+      assert.equal(createdBy, other.userName)
+    })
+
+    for (const hours of [0, 23]) {
+      it(`serves after a sign-in that replaces a session that ended ${hours} h ago`, async () => {
+        const browser = await signIn(service, user)
+        const token = await tokenOf(browser)
+        service.advance(idle + hours * 3_600_000)
+        await removeExpired(service, 200)
+        assert.equal((await create(browser, token)).status, 401)
+        await login(browser)
+        assert.equal((await create(browser, token)).status, 201)
+      })
+    }
+
+    it('is that of the valid session before that of the antiforgery cookie', async () => {
+      const { cookies } = service.client()
+      const browser = await signIn(service, user)
+      const stray = service.client()
+      const ofStray = await tokenOf(stray)
+      const token = await tokenOf(browser)
+      assert.equal(cookies.size, 0)
+      browser.cookies.set(csrfCookie, stray.cookies.get(csrfCookie) ?? '')
+      await login(browser)
+      assert.equal((await create(browser, token)).status, 201)
+      assertProblem(await create(browser, ofStray), 403, 'csrf-token-invalid')
+    })
+
+    it('is that of the antiforgery cookie before that of the expired session', async () => {
+      const browser = await signIn(service, user)
+      const old = await tokenOf(browser)
+      service.advance(idle)
+      const token = await tokenOf(browser)
+      await login(browser)
+      assert.equal((await create(browser, token)).status, 201)
+      assertProblem(await create(browser, old), 403, 'csrf-token-invalid')
+    })
+
+    it('ends with a session that was ended on purpose', async () => {
+      const ends = [
+        (browser: Client) => browser.post('/v1/auth/session/logout'),
+        () => service.db.write('signOutUser', endOf(user.id)),
+      ]
+      for (const end of ends) {
+        const browser = await signIn(service, user)
+        const token = await tokenOf(browser)
+        const thief = browser.copy()
+        await end(browser)
+        await login(thief)
+        assertProblem(await create(thief, token), 403, 'csrf-token-invalid')
+      }
+    })
+
+    it('is not served to two sessions by simultaneous sign-ins that replace one', async () => {
+      const browser = await signIn(service, user)
+      const token = await tokenOf(browser)
+      const tabs = Array.from({ length: 8 }, () => browser.copy())
+      assert.deepEqual(
+        new Set((await Promise.all(tabs.map(login))).map(({ status }) => status)),
+        new Set([200]),
+      )
+      const answers = await Promise.all(tabs.map((tab) => create(tab, token)))
+      assert.equal(answers.filter(({ status }) => status === 201).length, 1)
+      assert.equal(answers.filter(({ body }) => body.code === 'csrf-token-invalid').length, 7)
+    })
+  })
+
+  describe('the readable cookie', () => {
+    it('holds a token that works after each sign-in and refresh, and goes with the session', async () => {
+      const browser = service.client()
+      const asAxios = () => ({ 'x-xsrf-token': browser.cookies.get(readableCookie) ?? '' })
+      const send = (path: string, body?: unknown) => browser.post(path, body, asAxios())
+      await login(browser)
+      assert.equal((await send('/v1/orders', order)).status, 201)
+      await login(browser)
+      assert.equal((await send('/v1/auth/session/refresh')).status, 200)
+      assert.equal((await send('/v1/orders', order)).status, 201)
+      assert.equal((await send('/v1/auth/session/logout')).status, 204)
+      assert.equal(browser.cookies.has(readableCookie), false)
+    })
+
+    it('decides nothing: neither in place of the header, nor against it', async () => {
+      const browser = await signIn(service, user)
+      const token = await tokenOf(browser)
+      delete browser.headers['x-xsrf-token']
+      assert.equal(browser.cookies.get(readableCookie), token)
+      assertProblem(await browser.post('/v1/orders', order), 403, 'csrf-token-missing')
+      const ofOther = await tokenOf(await signIn(service, user))
+      for (const tossed of ['', 'x', ofOther, `${ofOther}; ${readableCookie}=${token}`]) {
+        browser.cookies.set(readableCookie, tossed)
+        assert.equal((await create(browser, token)).status, 201)
+        assertProblem(await create(browser, ofOther), 403, 'csrf-token-invalid')
+        assert.equal((await browser.get('/v1/auth/csrf')).status, 200)
+      }
     })
   })
 

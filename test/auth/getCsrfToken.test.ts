@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { newUser, signIn } from '../support/accounts.ts'
-import { type Answer, assertCookieSet, type Client, csrfCookie, sessionCookie } from '../support/client.ts'
+import {
+  type Answer,
+  assertCookieSet,
+  type Client,
+  csrfCookie,
+  hiddenCookies,
+  readableCookie,
+  sessionCookie,
+} from '../support/client.ts'
 import { setUp, startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/csrf'
@@ -21,14 +29,14 @@ describe('getCsrfToken', () => {
       assert.deepEqual(Object.keys(answer.body), ['token'])
       assertCookieSet(answer, csrfCookie)
       const other = await service.client().get(path)
-      assert.notDeepEqual(other.setCookies, answer.setCookies)
+      assert.notDeepEqual(hiddenCookies(other), hiddenCookies(answer))
     })
 
     it('keeps a well-formed cookie before login', async () => {
       const browser = service.client()
       const first = await browser.get(path)
       const again = await browser.get(path)
-      assert.deepEqual(again.setCookies, [])
+      assert.deepEqual(hiddenCookies(again), [])
       assert.notEqual(again.body.token, first.body.token)
     })
 
@@ -44,14 +52,24 @@ describe('getCsrfToken', () => {
       await login(browser)
       const answers = [await browser.get(path), await browser.get(path)]
       const tokens = answers.map((answer: Answer) => answer.body.token)
-      const strays = answers.flatMap((answer: Answer) => answer.setCookies)
+      const strays = answers.flatMap(hiddenCookies)
       assert.deepEqual(strays, [])
       assert.equal(new Set(tokens).size, 2)
       for (const token of tokens) assert.equal((await create(browser, token)).status, 201)
       browser.cookies.set(csrfCookie, 'B'.repeat(43))
       const answer = await browser.get(path)
-      assert.deepEqual(answer.setCookies, [])
+      assert.deepEqual(hiddenCookies(answer), [])
       assert.equal((await create(browser, answer.body.token)).status, 201)
+    })
+
+    it('also sets the token as a cookie that scripts can read, before login and after', async () => {
+      const browser = service.client()
+      const before = await browser.get(path)
+      await login(browser)
+      for (const answer of [before, await browser.get(path)]) {
+        const line = `${readableCookie}=${answer.body.token}; Path=/; Secure; SameSite=Strict`
+        assert.ok(answer.setCookies.includes(line), answer.setCookies.join())
+      }
     })
 
     it('shows a cookie caller when its session ends', async () => {
@@ -78,7 +96,7 @@ describe('getCsrfToken', () => {
       it(`replaces the malformed cookie ${JSON.stringify(value)}`, async () => {
         const browser = service.client()
         browser.cookies.set(csrfCookie, value)
-        assert.equal((await browser.get(path)).setCookies.length, 1)
+        assert.equal(hiddenCookies(await browser.get(path)).length, 1)
         assert.match(browser.cookies.get(csrfCookie) ?? '', /^[A-Za-z0-9_-]{43}$/)
         assert.notEqual(browser.cookies.get(csrfCookie), value)
       })
@@ -88,14 +106,14 @@ describe('getCsrfToken', () => {
   describe('requires access', () => {
     it('needs no credential: Authorization is ignored, valid or not', async () => {
       const bearer = await service.bearer('viewer')
-      assert.equal((await bearer.get(path)).setCookies.length, 1)
+      assert.equal(hiddenCookies(await bearer.get(path)).length, 1)
       assert.equal((await service.client().withBearer('nonsense').get(path)).status, 200)
     })
 
     it('uses the session even if a bad bearer token comes with it', async () => {
       const browser = await signIn(service, user)
       const answer = await browser.get(path, { authorization: 'Bearer nonsense' })
-      assert.deepEqual(answer.setCookies, [])
+      assert.deepEqual(hiddenCookies(answer), [])
       assert.equal((await create(browser, answer.body.token)).status, 201)
     })
   })
@@ -104,7 +122,7 @@ describe('getCsrfToken', () => {
     const browser = await signIn(service, user)
     service.advance(30 * 60_000)
     const answer = await browser.get(path)
-    assert.equal(answer.setCookies.length, 1)
+    assert.equal(hiddenCookies(answer).length, 1)
     assert.ok(!answer.headers.has('session-expires'))
     await login(browser)
     assert.equal((await create(browser, answer.body.token)).status, 201)

@@ -35,6 +35,7 @@ describe('sign-ins of one user', () => {
         offeredBinding: null,
         freshBinding: `binding ${count}`,
         replacedIdHash: null,
+        sessionIdleTtlSeconds: 1800,
         nowMilliseconds,
         absoluteExpiresAt: nowMilliseconds + 1_000_000,
         userAgent: null,

@@ -5,6 +5,8 @@ import type { OrderRow } from '../support/orders.ts'
 /** How long an instance may trust its cache of accounts and roles. */
 export const memoryMilliseconds = 300_000
 const sessionIdleMilliseconds = 1_800_000
+/** How long an expired session is kept, for the tokens of a page that signs in again. */
+const sessionKeptMilliseconds = 86_400_000
 export const sessionAbsoluteMilliseconds = 3_600_000
 const touchMilliseconds = 60_000
 const idsLimit = 8
@@ -201,7 +203,8 @@ function isOver({ lastSeen, absoluteEnd }: Session, now: number): boolean {
 /** What the clean-up deletes: sessions unused for a long time, whenever they ended. */
 export function forgetExpired(model: Model, now: number): void {
   for (const session of model.sessions) {
-    if (session.lastSeen + sessionIdleMilliseconds <= now) model.sessions.delete(session)
+    const keptUntil = session.lastSeen + sessionIdleMilliseconds + sessionKeptMilliseconds
+    if (keptUntil <= now) model.sessions.delete(session)
   }
 }
 

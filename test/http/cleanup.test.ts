@@ -40,7 +40,7 @@ describe('the clean-up', () => {
 
     service.advance(hourMilliseconds)
     await remove()
-    assert.deepEqual(await counts(), [0, 0, 1, 1, 1, 3, 1])
+    assert.deepEqual(await counts(), [1, 2, 1, 1, 1, 3, 1])
 
     service.advance(24 * hourMilliseconds)
     await remove()

@@ -13,17 +13,24 @@ export interface Answer {
 
 export const sessionCookie = '__Host-Http-session'
 export const csrfCookie = '__Host-Http-csrf'
+/** Holds a token for scripts to send. */
+export const readableCookie = 'XSRF-TOKEN'
 
 /** The session id that the browser has. */
 export const sessionOf = (browser: Client) => browser.cookies.get(sessionCookie) ?? ''
 
+/** The cookies that an answer sets, without the readable one, which holds a fresh token each time. */
+export const hiddenCookies = ({ setCookies }: Answer) =>
+  setCookies.filter((line) => !line.startsWith(`${readableCookie}=`))
+
 /**
- * Asserts that the answer sets only this cookie: 256 random bits, kept from scripts, other sites and plain
- * HTTP.
+ * Asserts that the answer sets only this cookie, besides the readable one: 256 random bits, kept from
+ * scripts, other sites and plain HTTP.
  */
-export function assertCookieSet({ setCookies }: Answer, name: string): void {
-  assert.equal(setCookies.length, 1)
-  const [pair = '', ...attributes] = (setCookies[0] ?? '').split('; ')
+export function assertCookieSet(answer: Answer, name: string): void {
+  const lines = hiddenCookies(answer)
+  assert.equal(lines.length, 1)
+  const [pair = '', ...attributes] = (lines[0] ?? '').split('; ')
   assert.match(pair, new RegExp(`^${name}=[A-Za-z0-9_-]{43}$`))
   assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
 }

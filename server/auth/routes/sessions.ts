@@ -14,6 +14,7 @@ import {
   retiredIdGraceMilliseconds,
   sessionCookieName,
   setCookie,
+  setReadableCookie,
 } from '../credentials/sessions/cookies.ts'
 import type { CreateSessionInput, RefreshSessionInput } from '../credentials/sessions/store.ts'
 import {
@@ -36,7 +37,11 @@ import {
   LoginSessionCommand,
 } from './schemas.ts'
 
-const setCookieHeader = header('Set-Cookie', 'The session cookie: HttpOnly, Secure, SameSite=Strict.')
+const readableCookie = 'an antiforgery token in `XSRF-TOKEN`, which scripts can read'
+const setCookieHeader = header(
+  'Set-Cookie',
+  `The session cookie: HttpOnly, Secure, SameSite=Strict. Also ${readableCookie}.`,
+)
 const preferHeader = header('Prefer', '`return=minimal` asks for 204 without a body (RFC 7240).', {
   example: 'return=minimal',
 })
@@ -61,7 +66,7 @@ export const sessionRoutes: Routes<AuthParts> = {
   loginSession: route('POST /v1/auth/session', {
     summary: 'Sign in with a session cookie',
     description:
-      'Makes a new session and ends the one that the request came with. An antiforgery token fetched before the sign-in stays valid.',
+      'Makes a new session and ends the one that the request came with. An antiforgery token fetched before the sign-in stays valid, also one of the session that ends.',
     access: 'public',
     limit: 'exchange',
     sameSiteOnly: true,
@@ -96,7 +101,7 @@ export const sessionRoutes: Routes<AuthParts> = {
       const refresh = refreshOf(request, sessionId, parts.clock())
       const refreshed = await parts.db.write('refreshSession', refresh)
       announceExpiry(reply, refreshed, parts.config)
-      reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+      setSession(reply, parts, sessionId, sessionOf(request).antiforgeryBinding)
       const { id, userName } = callerOf(request)
       const { email, roles } = refreshed
       return answerUser(request, reply, { id, userName, email, roles })
@@ -131,8 +136,8 @@ export const sessionRoutes: Routes<AuthParts> = {
     access: 'session',
     clearsStaleCookie: true,
     responseHeaders: {
-      204: [{ ...setCookieHeader, description: 'Clears the session cookie.' }],
-      401: [{ ...setCookieHeader, description: 'Clears a session cookie that no longer works.' }],
+      204: [{ ...setCookieHeader, description: 'Clears the cookies.' }],
+      401: [{ ...setCookieHeader, description: 'Clears cookies that no longer work.' }],
     },
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
@@ -162,18 +167,23 @@ export const sessionRoutes: Routes<AuthParts> = {
   getCsrfToken: route('GET /v1/auth/csrf', {
     summary: 'An antiforgery token',
     description:
-      'Works before the sign-in: without a valid session, a cookie holds the binding of the token, and the sign-in takes it over.',
+      'Works before the sign-in: without a valid session, a cookie holds the binding of the token, and the sign-in takes it over. The token is also set as the cookie `XSRF-TOKEN`, which axios and Angular send as `X-XSRF-TOKEN` by themselves; the service reads the header only.',
     access: 'public',
     limit: 'own',
     problems: ['database-unavailable'],
     requestHeaders: [backgroundHeader],
     responseHeaders: {
-      200: [{ ...setCookieHeader, description: 'The binding, if there was none.' }, ...sessionExpiry],
+      200: [
+        { ...setCookieHeader, description: `The binding, if there was none. Also ${readableCookie}.` },
+        ...sessionExpiry,
+      ],
     },
     response: { 200: CsrfTokenResponse },
-    handler: async (parts, request, reply) => ({
-      token: parts.antiforgery.issue(await antiforgeryBinding(request, reply, parts)),
-    }),
+    handler: async (parts, request, reply) => {
+      const token = parts.antiforgery.issue(await antiforgeryBinding(request, reply, parts))
+      reply.header('set-cookie', setReadableCookie(token))
+      return { token }
+    },
   }),
 }
 
@@ -181,15 +191,26 @@ async function beginSession(parts: AuthParts, request: FastifyRequest, reply: Fa
   const sessionId = newSecret()
   const user = await signIn(parts, request, 'session', given, async (checked, now) => {
     const session = newSession(parts, request, checked, sessionId, now)
-    const { roles } = await parts.db.write('createSession', session)
+    const { roles, binding } = await parts.db.write('createSession', session)
     announceExpiry(reply, { ...session, lastSeenAt: now }, parts.config)
+    setSession(reply, parts, sessionId, binding)
     return { id: checked.principalId, userName: checked.userName, email: checked.email, roles }
   })
-  reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
   if (presentedAntiforgeryCookie(request) !== undefined) {
     reply.header('set-cookie', clearCookie(antiforgeryCookieName))
   }
   return answerUser(request, reply, user)
+}
+
+/** Gives the browser the id of its session, and a token that its scripts can read. */
+function setSession(
+  reply: FastifyReply,
+  { antiforgery }: AuthParts,
+  sessionId: string,
+  binding: string,
+): void {
+  reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+  reply.header('set-cookie', setReadableCookie(antiforgery.issue(binding)))
 }
 
 function newSession(
@@ -212,6 +233,7 @@ function newSession(
     replacedIdHash: presentedSessionIdHash(request) ?? null,
     nowMilliseconds: now,
     absoluteExpiresAt: now + config.sessionAbsoluteTtlSeconds * 1000,
+    sessionIdleTtlSeconds: config.sessionIdleTtlSeconds,
     userAgent: userAgentOf(request),
   }
 }

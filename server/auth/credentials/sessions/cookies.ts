@@ -12,6 +12,13 @@ export const retiredIdGraceMilliseconds = 30_000
 /** The last use of a session is written at most this often. */
 export const touchIntervalMilliseconds = 60_000
 
+/**
+ * Holds the token, and scripts can read it: Angular and axios send it back as X-XSRF-TOKEN by themselves. Any
+ * site of the domain can set it, so the service never reads it.
+ */
+const readableCookieName = 'XSRF-TOKEN'
+
+const readable = 'Path=/; Secure; SameSite=Strict'
 const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict'
 
 export function setCookie(name: string, value: string): string {
@@ -22,6 +29,10 @@ export function clearCookie(name: string): string {
   return `${name}=; Max-Age=0; ${attributes}`
 }
 
+export function setReadableCookie(token: string): string {
+  return `${readableCookieName}=${token}; ${readable}`
+}
+
 /** Clears the cookies of a session that has ended. */
 export function clearSession(reply: FastifyReply): FastifyReply {
   return reply
@@ -29,6 +40,7 @@ export function clearSession(reply: FastifyReply): FastifyReply {
     .removeHeader('session-expires')
     .header('set-cookie', clearCookie(sessionCookieName))
     .header('set-cookie', clearCookie(antiforgeryCookieName))
+    .header('set-cookie', `${readableCookieName}=; Max-Age=0; ${readable}`)
 }
 
 /**

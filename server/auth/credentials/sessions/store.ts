@@ -1,5 +1,7 @@
 import { sql } from '#kysely'
 import type { Touch } from '../../../caller/touch.ts'
+import { clockDifferenceMilliseconds } from '../../../clock.ts'
+import type { Config } from '../../../config.ts'
 import { prepared, unseen } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
@@ -7,6 +9,7 @@ import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
 import { findPasskey, takeTouch } from '../passkeys/store.ts'
+import { retiredIdGraceMilliseconds } from './cookies.ts'
 
 /** A session that its account has not ended. Instants in milliseconds. */
 export interface StandingSession {
@@ -73,14 +76,36 @@ export async function findStandingSession(db: Db, sessionId: string): Promise<St
   return row && { ...row, roles: JSON.parse(row.roles) }
 }
 
-export interface CreateSessionInput extends CheckedCredentials {
+type Lifetime = Pick<Config, 'sessionIdleTtlSeconds'>
+
+/** Whether the session was unused for too long, or is past its absolute end. */
+export function isOver(
+  { lastSeenAt, absoluteExpiresAt }: StandingSession,
+  now: number,
+  { sessionIdleTtlSeconds }: Lifetime,
+): boolean {
+  return lastSeenAt + sessionIdleTtlSeconds * 1000 <= now || absoluteExpiresAt <= now
+}
+
+/** Whether the presented id works, too. */
+export function isUsable(session: StoredSession, now: number, lifetime: Lifetime): boolean {
+  return !isRetired(session.retiredAt, now) && !isOver(session, now, lifetime)
+}
+
+/** An end further away than the whole grace period was written before the clock was set back. */
+function isRetired(retiredAt: number | null, now: number): boolean {
+  if (retiredAt === null) return false
+  return retiredAt <= now || retiredAt > now + retiredIdGraceMilliseconds + clockDifferenceMilliseconds
+}
+
+export interface CreateSessionInput extends CheckedCredentials, Lifetime {
   /** Null if the password was checked. */
   touch: Touch | null
   sessionId: string
   idHash: string
   /** Binding of the antiforgery cookie of the request, if it had one. */
   offeredBinding: string | null
-  /** Used if no binding was offered, or if the offered one belongs to another session. */
+  /** Used if there is no other binding, or another session has it. */
   freshBinding: string
   /** Id that the sign-in request presented; its session ends. */
   replacedIdHash: string | null
@@ -92,22 +117,41 @@ export interface CreateSessionInput extends CheckedCredentials {
 /**
  * Creates a session and ends the one that the request came with. Throws `invalid-credentials` if the
  * credentials have changed since the check, so a sign-in that races with disabling the account creates
- * nothing.
+ * nothing. Tokens of the page that signed in stay valid: the session takes over their binding.
  */
-export async function createSession(trx: Trx, input: CreateSessionInput): Promise<{ roles: string[] }> {
+export async function createSession(
+  trx: Trx,
+  input: CreateSessionInput,
+): Promise<{ roles: string[]; binding: string }> {
   const credentialsEpoch = await confirmCredentials(trx, input)
   const passkeyId = await takeTouch(trx, input)
+  const bindings = await bindingsFor(trx, input)
   if (input.replacedIdHash !== null) await endSessionOf(trx, input.replacedIdHash)
   const roles = await rolesOf(trx, input.principalId)
   const session = { ...input, credentialsEpoch, passkeyId, rolesJson: JSON.stringify(roles) }
-  const insert = async (binding: string) =>
-    (await insertSession(trx, { ...session, binding })).numAffectedRows === 1n
-  const isInserted = input.offeredBinding !== null && (await insert(input.offeredBinding))
-  if (!isInserted) await insert(input.freshBinding)
+  let binding = input.freshBinding
+  for (binding of bindings) {
+    if ((await insertSession(trx, { ...session, binding })).numAffectedRows === 1n) break
+  }
   const { sessionId, idHash, nowMilliseconds: authenticatedAt } = input
   await insertSessionId(trx, { sessionId, idHash, number: 1, authenticatedAt, passkeyId })
   await endSurplusSessions(trx, input)
-  return { roles }
+  return { roles, binding }
+}
+
+/**
+ * The bindings that a new session may take, best first: that of the usable session that it replaces, of the
+ * antiforgery cookie, of the expired session, a new one. A session that its account has ended leaves none.
+ */
+async function bindingsFor(trx: Trx, input: CreateSessionInput): Promise<string[]> {
+  const { replacedIdHash, offeredBinding, freshBinding, nowMilliseconds } = input
+  const replaced = replacedIdHash === null ? undefined : await findSession(trx, replacedIdHash)
+  const offered = [offeredBinding ?? []].flat()
+  if (replaced === undefined) return [...offered, freshBinding]
+  const { antiforgeryBinding } = replaced
+  return isUsable(replaced, nowMilliseconds, input)
+    ? [antiforgeryBinding, ...offered, freshBinding]
+    : [...offered, antiforgeryBinding, freshBinding]
 }
 
 interface NewSession extends CreateSessionInput {
@@ -321,7 +365,7 @@ export async function touchSession(
 }
 
 /**
- * Deletes unused sessions with all their ids. This includes sessions past their absolute end, because they
+ * Deletes long unused sessions with all their ids. This includes sessions past their absolute end, because they
  * can no longer be used.
  */
 export const endedSessions = removal({
@@ -329,7 +373,8 @@ export const endedSessions = removal({
   table: 'sessions',
   key: ['id'],
   since: 'last_seen_at',
-  keptMilliseconds: ({ sessionIdleTtlSeconds }) => sessionIdleTtlSeconds * 1000,
+  // A day longer than they work, because a page that is still open may sign in again.
+  keptMilliseconds: ({ sessionIdleTtlSeconds }) => sessionIdleTtlSeconds * 1000 + 24 * 60 * 60_000,
   // Few, because each session has up to eight ids.
   batch: 3,
 })
