@@ -222,7 +222,7 @@ describe('antiforgery', () => {
       assert.equal((await create(replaced, token)).status, 401)
     })
 
-    it('serves after another person has signed in, for that session only', async () => {
+    it('serves the next person to sign in, whose session it then belongs to', async () => {
       const other = await newUser(service, { roles: ['Admin'] })
       const browser = await signIn(service, user)
       const token = await tokenOf(browser)

@@ -365,8 +365,8 @@ export async function touchSession(
 }
 
 /**
- * Deletes long unused sessions with all their ids. This includes sessions past their absolute end, because they
- * can no longer be used.
+ * Deletes sessions with all their ids, long after their last use. This includes sessions past their absolute
+ * end, because they can no longer be used.
  */
 export const endedSessions = removal({
   name: 'removeEndedSessions',
