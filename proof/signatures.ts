@@ -11,7 +11,7 @@ export interface LoggedPasskey {
   restedOn: unknown
 }
 
-/** How many decisions a passkey signed, and which are not signed although the policy asked for it. */
+/** How many decisions a passkey signed, and which are not signed although the rules of the order asked for it. */
 export interface SignatureReport {
   signed: number
   unsigned: { events: number; first: number[] }
@@ -38,7 +38,6 @@ type Line = Omit<LogLine, 'data'> & {
 export class SignatureCheck {
   readonly #passkeys = new Map<string, LoggedPasskey>()
   readonly #strict = new Set<string>()
-  #rows: { from: number; passkey: boolean }[] = []
   readonly report: SignatureReport = { signed: 0, unsigned: { events: 0, first: [] } }
 
   /** The reason why the line does not fit, if it does not. */
@@ -46,7 +45,6 @@ export class SignatureCheck {
     try {
       if (line.subject.kind === 'order') return await this.#seeOrder(line)
       if (line.subject.kind === 'account') this.#seeAccount(line)
-      if (line.kind === 'policy-set') this.#seePolicy(line)
       return undefined
     } catch {
       return 'its data is not what an event of its kind has'
@@ -62,18 +60,9 @@ export class SignatureCheck {
     for (const id of passkeys) this.#passkeys.delete(id)
   }
 
-  #seePolicy({ data }: Line): void {
-    this.#rows = (data.rows as { from: string; passkey?: boolean }[]).map(({ from, passkey = false }) => ({
-      from: Number(from),
-      passkey,
-    }))
-  }
-
   async #seeOrder(line: Line): Promise<string | undefined> {
     const { kind, subject, sequence, data } = line
-    if (kind === 'created' && this.#rows.findLast(({ from }) => from <= Number(data.total))?.passkey) {
-      this.#strict.add(subject.id)
-    }
+    if (kind === 'created' && data.rules.passkey) this.#strict.add(subject.id)
     const isUnsigned = actions[kind] === 'approve' && data.signature === undefined
     if (isUnsigned && this.#strict.has(subject.id)) this.#noteUnsigned(sequence)
     if (isLast(kind)) this.#strict.delete(subject.id)

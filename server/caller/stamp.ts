@@ -12,6 +12,8 @@ export interface Stamp {
   /** User name or clientId, or `machine:` and the account of the machine that runs a command. */
   by: string
   byId: number | null
+  /** Absent for a person and a command line. */
+  isService?: boolean
   /** The absent person in whose place it was done. */
   for?: Person | undefined
   /** Absent for a command line and a one-time link. */
@@ -20,16 +22,17 @@ export interface Stamp {
 
 /** The stamp of a request. */
 export function stampOf(
-  caller: Pick<Principal, 'id' | 'userName'> & Partial<Pick<Principal, 'standing'>>,
+  caller: Pick<Principal, 'id' | 'userName'> & Partial<Pick<Principal, 'kind' | 'standing'>>,
   nowMilliseconds: number,
   timeZone: string | null,
-): Stamp & { byId: number } {
+): Stamp & { byId: number; isService: boolean } {
   return {
     eventId: newOrderedId(nowMilliseconds),
     nowMilliseconds,
     timeZone,
     by: caller.userName,
     byId: caller.id,
+    isService: caller.kind === 'client',
     standing: caller.standing,
   }
 }

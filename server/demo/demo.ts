@@ -108,7 +108,7 @@ export async function seedDemo(
     const { id } = await addUser(trx, user)
     ids.set(user.userName, id)
   }
-  await addClient(trx, client)
+  ids.set(client.clientId, (await addClient(trx, client)).id)
   for (const made of orders) await addOrders(trx, byAccounts(made, ids))
   return { seeded: true }
 }
@@ -120,7 +120,10 @@ export async function seedDemo(
 function byAccounts({ orders, events }: MadeOrders, ids: ReadonlyMap<string, number>): MadeOrders {
   return {
     orders: orders.map((row) => ({ ...row, created_by_id: ids.get(row.created_by ?? '') ?? null })),
-    events: events.map((row) => ({ ...row, by_id: ids.get(row.by_name) ?? null })),
+    events: events.map(({ stamp, ...event }) => ({
+      ...event,
+      stamp: { ...stamp, byId: ids.get(stamp.by) ?? null, isService: stamp.by === demoClient.clientId },
+    })),
   }
 }
 

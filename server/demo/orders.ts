@@ -1,6 +1,3 @@
-import { eventRow } from '../audit/audit.ts'
-import type { EventColumns } from '../db/tables.ts'
-import { orderEvent } from '../orders/event.ts'
 import { firstStatus, type TransitionName, transitions } from '../orders/order.ts'
 import type { MadeOrders } from '../orders/orders.ts'
 import { firstRules, storedRules } from '../orders/rules.ts'
@@ -89,7 +86,7 @@ function makeOrder({
   customer: Customer
   people: People
   random: () => number
-}): { order: OrderRow; events: EventColumns[] } {
+}): { order: OrderRow; events: MadeOrders['events'] } {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const decidedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
   const outcome = decidedAt <= nowMilliseconds ? drawOutcome(random()) : undefined
@@ -119,22 +116,19 @@ function makeOrder({
     approved_by: transition?.by === 'approver' ? people.approver : null,
   }
   const made = { kind: 'created', at: createdAt, by: creator, zone, reasons: [] } as const
-  const events = [made, ...(decision === undefined ? [] : [decision])].map((happened, index) =>
-    eventRow(
-      {
-        eventId: idOf(happened.at, random),
-        nowMilliseconds: happened.at,
-        timeZone: happened.zone,
-        by: happened.by,
-        byId: null,
-      },
-      orderEvent(
-        happened.kind,
-        { id: order.id, version: index + 1, customer: order.customer, total: order.total_e4 },
-        happened.reasons.length === 0 ? null : { text: pick<string>(happened.reasons), salt: saltOf(random) },
-      ),
-    ),
-  )
+  const events = [made, ...(decision === undefined ? [] : [decision])].map((happened, index) => ({
+    kind: happened.kind,
+    stamp: {
+      eventId: idOf(happened.at, random),
+      nowMilliseconds: happened.at,
+      timeZone: happened.zone,
+      by: happened.by,
+      byId: null,
+    },
+    order: { id: order.id, version: index + 1, customer: order.customer, total: order.total_e4 },
+    words:
+      happened.reasons.length === 0 ? null : { text: pick<string>(happened.reasons), salt: saltOf(random) },
+  }))
   return { order, events }
 }
 

@@ -1,6 +1,6 @@
-import type { KeptSignature } from '../../proof/decision.ts'
 import type { Event, Words } from '../audit/audit.ts'
 import { decimalOf, type OrderEventKind } from './order.ts'
+import type { Rules } from './rules.ts'
 
 /** The order as it was when something happened. */
 export interface Decided {
@@ -12,22 +12,31 @@ export interface Decided {
   total: number
 }
 
+/** What the database adds to a new order. Its event has all of it, so that a checker needs no other line. */
+export interface Stamped {
+  /** The short number. */
+  number: number
+  /** By which the order is decided, whatever the policy says later. */
+  rules: Rules
+  /** The owner of the client that created it. */
+  ownerId: number | null
+}
+
 /**
- * The event of an order. It holds customer and total, so that a decision cannot be claimed for another total,
- * and the signature of the person who decided.
+ * The event of an order. It holds customer and total, so that a decision cannot be claimed for another total.
  */
 export function orderEvent(
   kind: OrderEventKind,
   order: Decided,
   words: Words | null = null,
-  signature: KeptSignature | null = null,
+  more: object = {},
 ): Event {
   const { id, version, customer, total } = order
   return {
     kind,
     subject: { kind: 'order', id },
     version,
-    data: { customer, total: decimalOf(total), ...(signature && { signature }) },
+    data: { customer, total: decimalOf(total), ...more },
     words,
   }
 }

@@ -4,9 +4,9 @@
  */
 import { type Event, eventRow, recordEvent, recordEvents, type Words } from '../audit/audit.ts'
 import type { Stamp } from '../caller/stamp.ts'
-import type { Db, EventColumns, Trx } from '../db/tables.ts'
+import type { Db, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
-import { orderEvent } from './event.ts'
+import { type Decided, orderEvent, type Stamped } from './event.ts'
 import { type OrderEventKind, type OrderStatus, statusAfter } from './order.ts'
 import { insertTogether } from './postgres.ts'
 import { insertOrder, insertRows, type NewOrder, type OrderRow, rowOf, statusesOf } from './store.ts'
@@ -28,8 +28,8 @@ export function createOrder(
   { order, stamp, idempotency }: CreateOrderInput,
 ): Promise<Once<CreatedOrder>> {
   return once(trx, idempotency, async () => {
-    await insertOrder(trx, order, stamp)
-    await recordEvent(trx, stamp, creationOf(order))
+    const stamped = await insertOrder(trx, order, stamp)
+    await recordEvent(trx, stamp, creationOf(order, stamped))
     return created(order)
   })
 }
@@ -48,18 +48,18 @@ export function proposeOrder(
   { order, stamp, idempotency, words, noteId }: ProposeOrderInput,
 ): Promise<Once<CreatedOrder>> {
   return once(trx, idempotency, async () => {
-    await insertOrder(trx, order, stamp)
+    const stamped = await insertOrder(trx, order, stamp)
     const note = orderEvent('noted', asCreated(order), words)
     await recordEvents(trx, [
-      eventRow(stamp, creationOf(order)),
+      eventRow(stamp, creationOf(order, stamped)),
       eventRow({ ...stamp, eventId: noteId }, note),
     ])
     return created(order)
   })
 }
 
-function creationOf(order: NewOrder): Event {
-  return orderEvent('created', asCreated(order))
+function creationOf(order: NewOrder, stamped?: Stamped): Event {
+  return orderEvent('created', asCreated(order), null, stamped)
 }
 
 const asCreated = (order: NewOrder) => ({ ...order, version: 1 })
@@ -94,15 +94,18 @@ function keyOf({ order, idempotency }: CreateOrderInput): string {
   return JSON.stringify([principalId, operation, key])
 }
 
-/** Invented orders as rows, with their events. */
+/** Invented orders as rows, with what happened to them. */
 export interface MadeOrders {
   orders: OrderRow[]
-  events: EventColumns[]
+  events: { kind: OrderEventKind; stamp: Stamp; order: Decided; words: Words | null }[]
 }
 
 export async function addOrders(trx: Trx, { orders, events }: MadeOrders): Promise<void> {
-  await insertRows(trx, orders)
-  await recordEvents(trx, events)
+  const stamped = await insertRows(trx, orders)
+  const rows = events.map(({ kind, stamp, order, words }) =>
+    eventRow(stamp, orderEvent(kind, order, words, kind === 'created' ? stamped.get(order.id) : {})),
+  )
+  await recordEvents(trx, rows)
 }
 
 /**

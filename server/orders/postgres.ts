@@ -9,7 +9,7 @@ import {
 } from '../db/tables.ts'
 import type { Job } from '../upkeep.ts'
 import { orderColumns } from './order.ts'
-import { ruleColumns } from './rules.ts'
+import { ruleColumns, ruleNames, rules } from './rules.ts'
 
 /** The row of an order without what the approval policy adds. */
 export type NewOrderRow = Pick<Database['orders'], (typeof orderColumns)[number]>
@@ -17,9 +17,20 @@ export type NewOrderRow = Pick<Database['orders'], (typeof orderColumns)[number]
 const names = Object.keys(eventColumns)
 const typedNames = Object.entries(eventColumns).map(([name, type]) => sql.raw(`${name} ${type}`))
 
+/** The rules of a stored order as the event of its creation has them. */
+const stampedRules = sql.join(
+  ruleNames.flatMap((name) => {
+    const column = sql.ref(rules[name].column)
+    return [sql.lit(name), rules[name].kind === 'flag' ? sql`${column} = 1` : column]
+  }),
+)
+
+const stampedData = sql`cast(cast(events.data as jsonb) || jsonb_build_object('number', stored.number,
+  'ownerId', stored.created_by_owner_id, 'rules', jsonb_build_object(${stampedRules})) as text)`
+
 interface GroupedOrder {
   order: NewOrderRow
-  /** The event of its creation. */
+  /** The event of its creation, without what the database adds to the order. */
   event: EventColumns
   /** The row of the idempotency key, with the result that it will return from now on; null without a key. */
   key: Insertable<Database['idempotency_keys']> | null
@@ -58,11 +69,11 @@ export async function insertTogether(trx: Trx, orders: GroupedOrder[]): Promise<
         where from_e4 <= given.total_e4 order by from_e4 desc limit 1
       ) as policy
       where key is null or (principal_id, operation, key) in (select principal_id, operation, key from claimed)
-      returning id
+      returning id, number, created_by_owner_id, ${ruleColumns}
     ),
     recorded as (
       insert into unsealed_events (${sql.join(names.map((name) => sql.ref(name)))})
-      select ${sql.join(names.map((name) => sql.ref(`events.${name}`)))}
+      select ${sql.join(names.map((name) => (name === 'data' ? stampedData : sql.ref(`events.${name}`))))}
       from json_to_recordset(${JSON.stringify(events)}) as events (${sql.join(typedNames)})
       join stored on stored.id = cast(events.subject_id as uuid)
     )

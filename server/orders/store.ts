@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from '#kysely'
 import { prepared } from '../db/prepared.ts'
-import type { Database, Db, Trx } from '../db/tables.ts'
+import type { Database, Db, RuleColumns, Trx } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'
 import { type Asking, expressionOf } from './conditions.ts'
+import type { Stamped } from './event.ts'
 import { foldText } from './fold.ts'
 import {
   type ColumnName,
@@ -13,7 +14,7 @@ import {
   orderColumns,
 } from './order.ts'
 import type { NewOrderRow } from './postgres.ts'
-import { ruleColumns } from './rules.ts'
+import { ruleColumns, rulesOf } from './rules.ts'
 
 export interface NewOrder {
   /** UUIDv7 of the instant of creation. */
@@ -31,26 +32,38 @@ interface Creator {
 }
 
 /** Stores the order with the row of the approval policy that applies to it now. */
-export async function insertOrder(trx: Trx, order: NewOrder, creator: Creator): Promise<void> {
-  const { numAffectedRows } = await insertRow(trx, rowOf(order, creator))
-  if (numAffectedRows !== 1n) throw new Error('no row of the approval policy applies')
+export async function insertOrder(trx: Trx, order: NewOrder, creator: Creator): Promise<Stamped> {
+  const [stored] = (await insertRow(trx, rowOf(order, creator))).rows
+  if (stored === undefined) throw new Error('no row of the approval policy applies')
+  return stampedOf(stored)
 }
+
+type StampedRow = RuleColumns & { number: number; created_by_owner_id: number | null }
+
+const stampedOf = (row: StampedRow): Stamped => ({
+  number: row.number,
+  rules: rulesOf(row),
+  ownerId: row.created_by_owner_id,
+})
 
 /** An order as stored, without its number, which the database assigns. */
 export type OrderRow = Omit<Database['orders'], 'number'>
 
-/** Stores rows unchanged, in one statement. */
-export async function insertRows(trx: Trx, rows: readonly OrderRow[]): Promise<void> {
-  await trx.insertInto('orders').values(rows).execute()
+/** Stores rows unchanged, in one statement. Returns what their events have besides, by the ids. */
+export async function insertRows(trx: Trx, rows: readonly OrderRow[]): Promise<Map<string, Stamped>> {
+  const stored = await trx.insertInto('orders').values(rows).returning(['id', 'number']).execute()
+  const numbers = new Map(stored.map(({ id, number }) => [id, number]))
+  return new Map(rows.map((row) => [row.id, stampedOf({ ...row, number: Number(numbers.get(row.id)) })]))
 }
 
 const insertRow = prepared(
-  (_db, row: NewOrderRow) => sql`
+  (_db, row: NewOrderRow) => sql<StampedRow>`
     insert into orders (${sql.join(orderColumns.map((column) => sql.ref(column)))},
       created_by_owner_id, ${ruleColumns}, approvals_given)
     select ${sql.join(orderColumns.map((column) => row[column]))},
       (select owner_id from clients where principal_id = ${row.created_by_id}), ${ruleColumns}, 0
-    from approval_policy where from_e4 <= ${row.total_e4} order by from_e4 desc limit 1`,
+    from approval_policy where from_e4 <= ${row.total_e4} order by from_e4 desc limit 1
+    returning number, created_by_owner_id, ${ruleColumns}`,
 )
 
 /** The row of a new order, without what the approval policy adds. */

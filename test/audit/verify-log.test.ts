@@ -58,7 +58,11 @@ const anyContent: fc.Arbitrary<LogContent> = fc
     }),
     fc.oneof(fc.record({ for: anyText, forId: fc.nat() }), fc.constant({ for: null, forId: null })),
     fc.record({
-      data: fc.record({ customer: anyText, total: fc.constantFrom('1', '12.5') }),
+      data: fc.record({
+        customer: anyText,
+        total: fc.constantFrom('1', '12.5'),
+        rules: fc.record({ passkey: fc.boolean() }),
+      }),
       textSalt: fc
         .uint8Array({ minLength: 16, maxLength: 16 })
         .map((salt) => Buffer.from(salt).toString('hex')),

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import type { Selectable } from '#kysely'
 import { type Kysely, sql } from '#kysely'
+import { spellLine } from '../../proof/line.ts'
 import { type SignedHead, verifyLog } from '../../proof/log.ts'
 import { type Event, eventRow } from '../../server/audit/audit.ts'
 import { sealedLine } from '../../server/audit/events/line.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
 import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
+import { rulesOf } from '../../server/orders/rules.ts'
 
 /** An event, with its place in the log once it is sealed. */
 export interface LoggedEvent extends EventColumns {
@@ -110,7 +112,7 @@ async function* exported(events: LoggedEvent[]): AsyncGenerator<Uint8Array> {
   for (const event of events) {
     const { sequence, hash } = event
     if (sequence === null || hash === null) continue
-    yield Buffer.from(`${JSON.stringify(sealedLine({ ...event, sequence, hash }))}\n`)
+    yield Buffer.from(`${spellLine(sealedLine({ ...event, sequence, hash }))}\n`)
   }
 }
 
@@ -133,7 +135,11 @@ function assertOrderLogged(order: Selectable<Database['orders']>, events: Logged
     `${order.id}: ${events.map(({ kind }) => kind)}`,
   )
   const data = { customer: order.customer, total: decimalOf(order.total_e4) }
-  for (const event of events) assert.deepEqual(JSON.parse(event.data), data)
+  const stamped = { number: Number(order.number), rules: rulesOf(order), ownerId: order.created_by_owner_id }
+  for (const event of events) {
+    const { program: _, ...logged } = JSON.parse(event.data)
+    assert.deepEqual(logged, event.kind === 'created' ? { ...data, ...stamped } : data)
+  }
   // A note follows the change whose version it names.
   const seen = events.map(({ version }) => version ?? 0)
   assert.deepEqual(

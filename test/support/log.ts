@@ -39,7 +39,8 @@ export function makeLog(contents: LogContent[], first = 1): LogLine[] {
       text === null || textSalt === null
         ? null
         : createHash('sha256').update(Buffer.from(textSalt, 'hex')).update(text, 'utf8').digest('hex')
-    const hashed = { sequence: first + index, ...content, textHash }
+    const data = JSON.parse(sortedJson(content.data))
+    const hashed = { sequence: first + index, ...content, data, textHash }
     return { ...hashed, textSalt, text, hash: sha256(Buffer.of(0), Buffer.from(sortedJson(hashed))) }
   })
 }

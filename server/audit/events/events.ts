@@ -92,7 +92,7 @@ export function eventRow(stamp: Stamp, { kind, subject, version, data, words = n
     by_id: stamp.byId,
     for_name: stamp.for?.name ?? null,
     for_id: stamp.for?.id ?? null,
-    data: canonicalJson(data),
+    data: canonicalJson(stamp.isService && subject.kind === 'order' ? { ...data, program: true } : data),
     text_hash: words && textHashOf(words),
     text_salt: words?.salt ?? null,
     text: words?.text ?? null,

@@ -55,7 +55,8 @@ function operationOf(name: TransitionName) {
       const { order, actor } = own ?? (await changeForAnother(trx, name, input))
       const kind = order.status === to ? event : 'approval-given'
       const signed = input.signature && (await takeSignature(trx, input.signature, order, actor))
-      await recordEvent(trx, actor, orderEvent(kind, order, input.words, signed))
+      const decided = { ...(order.role && { role: order.role }), ...(signed && { signature: signed }) }
+      await recordEvent(trx, actor, orderEvent(kind, order, input.words, isDecision(name) ? decided : {}))
       return { version: order.version }
     })
 }

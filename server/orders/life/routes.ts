@@ -88,7 +88,7 @@ const transitionRoute = (name: TransitionName) => {
     handler: async (parts: OrderParts, request, reply) => {
       const { stamp, idempotency } = readChange(request, parts)
       const { reason, ...others } = body ? (request.body as ParsedBy<Reasoned>) : { reason: null }
-      const { kind, permissions } = callerOf(request)
+      const { permissions } = callerOf(request)
       const id = requireOrderId(request)
       const signed = isDecision(name)
         ? await readSignature(parts, request, { action: name, id, reason })
@@ -97,7 +97,7 @@ const transitionRoute = (name: TransitionName) => {
         ...others,
         id,
         acceptedVersions: acceptedVersions(request.headers['if-match']),
-        actor: { ...stamp, isService: kind === 'client', asDeputy: !permissions.has(permission) },
+        actor: { ...stamp, asDeputy: !permissions.has(permission) },
         ...(signed ?? { words: reason === null ? null : newWords(reason), signature: null }),
         idempotency,
       })

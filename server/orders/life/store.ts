@@ -60,6 +60,12 @@ export async function findDecisions(
   return new Map(decisions)
 }
 
+interface Changed extends Decided {
+  status: number
+  /** The role that the order's rules ask for, if whoever decided holds it. */
+  role: string | null
+}
+
 interface Change {
   id: string
   /** Row versions that If-Match accepts; null for any. */
@@ -76,7 +82,7 @@ export async function changeStatus(
   trx: Trx,
   name: TransitionName,
   { id, acceptedVersions, actor }: Change,
-): Promise<(Decided & { status: number }) | undefined> {
+): Promise<Changed | undefined> {
   const { by, byId, isService, nowMilliseconds, timeZone, standing } = actor
   const shape: Shape = {
     name,
@@ -152,6 +158,7 @@ function statusUpdate(db: Db, shape: Shape, values: Values) {
         : standsInFor(db, asking, asking.for.id, permission),
     )
     .returning(['id', 'version', 'customer', 'total_e4 as total', 'status'])
+    .returning(sql<string | null>`case when ${holdsRole(asking)} then role_needed end`.as('role'))
 }
 
 function askingOf({ isService, via, isDeputy, isSigned }: Shape, values: Values) {
