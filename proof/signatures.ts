@@ -11,7 +11,7 @@ export interface LoggedPasskey {
   restedOn: unknown
 }
 
-/** How many decisions a passkey signed, and which are not signed although the rules of the order asked for it. */
+/** How many decisions a passkey signed, and which lack a signature that the rules of their order ask for. */
 export interface SignatureReport {
   signed: number
   unsigned: { events: number; first: number[] }

@@ -12,7 +12,7 @@ export interface Decided {
   total: number
 }
 
-/** What the database adds to a new order. Its event has all of it, so that a checker needs no other line. */
+/** The database adds these to a new order, and its event has them, so that a checker needs no other line. */
 export interface Stamped {
   /** The short number. */
   number: number

@@ -62,7 +62,7 @@ export async function findDecisions(
 
 interface Changed extends Decided {
   status: number
-  /** The role that the order's rules ask for, if whoever decided holds it. */
+  /** The role that the rules of the order ask for, if the authority that was used holds it. */
   role: string | null
 }
 
