@@ -18,6 +18,22 @@ const servicePaths = [
 // biome-ignore lint/style/noDefaultExport: vite reads the default export
 export default defineConfig({
   plugins: [markdown, react()],
+  css: {
+    postcss: {
+      plugins: [
+        {
+          // A font that comes too late for the first look is used from the next page load on. The package of
+          // the font would swap it in, and headings would wrap differently under the reader's eyes.
+          postcssPlugin: 'fonts-never-swap',
+          Declaration: {
+            'font-display': (declaration) => {
+              declaration.value = 'optional'
+            },
+          },
+        },
+      ],
+    },
+  },
   build: {
     target: 'baseline-widely-available',
     // Everything is a separate file: the content security policy allows no inline script or style.

@@ -92,7 +92,7 @@ describe('at every width', () => {
   }
 })
 
-describe('no page jumps when its answers come late', sideBySide, () => {
+describe('no page jumps when its answers and fonts come late', sideBySide, () => {
   for (const [name, viewport] of Object.entries({ wide: { width: 1280, height: 800 }, narrow: phone })) {
     it(`in a ${name} window`, async (t) => {
       const person = await browser.person(t, { service, viewport })
@@ -102,6 +102,10 @@ describe('no page jumps when its answers come late', sideBySide, () => {
       // "12 minutes ago" takes more room than "just now".
       await page.clock.setFixedTime(Date.now() + 12 * 60_000)
       await page.goto('/')
+      await page.route('**/*.woff2', async (route) => {
+        await pause(2 * lateMilliseconds)
+        await route.fallback()
+      })
       await page.route('**/v1/**', async (route) => {
         await pause(lateMilliseconds)
         await route.fallback()
@@ -110,6 +114,7 @@ describe('no page jumps when its answers come late', sideBySide, () => {
       for (const path of await everyPage(page, things)) {
         await page.goto(path)
         await answered(page)
+        await page.evaluate('document.fonts.ready')
         const shift = await page.evaluate<number>('shifted')
         if (shift > 0.05) jumps.push(`${path} by ${shift.toFixed(3)}`)
       }
