@@ -3,10 +3,10 @@ import { newestCheckpoint } from './audit/checkpoints/proof.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { AppDatabase } from './db/port.ts'
+import { nameServers } from './names.ts'
 import { orderStatuses } from './orders/orders.ts'
 import { Destinations } from './outbox/webhooks/address.ts'
 import { WebhookCourier } from './outbox/webhooks/courier.ts'
-import { resolveHost } from './outbox/webhooks/post.ts'
 
 export interface CourierParts {
   config: Config
@@ -27,7 +27,7 @@ export interface WebhookSending {
 export function webhookSending(parts: CourierParts, publicUrl: () => string): WebhookSending {
   const { config, db, clock, logKeys } = parts
   const key = config.webhookKeyFile?.key ?? parts.webhookKey
-  const destinations = new Destinations(config.webhookNetworks, resolveHost)
+  const destinations = new Destinations(config.webhookNetworks, nameServers())
   if (key === undefined) return { destinations, sending: null }
   const checkpoint = async () => (await newestCheckpoint({ db, keys: logKeys, publicUrl })).checkpoint
   const statusAfter = async (event: Parameters<typeof orderStatuses>[1][number]) =>

@@ -27,6 +27,7 @@ import type { MailParts } from './mail/mail.ts'
 import { Post, startPost } from './mail/post.ts'
 import { Smtp } from './mail/smtp.ts'
 import type { Metrics, MetricsParts } from './metrics.ts'
+import { type Resolve, systemNames } from './names.ts'
 import { jobs, mailKinds, openAppDatabase } from './operations.ts'
 import { Sender, startOutbox } from './outbox/sender.ts'
 import { countSubscriptions } from './outbox/store.ts'
@@ -120,7 +121,8 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   let port: number
   const parts = { db, clock: systemClock, config, log }
   const publicUrl = () => publicUrlAt(config, port)
-  const post = postOf(config, { ...parts, publicUrl, defaultTimeZone: config.defaultTimeZone })
+  const resolve = systemNames()
+  const post = postOf(config, { ...parts, publicUrl, defaultTimeZone: config.defaultTimeZone }, resolve)
   const sender = senderOf(keys, parts, publicUrl)
   try {
     // Starts SQLite's writer while the app loads: a seventh of the start (ADR 25). Not awaited: loading
@@ -150,7 +152,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   // Nobody keeps the checkpoints of a development service, and their line would be longer than the banner.
   if (!config.development) stops.push(startCheckpoints(log, checkpointParts))
   if (keys.witnesses.list.length > 0) {
-    stops.push(startWitnessing({ ...checkpointParts, witnesses: keys.witnesses }))
+    stops.push(startWitnessing({ ...checkpointParts, witnesses: keys.witnesses, resolve }))
   }
   if (post !== undefined) stops.push(startPost(post))
   if (sender !== undefined) stops.push(startOutbox(sender))
@@ -184,9 +186,13 @@ function senderOf(
 }
 
 /** Sends mail; undefined if the service sends none. */
-function postOf({ smtpUrl, mailFrom }: Config, parts: MailParts & { log: Log }): Post | undefined {
+function postOf(
+  { smtpUrl, mailFrom }: Config,
+  parts: MailParts & { log: Log },
+  resolve: Resolve,
+): Post | undefined {
   if (smtpUrl === undefined || mailFrom === undefined) return undefined
-  return new Post({ ...parts, smtp: new Smtp(smtpUrl, mailFrom), kinds: mailKinds })
+  return new Post({ ...parts, smtp: new Smtp(smtpUrl, mailFrom, resolve), kinds: mailKinds })
 }
 
 /** Development fills an empty database. Production refuses demo accounts, whose passwords are public. */

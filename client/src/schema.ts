@@ -1571,7 +1571,7 @@ export interface paths {
         put?: never;
         /**
          * Send a trial
-         * @description Sends a message of the type `ping` at once, whether the webhook is enabled or not, and answers with what came of it. It is no event of the log.
+         * @description Sends a message of the type `ping` at once, whether the webhook is enabled or not, and answers with what came of it. It is no event of the log. Requests that arrive while a trial is under way share it.
          */
         post: operations["pingWebhook"];
         delete?: never;

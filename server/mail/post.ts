@@ -133,7 +133,7 @@ export class Post {
   }
 
   #noteServer(failure: string | undefined): void {
-    this.#server.note(failure, { event: 'mail-server', failure })
+    this.#server.note(failure, { event: 'mail-server', host: this.parts.smtp.host, failure })
   }
 
   async #drop(mail: QueuedMail): Promise<boolean> {

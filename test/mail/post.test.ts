@@ -88,8 +88,8 @@ describe('the post', () => {
     }
     const said = waiting.said()
     assert.deepEqual(
-      said.map(({ event, failure }) => [event, failure]),
-      [['mail-server', 'ESOCKET']],
+      said.map(({ event, host, failure }) => [event, host, failure]),
+      [['mail-server', '127.0.0.1', 'it refused the connection (ECONNREFUSED)']],
     )
     const { smtp } = postOf(service, server).post.parts
     Object.assign(waiting.post.parts, { smtp })

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from '#kysely'
+import { systemNames } from '../../server/names.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { createTestDatabase, withRawDatabase } from './database.ts'
 import { addEvents, addWaitingEvents, testLogKeys } from './log.ts'
@@ -30,6 +31,7 @@ export async function logInstance(t: { after(hook: () => unknown): void }, size:
       publicUrl: () => publicUrl,
       clock: () => clock.now,
       signal: stopping.signal,
+      resolve: systemNames(),
       timeLimitMilliseconds: 300_000,
       log: { info: keep, warn: keep, error: keep },
     },

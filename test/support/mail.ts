@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { Post } from '../../server/mail/post.ts'
 import { Smtp } from '../../server/mail/smtp.ts'
+import { systemNames } from '../../server/names.ts'
 import { mailKinds } from '../../server/operations.ts'
 import type { SmtpServer } from '../../server/setting.ts'
 import { publicUrl, type Service } from './service.ts'
@@ -93,7 +94,7 @@ export function postOf(
     clock: () => service.now(),
     publicUrl: () => publicUrl,
     defaultTimeZone,
-    smtp: new Smtp(server, sender),
+    smtp: new Smtp(server, sender, systemNames()),
     kinds: mailKinds,
     log: { info: keep, warn: keep } as never,
   })

@@ -1,6 +1,8 @@
 import { type AddCheckpoint, readSize, spellRequest } from '../../../proof/add-checkpoint.ts'
 import { readNote, type Signature, type VerifierKey, verifyCosignature } from '../../../proof/note.ts'
 import { type Clock, clockDifferenceMilliseconds } from '../../clock.ts'
+import { exchange } from '../../exchange.ts'
+import type { Resolve } from '../../names.ts'
 
 export interface Witness {
   key: VerifierKey
@@ -20,6 +22,7 @@ const answerLimitBytes = 16 * 1024
 
 interface AskOptions {
   clock: Clock
+  resolve: Resolve
   signal: AbortSignal
 }
 
@@ -27,10 +30,9 @@ interface AskOptions {
 export async function ask(
   { key, url }: Witness,
   request: AddCheckpoint,
-  { clock, signal }: AskOptions,
+  { clock, ...options }: AskOptions,
 ): Promise<Answer> {
-  const body = spellRequest(request)
-  const answer = await post(`${url}/add-checkpoint`, body, signal)
+  const answer = await post(new URL(`${url}/add-checkpoint`), { body: spellRequest(request), ...options })
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(answer.body)
   if (answer.status === 409) return { kind: 'conflict', size: readSize(text) }
   if (answer.status === 422) return { kind: 'contradiction' }
@@ -56,24 +58,16 @@ async function cosignatureIn(
 
 /** A redirect is an answer like others. Throws an Error if there is none. */
 async function post(
-  url: string,
-  body: string,
-  signal: AbortSignal,
+  url: URL,
+  asked: Parameters<typeof exchange>[1],
 ): Promise<{ status: number; body: Buffer }> {
-  const response = await fetch(url, { method: 'POST', redirect: 'manual', body, signal })
-  const chunks: Uint8Array[] = []
+  const response = await exchange(url, asked)
+  const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response) {
     length += chunk.length
     if (length > answerLimitBytes) throw new Error(`its answer has more than ${answerLimitBytes} bytes`)
     chunks.push(chunk)
   }
-  return { status: response.status, body: Buffer.concat(chunks) }
-}
-
-/** Why a witness did not answer. If a fetch failed, the cause says more. */
-export function reasonOf(error: unknown): string {
-  const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
-  if (name === 'TimeoutError') return 'it did not answer in time'
-  return cause?.code ?? cause?.message ?? message
+  return { status: response.statusCode ?? 0, body: Buffer.concat(chunks) }
 }

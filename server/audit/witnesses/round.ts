@@ -2,10 +2,11 @@ import { fromBase64 } from '../../../proof/bytes.ts'
 import { type Note, readNote, type Signature, spellNote } from '../../../proof/note.ts'
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
+import { type Resolve, whyUnreachable } from '../../names.ts'
 import { type LogKeys, originOf, signCheckpoint } from '../checkpoints/checkpoints.ts'
 import { proofOf } from '../checkpoints/proof.ts'
 import { headOfLog } from '../lines/store.ts'
-import { ask, reasonOf, type Witness } from './ask.ts'
+import { ask, type Witness } from './ask.ts'
 import { type Finding, knownWitnesses } from './store.ts'
 import { idOf, type Witnesses } from './witnesses.ts'
 
@@ -14,6 +15,7 @@ export interface RoundParts {
   keys: LogKeys
   publicUrl: () => string
   witnesses: Witnesses
+  resolve: Resolve
   clock: Clock
   /** Aborted when the service stops. */
   signal: AbortSignal
@@ -79,7 +81,10 @@ async function outcomeOf(parts: RoundParts, question: Question): Promise<Outcome
   try {
     return { witness, ...(await answerOf({ ...parts, signal: limit }, question)) }
   } catch (error) {
-    return { witness, failure: reasonOf(error) }
+    return {
+      witness,
+      failure: limit.aborted ? 'it did not answer in time' : whyUnreachable(error as Error),
+    }
   }
 }
 

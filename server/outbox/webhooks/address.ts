@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Resolve } from '../../names.ts'
 import { isLoopbackHost } from '../../setting.ts'
 
 /** IPv4 that is not globally reachable (IANA's special-purpose registry, 2025-10), and multicast. */
@@ -83,9 +84,6 @@ class AddressRefused extends Error {}
 
 /** How long adding a webhook waits for DNS. */
 const patienceMilliseconds = 3_000
-
-/** The addresses of a host name. */
-type Resolve = (hostname: string) => Promise<string[]>
 
 /** The addresses to which webhooks may go, and how names are resolved. */
 export class Destinations {

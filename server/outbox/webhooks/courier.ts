@@ -1,6 +1,7 @@
 import type { SealedEvent } from '../../audit/audit.ts'
 import type { Clock } from '../../clock.ts'
 import { formatInstant } from '../../clock.ts'
+import { whyUnreachable } from '../../names.ts'
 import type { Courier } from '../outbox.ts'
 import { typeOf } from '../outbox.ts'
 import type { Report } from '../retries.ts'
@@ -60,13 +61,12 @@ export class WebhookCourier implements Courier {
     const headers = {
       ...signedHeaders(key, webhook, message, at),
       'content-type': 'application/json',
-      'user-agent': 'Countersign',
     }
     const answer = await post(
       new URL(webhook.address),
       { headers, body: message.body },
       { ...options, signal },
-    ).catch((error: NodeJS.ErrnoException) => ({ reason: reasonOf(error) }))
+    ).catch((error) => ({ reason: whyUnreachable(error).slice(0, shownCharacters) }))
     const attempt = { at, durationMilliseconds: Math.round(monotonic() - began) }
     if ('reason' in answer) return { ...attempt, status: null, failure: answer.reason, answer: null }
     const { status, retryAfterSeconds, body } = answer
@@ -79,11 +79,6 @@ export class WebhookCourier implements Courier {
       wishedPause: retryAfterSeconds && retryAfterSeconds * 1000,
     }
   }
-}
-
-/** Why there is no answer. For some failures the code says more than the message, which repeats addresses. */
-function reasonOf(error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }): string {
-  return (error.code ?? error.errors?.[0]?.code ?? error.message).slice(0, shownCharacters)
 }
 
 const shownCharacters = 200

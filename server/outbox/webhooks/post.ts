@@ -1,6 +1,5 @@
-import { lookup as lookUp } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
-import { isIP, type LookupFunction } from 'node:net'
+import { exchange } from '../../exchange.ts'
 import type { Destinations } from './address.ts'
 
 /** For all of it: name, connection, request and answer. */
@@ -21,11 +20,6 @@ export interface PostAnswer {
   body: string
 }
 
-/** By the machine's resolver, as Node would. */
-export async function resolveHost(hostname: string): Promise<string[]> {
-  return (await lookUp(hostname, { all: true })).map(({ address }) => address)
-}
-
 /**
  * Sends a body and reads the answer. It connects only to addresses that were checked, and follows no
  * redirect. Throws an Error that says why there is no answer.
@@ -38,47 +32,21 @@ export async function post(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeLimitMilliseconds)])
   try {
     const addresses = await unlessAborted(destinations.addressesOf(url), limit)
-    return await exchange(url, { headers, body, lookup: lookupIn(addresses), signal: limit })
+    // The addresses that were checked: a second look-up could give others.
+    const resolve = async () => addresses
+    return await answerOf(await exchange(url, { headers, body, resolve, signal: limit }))
   } catch (error) {
     throw limit.aborted && !signal.aborted ? new Error('it did not answer in time', { cause: error }) : error
   }
 }
 
-/** Gives what was checked, so that a second look at the name cannot give something else. */
-function lookupIn(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map((address) => ({ address, family: isIP(address) }))
-  return (_hostname, options, callback) => {
-    const [first] = all
-    if (options.all || first === undefined) callback(null, all)
-    else callback(null, first.address, first.family)
-  }
-}
-
-interface Exchange {
-  headers: Record<string, string>
-  body: string
-  lookup: LookupFunction
-  signal: AbortSignal
-}
-
-async function exchange(url: URL, { headers, body, lookup, signal }: Exchange): Promise<PostAnswer> {
-  // Not at the start: as modules they load fetch too.
-  const { request } = await (url.protocol === 'http:' ? import('node:http') : import('node:https'))
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: 'POST', headers, lookup, signal, agent: false }, (response) => {
-      const { statusCode = 0, headers: answered } = response
-      const seconds = answered['retry-after']
-      const retryAfterSeconds = /^\d{1,9}$/.test(seconds ?? '') ? Number(seconds) : undefined
-      // The status has arrived, so what happens to the rest changes nothing.
-      sent.off('error', reject).on('error', () => undefined)
-      readBounded(response).then((text) => {
-        sent.destroy()
-        resolve({ status: statusCode, retryAfterSeconds, body: text })
-      })
-    })
-    sent.once('error', reject)
-    sent.end(body)
-  })
+async function answerOf(response: IncomingMessage): Promise<PostAnswer> {
+  const { statusCode: status = 0, headers } = response
+  const seconds = headers['retry-after']
+  const retryAfterSeconds = /^\d{1,9}$/.test(seconds ?? '') ? Number(seconds) : undefined
+  const body = await readBounded(response)
+  response.destroy()
+  return { status, retryAfterSeconds, body }
 }
 
 /** At most 64 KB, or what came before it broke off. */

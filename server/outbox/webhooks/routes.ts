@@ -17,6 +17,7 @@ import {
 } from '../../http/resource.ts'
 import { type App, type Routes, register, route } from '../../http/route.ts'
 import { newOrderedId } from '../../ids.ts'
+import { joined } from '../../names.ts'
 import { Problem } from '../../problems/problems.ts'
 import {
   findAttempts,
@@ -51,6 +52,8 @@ export interface WebhookRouteParts {
   destinations: Destinations
   /** Aborted when the service stops. */
   signal: AbortSignal
+  /** Trials under way, by webhook: each webhook has one at a time. */
+  pings: Map<string, Promise<ReturnType<typeof toDelivery>>>
 }
 
 const parameters = {
@@ -185,7 +188,7 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
   pingWebhook: route('POST /v1/webhooks/:id/ping', {
     summary: 'Send a trial',
     description:
-      'Sends a message of the type `ping` at once, whether the webhook is enabled or not, and answers with what came of it. It is no event of the log.',
+      'Sends a message of the type `ping` at once, whether the webhook is enabled or not, and answers with what came of it. It is no event of the log. Requests that arrive while a trial is under way share it.',
     access: managing,
     problems: ['webhook-not-found', 'webhook-key-missing', 'log-contradicted'],
     parameters,
@@ -193,19 +196,25 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
     handler: async (parts, request) => {
       const { courier } = requireSending(parts)
       const webhook = await requireWebhook(request, parts)
-      const eventId = newOrderedId(parts.clock())
-      const { isGone: _, wishedPause: __, ...attempt } = await courier.ping(webhook, eventId, parts.signal)
-      const stored = { eventId, type: 'ping', sequence: null, ...attempt }
-      await parts.db.write('recordPing', { id: webhook.id, attempt: stored })
-      return toDelivery(stored)
+      return joined(parts.pings, webhook.id, async () => {
+        const eventId = newOrderedId(parts.clock())
+        const { isGone: _, wishedPause: __, ...attempt } = await courier.ping(webhook, eventId, parts.signal)
+        const stored = { eventId, type: 'ping', sequence: null, ...attempt }
+        await parts.db.write('recordPing', { id: webhook.id, attempt: stored })
+        return toDelivery(stored)
+      })
     },
   }),
 }
 
-export function registerWebhooks(app: App, parts: Omit<WebhookRouteParts, 'signal'>): void {
+export function registerWebhooks(app: App, parts: Omit<WebhookRouteParts, 'signal' | 'pings'>): void {
   const stopping = new AbortController()
   app.addHook('preClose', async () => stopping.abort())
-  register(app, 'Webhooks', webhookRoutes, { ...parts, signal: stopping.signal })
+  register(app, 'Webhooks', webhookRoutes, {
+    ...parts,
+    signal: stopping.signal,
+    pings: new Map(),
+  })
 }
 
 const webhookId = (request: FastifyRequest) => requireUuid(request, 'webhook-not-found')

@@ -264,7 +264,23 @@ describe('/v1/webhooks', () => {
       const caller = await newCaller()
       const { path } = await kept(caller, t, { url: 'http://127.0.0.1:9/' })
       const { body } = await caller.post(`${path}/ping`)
-      assert.deepEqual([body.status, body.failure, body.answer], [null, 'ECONNREFUSED', null])
+      assert.deepEqual(
+        [body.status, body.failure, body.answer],
+        [null, 'it refused the connection (ECONNREFUSED)', null],
+      )
+    })
+
+    it('sends one trial at a time: requests that arrive meanwhile share it', async (t) => {
+      const receiver = await startReceiver(t)
+      const caller = await newCaller()
+      const { path } = await kept(caller, t, { url: receiver.url })
+      // The second may come after the first has its answer.
+      for (let tries = 0, areSame = false; !areSame; tries += 1) {
+        assert.ok(tries < 100)
+        const pings = await Promise.all([caller.post(`${path}/ping`), caller.post(`${path}/ping`)])
+        const [first, second] = pings.map(({ body }) => body.eventId)
+        areSame = first === second
+      }
     })
   })
 
