@@ -26,6 +26,13 @@ export interface Subscription {
 
 type Row = Selectable<Database['subscriptions']>
 
+/** By name: a later version may add columns while this one serves. */
+const columns = [
+  ...(['id', 'kind', 'address', 'events', 'enabled', 'disabled_because', 'era', 'sequence'] as const),
+  ...(['failures', 'failing_since', 'next_attempt_at', 'secret_version', 'previous_secret_until'] as const),
+  ...(['created_at', 'version'] as const),
+] satisfies (keyof Row)[]
+
 function toSubscription(row: Row): Subscription {
   return {
     id: row.id,
@@ -47,7 +54,7 @@ function toSubscription(row: Row): Subscription {
 
 /** In the order of creation. They are few. */
 export async function findSubscriptions(db: Db): Promise<Subscription[]> {
-  return (await db.selectFrom('subscriptions').selectAll().orderBy('id').execute()).map(toSubscription)
+  return (await db.selectFrom('subscriptions').select(columns).orderBy('id').execute()).map(toSubscription)
 }
 
 export async function findSubscription(
@@ -57,7 +64,7 @@ export async function findSubscription(
 ): Promise<Subscription | undefined> {
   const row = await db
     .selectFrom('subscriptions')
-    .selectAll()
+    .select(columns)
     .where('id', '=', id)
     .where('kind', '=', kind)
     .executeTakeFirst()
@@ -75,7 +82,7 @@ export async function lockSubscription(
     .set((eb) => ({ version: eb.ref('version') }))
     .where('id', '=', id)
     .where('kind', '=', kind)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
   return row && toSubscription(row)
 }
@@ -196,7 +203,7 @@ export async function advance(trx: Trx, known: Known, next: Next): Promise<Subsc
     .where('version', '=', known.version)
     .where('era', '=', known.place.era)
     .where('sequence', '=', known.place.sequence)
-    .returningAll()
+    .returning(columns)
     .executeTakeFirst()
   return row && toSubscription(row)
 }

@@ -26,7 +26,10 @@ export async function findAccountIds(
 ): Promise<FoundAccounts<number>> {
   if (filter !== null) return findMatches(snapshot, matchesOf[kind](snapshot, foldName(filter)), window)
   const table = `${kind}s` as const
-  const counts = await snapshot.selectFrom('administration').selectAll().executeTakeFirstOrThrow()
+  const counts = await snapshot
+    .selectFrom('administration')
+    .select(['users', 'clients'])
+    .executeTakeFirstOrThrow()
   return { items: await idsOf(snapshot, table, counts[table], window), totalCount: counts[table] }
 }
 

@@ -34,7 +34,7 @@ export async function findSignIns(
     .executeTakeFirstOrThrow()
   const signIns = await db
     .selectFrom(all().as('sign_ins'))
-    .selectAll()
+    .select(['id', 'kind', 'userAgent', 'createdAt', 'lastUsedAt'])
     .orderBy('lastUsedAt', 'desc')
     .orderBy('id')
     .limit(limit)

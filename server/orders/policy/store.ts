@@ -5,7 +5,7 @@ import type { Database, Db, RuleColumns, Trx } from '../../db/tables.ts'
 import { hasVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import { awaitingApproval, transitions } from '../order.ts'
-import { type Rules, ruleColumns, rulesOf, type SentRules, storedRules } from '../rules.ts'
+import { type Rules, ruleColumns, ruleNames, rules, rulesOf, type SentRules, storedRules } from '../rules.ts'
 
 export interface PolicyRow extends Rules {
   /** Ten-thousandths. */
@@ -21,8 +21,10 @@ export interface Policy {
   rows: PolicyRow[]
 }
 
+const columns = ['from_e4', 'version', ...ruleNames.map((name) => rules[name].column)] as const
+
 export async function findPolicy(db: Db): Promise<Policy> {
-  const policy = toPolicy(await db.selectFrom('approval_policy').selectAll().execute())
+  const policy = toPolicy(await db.selectFrom('approval_policy').select(columns).execute())
   if (policy === undefined) throw new Error('there is no approval policy')
   return policy
 }
@@ -35,7 +37,7 @@ export async function takePolicy(trx: Trx, acceptedVersions: number[] | null): P
   const taken = await trx
     .deleteFrom('approval_policy')
     .where(hasVersion(acceptedVersions))
-    .returningAll()
+    .returning(columns)
     .execute()
   return toPolicy(taken)
 }
