@@ -598,6 +598,10 @@ export interface Schema {
   findHistory: RawBuilder<unknown>
   /**
    * By name, in the order to apply them. Forward only: never rename one, nor insert one between two others.
+   *
+   * On PostgreSQL the version before serves meanwhile, and afterwards. So one may add tables, columns that are
+   * null or have a constant default, and indexes of tables that are new or small: building an index locks out
+   * writes. The name of a new column must be new, because statements that join tables name most columns alone.
    */
   migrations: Record<string, (trx: Trx) => Promise<void>>
 }

@@ -65,7 +65,7 @@ const namedStatementsLimit = 256
 
 /** A named statement is parsed and planned once for a connection: half the cost of a small query. */
 export class StatementNames {
-  readonly #names = new Map<string, string>()
+  readonly #names = new Map<string, string | undefined>()
   readonly #prefix: string
 
   /** Two sources of names for one connection need two prefixes. */
@@ -74,11 +74,35 @@ export class StatementNames {
   }
 
   of(sql: string): string | undefined {
-    const known = this.#names.get(sql)
-    if (known !== undefined || this.#names.size >= namedStatementsLimit) return known
+    if (this.#names.has(sql) || this.#names.size >= namedStatementsLimit) return this.#names.get(sql)
     const name = `${this.#prefix}${this.#names.size}`
     this.#names.set(sql, name)
     return name
+  }
+
+  /**
+   * The statement has no name from now on. Under another one, a pooler would find the same prepared statement
+   * by its text.
+   */
+  forget(sql: string): void {
+    this.#names.set(sql, undefined)
+  }
+}
+
+/**
+ * A later version changed the columns that a prepared statement returns, which ended its transaction. The
+ * statement has lost its name, so the whole transaction can run again.
+ */
+class OutdatedStatement extends Error {}
+
+/** Runs a transaction again each time that one of its statements turns out to be outdated. */
+export async function withCurrentStatements<T>(transaction: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if (!(error instanceof OutdatedStatement)) throw error
+    }
   }
 }
 
@@ -129,6 +153,7 @@ class PostgresConnection implements DatabaseConnection {
   hasFailed = false
 
   /** When the transaction, and its statements, must end, by the clock of `performance`. */
+  #isInTransaction = false
   #deadline = Number.POSITIVE_INFINITY
   #statementsDeadline = Number.POSITIVE_INFINITY
   /** The statement timeout that the server has now. */
@@ -146,6 +171,7 @@ class PostgresConnection implements DatabaseConnection {
     const settings = Object.entries(limits).map(([name, limit]) => `set local ${name} = ${limit}`)
     this.#deadline = performance.now() + (transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY)
     await this.run([begin, ...settings].join('; '))
+    this.#isInTransaction = true
     this.#statementTimeout = statementsLimitMilliseconds ?? Number.POSITIVE_INFINITY
     this.#statementsDeadline = performance.now() + this.#statementTimeout
   }
@@ -167,6 +193,18 @@ class PostgresConnection implements DatabaseConnection {
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     await this.#limitStatement()
     const name = this.#names?.of(query.sql)
+    try {
+      return await this.#execute(query, name)
+    } catch (error) {
+      if (name === undefined || !isOutdated(error)) throw error
+      this.#names?.forget(query.sql)
+      if (this.#isInTransaction)
+        throw new OutdatedStatement('a prepared statement is outdated', { cause: error })
+      return this.#execute(query, undefined)
+    }
+  }
+
+  async #execute<Row>(query: CompiledQuery, name: string | undefined): Promise<QueryResult<Row>> {
     const config = { text: query.sql, values: [...query.parameters], ...(name === undefined ? {} : { name }) }
     const result = await this.#query((limits) =>
       this.client.query<Row & pg.QueryResultRow>({ ...config, ...limits }),
@@ -264,6 +302,13 @@ function translateServerError(error: pg.DatabaseError): unknown {
  */
 export function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && ['40001', '40P01', '23503'].includes(error.code ?? '')
+}
+
+/** "cached plan must not change result type", in whatever language the server says it. */
+function isOutdated(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError && error.code === '0A000' && error.routine === 'RevalidateCachedQuery'
+  )
 }
 
 /** Messages of the driver, which gives these errors no code. */

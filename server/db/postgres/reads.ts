@@ -4,7 +4,7 @@ import { HalvedTurns } from '../fair-queue.ts'
 import { type QueryOptions, type ReadOperations, waitingLists } from '../port.ts'
 import type { Database, Db } from '../tables.ts'
 import { type ConnectionSource, connectTimeoutMilliseconds } from './connections.ts'
-import { type DialectOptions, postgresDialect } from './driver.ts'
+import { type DialectOptions, postgresDialect, withCurrentStatements } from './driver.ts'
 
 /** The named reads, each in one read-only transaction, in the order of the callers' turns. */
 export class Reads {
@@ -53,12 +53,12 @@ export class Reads {
   async #run(name: string, input: unknown, statementsLimitMilliseconds: number): Promise<unknown> {
     const operation = this.#operations[name]
     if (operation === undefined) throw new Error(`no read ${name}`)
+    const snapshot = this.#snapshotsWithin(statementsLimitMilliseconds)
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
     try {
-      return await this.#snapshotsWithin(statementsLimitMilliseconds)
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .setAccessMode('read only')
-        .execute((snapshot) => operation(snapshot, input))
+      return await withCurrentStatements(() => snapshot.execute((db) => operation(db, input)))
     } catch (error) {
       if (!(error instanceof StatementTimeout)) throw error
       throw new QueryTooSlow('the query ran longer than its limit', { cause: error })

@@ -8,7 +8,7 @@ import {
   waitingWritesLimit,
 } from '../port.ts'
 import type { Db } from '../tables.ts'
-import { isConflict } from './driver.ts'
+import { isConflict, withCurrentStatements } from './driver.ts'
 import { patienceMilliseconds, WriteGroup } from './group.ts'
 
 const conflictTries = 5
@@ -83,19 +83,19 @@ export class Writes {
     // biome-ignore lint/suspicious/noExplicitAny: of the operation
     input: any,
   ): Promise<unknown> {
+    const transaction = transactions.transaction().setIsolationLevel('read committed')
     const startedAt = performance.now()
     let isRetriedAfterLoss = false
     for (let attempt = 1; ; attempt += 1) {
       let isCommitting = false
       try {
-        return await transactions
-          .transaction()
-          .setIsolationLevel('read committed')
-          .execute(async (trx) => {
+        return await withCurrentStatements(() =>
+          transaction.execute(async (trx) => {
             const result = await run(trx, input)
             isCommitting = true
             return result
-          })
+          }),
+        )
       } catch (error) {
         const isPrompt = performance.now() - startedAt < patienceMilliseconds
         if (isConflict(error) && attempt < conflictTries) {

@@ -1,0 +1,214 @@
+// engine: PostgreSQL
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it, type TestContext } from 'node:test'
+import { eventColumns } from '../../server/db/tables.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { isLong } from '../support/faults.ts'
+import { mailSettings, startMailServer } from '../support/mail.ts'
+import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
+import { assertProblem } from '../support/problem.ts'
+import { at, bearerOf, newProduction, sessionOf } from '../support/production.ts'
+import { openStream, until } from '../support/stream.ts'
+import { viewOf } from '../support/views.ts'
+import { newWebhook, startReceiver, toReceivers } from '../support/webhooks.ts'
+
+const callers = 8
+
+/** Two warm instances with a webhook, a mail server and a reader of the live list. */
+async function startBoth(t: TestContext) {
+  const production = await newProduction()
+  t.after(() => production.remove())
+  const [mail, receiver] = [await startMailServer(), await startReceiver(t)]
+  t.after(() => mail.close())
+  const smtp = { ...mailSettings, SMTP_URL: `smtp://127.0.0.1:${mail.server.port}` }
+  const servers = await Promise.all([0, 1].map(() => production.serve({ ...toReceivers, ...smtp })))
+  const urls = servers.map(({ baseUrl }) => baseUrl)
+  const first = urls[0] as string
+  const admin = await bearerOf(first, 'admin')
+  const browser = await sessionOf(first, 'admin')
+  const webhook = await newWebhook(browser, { url: receiver.url })
+  const stream = await openStream(admin)
+  t.after(() => stream.close())
+  return { ...production, urls, admin, browser, webhook, stream, mail, receiver }
+}
+
+type Both = Awaited<ReturnType<typeof startBoth>>
+
+/** What people and programs do all day, by one caller at one instance. Throws at any answer but a success. */
+async function workOnce(admin: Client, browser: Client, webhook: string): Promise<string> {
+  const succeeded = async (answer: Promise<Answer>) => {
+    const { status, text, ...others } = await answer
+    assert.ok(status >= 200 && status < 300, `${status} ${text}`)
+    return { status, text, ...others }
+  }
+  const key = { 'idempotency-key': randomUUID() }
+  const order = { customer: `Acme ${randomUUID()}`, total: 1.5 }
+  const { body } = await succeeded(admin.post('/v1/orders', order, key))
+  const path = `/v1/orders/${body.id}`
+  await succeeded(admin.post(`${path}/notes`, { text: 'A note' }))
+  await succeeded(admin.patch(`${path}/approve`))
+  const view = `/v1/views/${randomUUID()}`
+  await succeeded(admin.send('PUT', view, viewOf()))
+  await succeeded(admin.send('DELETE', view))
+  for (const read of [
+    ...['', '/history', '/approvals'].map((part) => path + part),
+    '/v1/orders',
+    '/v1/orders?filter=status%3DPending&orderBy=total',
+    `/v1/orders?filter=customer:${order.customer.slice(-6)}`,
+    '/v1/orders/summary',
+    ...['/v1/users', '/v1/users/1', '/v1/clients', '/v1/roles', '/v1/roles/Admin', '/v1/views'],
+    ...['/v1/approval-policy', '/v1/log', '/v1/log?kind=created', '/v1/log/checkpoint', '/v1/webhooks'],
+    ...[webhook, `${webhook}/deliveries`],
+  ]) {
+    await succeeded(admin.get(read))
+  }
+  // It may ask for another try, while the other instance seals.
+  await until(async () => (await admin.get(`${path}/receipt`)).body.code !== 'receipt-not-ready')
+  await succeeded(admin.get(`${path}/receipt`))
+  for (const part of ['', '/account', '/permissions', '/mail']) {
+    await succeeded(browser.get(`/v1/auth/me${part}`))
+  }
+  for (const read of ['sessions', 'passkeys', 'absence']) await succeeded(browser.get(`/v1/auth/${read}`))
+  await succeeded(browser.send('PUT', '/v1/auth/me/mail', { waiting: 'at-once', hour: 8, decided: true }))
+  return body.id
+}
+
+/** Callers that work until they are stopped, each at both instances in turn. */
+class Work {
+  readonly orders: string[] = []
+  readonly failures: string[] = []
+  readonly #done: Promise<unknown>
+  #isOver = false
+
+  constructor({ urls, admin, browser, webhook }: Both) {
+    const work = async (caller: number) => {
+      for (let turn = caller; !this.#isOver; turn += 1) {
+        const url = urls[turn % urls.length] as string
+        this.orders.push(await workOnce(at(url, admin), at(url, browser), webhook.path))
+      }
+    }
+    const failed = (error: Error) => void this.failures.push(error.message)
+    this.#done = Promise.all(Array.from({ length: callers }, (_, caller) => work(caller).catch(failed)))
+  }
+
+  /** Resolves once this many more orders went through everything, or one request failed. */
+  async goesOn(count: number): Promise<void> {
+    const enough = this.orders.length + count
+    await until(() => this.orders.length >= enough || this.failures.length > 0)
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true
+    await this.#done
+    assert.deepEqual(this.failures, [])
+  }
+}
+
+const tablesOf = async (databaseUrl: string) => {
+  const tables = 'select tablename as name from pg_tables where schemaname = current_schema() order by 1'
+  return (await runSql<{ name: string }>(databaseUrl, tables)).map(({ name }) => name)
+}
+
+/** Like a migration of a later version: it waits for no lock for long, and tries again. */
+async function change(databaseUrl: string, statement: string): Promise<void> {
+  const client = await connectTo(databaseUrl)
+  await client.query("set lock_timeout = '1s'")
+  try {
+    await until(async () => {
+      const isDone = await client.query(statement).catch(({ code }) => assert.equal(code, '55P03'))
+      return isDone !== undefined
+    })
+  } finally {
+    await client.end()
+  }
+}
+
+/** All that happens in the background goes on, too. */
+async function assertGoesOn({ databaseUrl, admin, urls, stream, mail, receiver }: Both): Promise<void> {
+  mail.received()
+  const { body } = await admin.post('/v1/orders', { customer: 'Acme', total: 1 })
+  const link = await at(urls[1] as string, admin).post('/v1/auth/links', { email: 'operator@example.com' })
+  assert.equal(link.status, 204)
+  await stream.hearsOf(body.id, 1)
+  await until(() => receiver.received.some(({ text }) => text.includes(body.id)))
+  await until(() => mail.received().some(({ to }) => to.includes('operator@example.com')))
+  await until(async () => (await runSql(databaseUrl, 'select 1 from unsealed_events')).length === 0)
+}
+
+describe('two instances beside a newer schema', { skip: withoutPostgres }, () => {
+  it('fail no request when every table gets columns, and seal, send and mail as before', async (t) => {
+    const both = await startBoth(t)
+    const work = new Work(both)
+    await work.goesOn(5 * callers)
+    for (const table of await tablesOf(both.databaseUrl)) {
+      // What changed stays so for all that follows.
+      if (isLong) await work.goesOn(1)
+      const added = 'add column later integer, add column later_too text not null default $$new$$'
+      await change(both.databaseUrl, `alter table ${table} ${added}`)
+    }
+    await work.goesOn(3 * callers)
+    await work.end()
+    await assertGoesOn(both)
+    await until(() => work.orders.every((id) => both.receiver.received.some(({ text }) => text.includes(id))))
+    t.diagnostic(`${work.orders.length} orders went through everything`)
+  })
+
+  it('serve orders, events and permissions that only a newer version knows', async (t) => {
+    const both = await startBoth(t)
+    const { admin, urls, databaseUrl, stream, receiver } = both
+    const { id } = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body
+    const path = `/v1/orders/${id}`
+    await stream.hearsOf(id, 1)
+    await runSql(databaseUrl, 'update orders set status = 17, version = 2 where id = $1', [id])
+    await runSql(
+      databaseUrl,
+      "insert into role_permissions (role, permission) values ('Admin', 'Orders.Freeze')",
+    )
+    const columns = Object.keys(eventColumns).filter((name) => !/^(?:id|kind|subject_kind)$/.test(name))
+    for (const subject of ['order', 'parcel']) {
+      await runSql(
+        databaseUrl,
+        `insert into unsealed_events (id, kind, subject_kind, ${columns})
+          select gen_random_uuid(), 'frozen', '${subject}', ${columns} from events where subject_id = $1 limit 1`,
+        [id],
+      )
+    }
+    await until(async () => (await admin.get('/v1/log?kind=frozen')).body.totalCount === 2)
+    assert.deepEqual(
+      (await stream.hearsOf(id, 2)).map(({ kind, status }) => [kind, status]),
+      [
+        ['created', 0],
+        ['frozen', 17],
+      ],
+    )
+    await until(() => receiver.received.some(({ type }) => type === 'order.frozen'))
+    for (const url of urls) {
+      const caller = at(url, admin)
+      assert.equal((await caller.get(path)).body.status, 17)
+      assert.deepEqual(
+        (await caller.get(`${path}/history`)).body.items.map(({ kind }: { kind: string }) => kind),
+        ['created', 'frozen'],
+      )
+      for (const read of [
+        `${path}/approvals`,
+        '/v1/orders',
+        '/v1/orders?orderBy=status',
+        '/v1/orders/summary',
+        '/v1/log',
+        '/v1/roles',
+        '/v1/permissions',
+      ]) {
+        assert.equal((await caller.get(read)).status, 200, read)
+      }
+      for (const accept of ['text/csv', 'application/jsonl']) {
+        for (const list of ['/v1/orders', '/v1/log'])
+          assert.equal((await caller.get(list, { accept })).status, 200, list)
+      }
+      const refused = await caller.patch(`${path}/approve`)
+      assertProblem(refused, 409, 'order-not-pending')
+      assert.equal(refused.body.currentStatus, 17)
+    }
+    await assertGoesOn(both)
+  })
+})
