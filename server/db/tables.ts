@@ -599,9 +599,10 @@ export interface Schema {
   /**
    * By name, in the order to apply them. Forward only: never rename one, nor insert one between two others.
    *
-   * On PostgreSQL the version before serves meanwhile, and afterwards. So one may add tables, columns that are
-   * null or have a constant default, and indexes of tables that are new or small: building an index locks out
-   * writes. The name of a new column must be new, because statements that join tables name most columns alone.
+   * On PostgreSQL the version before serves meanwhile and afterwards. So a migration may add tables, columns
+   * that are null or have a constant default, and indexes of new or small tables: building an index locks out
+   * writes. No other table may have a column of the same name, because statements that join tables do not
+   * always say whose column they mean.
    */
   migrations: Record<string, (trx: Trx) => Promise<void>>
 }

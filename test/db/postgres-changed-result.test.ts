@@ -54,7 +54,7 @@ async function openBoth(t: TestContext, transactionPooler: boolean) {
 
 describe('a statement whose result has changed since it was prepared', { skip: withoutPostgres }, () => {
   for (const [where, transactionPooler] of [
-    ['on connections of its own', false],
+    ['without a pooler', false],
     ['behind a pooler by transaction', true],
   ] as const) {
     it(`runs again, by every way there is and only once, ${where}`, async (t) => {

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 const server = fileURLToPath(new URL('../../server/', import.meta.url))
 
 /**
- * All columns of a table, as the result of a statement. PostgreSQL refuses a prepared one once a later version
- * has added a column. Inside a statement, a query in parentheses may have all columns.
+ * A result of all columns. PostgreSQL refuses such a prepared statement once a later version has added a
+ * column. A query in parentheses may have all columns.
  */
 const everyColumn =
   /\.(?:selectAll|returningAll)\(|(?<!\(\s*)\bselect\s+(?:\w+\.)?\*|\breturning\s+(?:\w+\.)?\*/gi

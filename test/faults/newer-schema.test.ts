@@ -35,7 +35,7 @@ async function startBoth(t: TestContext) {
 
 type Both = Awaited<ReturnType<typeof startBoth>>
 
-/** What people and programs do all day, by one caller at one instance. Throws at any answer but a success. */
+/** The daily work of people and programs, at one instance. Throws at any answer but a success. */
 async function workOnce(admin: Client, browser: Client, webhook: string): Promise<string> {
   const succeeded = async (answer: Promise<Answer>) => {
     const { status, text, ...others } = await answer
@@ -136,13 +136,13 @@ async function assertGoesOn({ databaseUrl, admin, urls, stream, mail, receiver }
   await until(async () => (await runSql(databaseUrl, 'select 1 from unsealed_events')).length === 0)
 }
 
-describe('two instances beside a newer schema', { skip: withoutPostgres }, () => {
+describe('two instances whose schema becomes newer', { skip: withoutPostgres }, () => {
   it('fail no request when every table gets columns, and seal, send and mail as before', async (t) => {
     const both = await startBoth(t)
     const work = new Work(both)
     await work.goesOn(5 * callers)
     for (const table of await tablesOf(both.databaseUrl)) {
-      // What changed stays so for all that follows.
+      // Each change stays, so all later work meets it.
       if (isLong) await work.goesOn(1)
       const added = 'add column later integer, add column later_too text not null default $$new$$'
       await change(both.databaseUrl, `alter table ${table} ${added}`)
