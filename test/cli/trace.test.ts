@@ -36,7 +36,6 @@ describe('administration by the command line', () => {
     const looks = [...commands].filter(([, { changesNothing }]) => changesNothing).map(([name]) => name)
     const lists = ['absence list', 'client list', 'policy list', 'role list', 'user list', 'user passkeys']
     const others = [
-      'completion',
       'key generate',
       'log checkpoint',
       'log export',
