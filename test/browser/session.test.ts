@@ -97,19 +97,12 @@ describe('a session', () => {
     const row = page.getByRole('row').filter({ hasText: 'Protected Pencils' })
     const place = await row.boundingBox()
     assert.ok(place)
-    await page.mouse.move(place.x + 300, place.y - 2)
     const requests = listRequests(page)
     await page.clock.fastForward('27:30')
     assert.equal(await stillThere(page).count(), 0)
     await page.clock.fastForward('00:40')
     await stillThere(page).waitFor()
     assert.deepEqual(await row.boundingBox(), place, 'nothing moves')
-    // As when the page moves under the pointer: the pointer enters the row, but nobody moved it.
-    await row.dispatchEvent('mouseover')
-    await row.dispatchEvent('pointermove', { pointerType: 'mouse', movementX: 0, movementY: 0 })
-    await page.clock.fastForward('00:05')
-    await page.waitForLoadState('networkidle')
-    assert.deepEqual(requests, [], 'no other row comes under a pointer that rests')
     await page.getByRole('button', { name: 'Stay signed in' }).click()
     await stillThere(page).waitFor({ state: 'detached' })
     assert.equal(requests.filter((request) => request === refresh).length, 1)
@@ -223,21 +216,12 @@ describe('a session', () => {
     await eventually(() => assert.deepEqual(asked.toSorted(), all))
   })
 
-  it('is prolonged by a page that someone opens, but not by prefetching', async () => {
+  it('is prolonged by a page that someone opens', async () => {
     const asked = listAsked(page)
     await page.reload()
     await page.getByText('Protected Pencils').waitFor()
     await page.waitForLoadState('networkidle')
     assert.ok(asked.includes(list) && !asked.includes(`${list} by itself`))
-    asked.length = 0
-    await page.keyboard.press('Shift')
-    await page.getByRole('link', { name: 'Protected Pencils' }).hover()
-    await page.mouse.move(700, 300)
-    await page.getByRole('link', { name: 'Protected Pencils' }).hover()
-    await eventually(() => assert.match(asked.join(), /^GET \/v1\/orders\/[\da-f-]{36} by itself$/))
-    await page.getByRole('link', { name: 'Protected Pencils' }).click()
-    await page.getByText('Created by').waitFor()
-    await backToTheOrders()
   })
 
   it('cannot be renewed for a disabled user', async () => {

@@ -2,7 +2,6 @@ import './pager.css'
 import { formatCount } from './format.ts'
 import { ArrowIcon } from './icons.tsx'
 import { pageSizes, rowsOf } from './paging.ts'
-import { isMoved } from './pointer.ts'
 
 interface PagerProps {
   /** The page on the screen. */
@@ -13,23 +12,27 @@ interface PagerProps {
   onPage(pageNumber: number): void
   /** Absent if there is no choice. */
   onPageSize?(pageSize: number): void
-  /** The person is about to go to this page. */
-  onIntent?(pageNumber: number): void
 }
 
 /** Which rows are shown, and buttons to the others. They keep the focus at both ends. */
-export function Pager(props: PagerProps) {
-  const { page, pageSize, wantedPage, onPageSize } = props
+export function Pager({ page, pageSize, wantedPage, onPage, onPageSize }: PagerProps) {
   const { items, pageNumber, totalPages, totalCount } = page
   const rows = rowsOf({ pageNumber, pageSize, count: items.length })
-  const step = (to: keyof typeof names, number: number) => (
-    <Step
-      {...props}
-      to={to}
-      page={number}
-      isPossible={number >= 1 && number <= totalPages && number !== wantedPage}
-    />
-  )
+  const step = (to: keyof typeof names, number: number) => {
+    const isPossible = number >= 1 && number <= totalPages && number !== wantedPage
+    return (
+      <button
+        type="button"
+        className="button button-icon button-quiet"
+        aria-label={names[to]}
+        title={names[to]}
+        aria-disabled={!isPossible}
+        onClick={() => isPossible && onPage(number)}
+      >
+        <ArrowIcon to={to} />
+      </button>
+    )
+  }
   return (
     <nav className="row nowrap gap-3 pager" aria-label="Pages">
       <div className="row nowrap gap-0 pager-steps">
@@ -61,35 +64,3 @@ export function Pager(props: PagerProps) {
 }
 
 const names = { first: 'First page', left: 'Previous page', right: 'Next page', last: 'Last page' }
-
-function Step({
-  to,
-  page,
-  isPossible,
-  onPage,
-  onIntent,
-}: {
-  to: keyof typeof names
-  page: number
-  isPossible: boolean
-} & Pick<PagerProps, 'onPage' | 'onIntent'>) {
-  const announceIntent = () => {
-    if (isPossible) onIntent?.(page)
-  }
-  return (
-    <button
-      type="button"
-      className="button button-icon button-quiet"
-      aria-label={names[to]}
-      title={names[to]}
-      aria-disabled={!isPossible}
-      onClick={() => {
-        if (isPossible) onPage(page)
-      }}
-      onPointerMove={(event) => isMoved(event) && announceIntent()}
-      onFocus={announceIntent}
-    >
-      <ArrowIcon to={to} />
-    </button>
-  )
-}

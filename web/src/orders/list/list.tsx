@@ -23,7 +23,7 @@ import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
 import { Reload } from './reload.tsx'
 import { focusRow } from './rows.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
-import { prefetchPage, type Shown, useListSearch, useOpening, useShownOrders } from './state.ts'
+import { type Shown, useListSearch, useOpening, useShownOrders } from './state.ts'
 import { OrderTable, OrderTableSkeleton } from './table.tsx'
 import { ViewMenu } from './view-menu.tsx'
 import { captionOf, countWords } from './words.ts'
@@ -173,7 +173,7 @@ interface RowsProps extends OrdersProps {
 
 function Rows({ search, shown, isStale, change, wantsFocus, chosen, onChoose }: RowsProps) {
   const { page, search: asked, pageSize, totalCount } = shown
-  const { onOpen, onIntent } = useOpening()
+  const onOpen = useOpening()
   useEffect(() => {
     if (wantsFocus.current) focusRow([])
     wantsFocus.current = false
@@ -192,7 +192,6 @@ function Rows({ search, shown, isStale, change, wantsFocus, chosen, onChoose }: 
       onSort={onSort}
       onChoose={onChoose}
       onOpen={onOpen}
-      onIntent={onIntent}
     />
   )
 }
@@ -205,7 +204,6 @@ function Pages({ search, shown, change }: OrdersProps) {
       wantedPage={search.pageNumber ?? 1}
       onPage={(number) => change((before) => onPage(before, number))}
       onPageSize={(size) => change((before) => withPageSize(before, size), { resetScroll: false })}
-      onIntent={(number) => prefetchPage(onPage(search, number))}
     />
   )
 }

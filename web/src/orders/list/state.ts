@@ -1,15 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useDeferredValue, useEffect, useMemo, useState } from 'react'
 import type { components } from '../../../../client/src/schema.ts'
-import { prefetch } from '../../api/queries.ts'
 import { useMay } from '../../auth/session.ts'
 import { defaultPageSize } from '../../ui/paging.ts'
 import { type ListSearch, parseListSearch } from '../address/address.ts'
 import { useColumns } from '../address/columns.ts'
 import { open, openedFrom } from '../address/opened.ts'
 import { listQuery } from '../address/queries.ts'
-import { orderQuery } from '../queries.ts'
 import { focusRow } from './rows.ts'
 
 export type Page = components['schemas']['PaginatedListOfOrderSummary']
@@ -65,39 +63,19 @@ export function useShownOrders(search: ListSearch) {
   }
 }
 
-/** Fetches a page before the press that will ask for it. */
-export function prefetchPage(search: ListSearch): void {
-  prefetch(listQuery(search))
-}
-
-const intentMilliseconds = 80
-
-/**
- * Opens an order. The order is fetched when the pointer rests on its row, and the row has the focus on
- * return.
- */
-export function useOpening() {
+/** Opens an order. Its row has the focus on return. */
+export function useOpening(): (id: string) => void {
   const navigate = useNavigate()
   const router = useRouter()
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const intended = useRef<string>(undefined)
-  const onIntent = useCallback((id: string) => {
-    if (id === intended.current) return
-    intended.current = id
-    clearTimeout(timer.current)
-    timer.current = setTimeout(() => prefetch(orderQuery(id)), intentMilliseconds)
-  }, [])
-  const onOpen = useCallback(
+  useEffect(() => {
+    const id = openedFrom(router)
+    if (id !== undefined) focusRow([id], { preventScroll: true })
+  }, [router])
+  return useCallback(
     (id: string) => {
       open(id, router)
       void navigate({ to: '/orders/$id', params: { id } })
     },
     [navigate, router],
   )
-  useEffect(() => {
-    const id = openedFrom(router)
-    if (id !== undefined) focusRow([id], { preventScroll: true })
-    return () => clearTimeout(timer.current)
-  }, [router])
-  return { onIntent, onOpen }
 }

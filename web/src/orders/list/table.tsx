@@ -9,7 +9,6 @@ import {
   useRef,
 } from 'react'
 import { ArrowIcon } from '../../ui/icons.tsx'
-import { isMoved } from '../../ui/pointer.ts'
 import type { Sort } from '../address/address.ts'
 import { type Chosen, isChoosable } from '../decide/chosen.ts'
 import { type ColumnName, headingOf, isSortKey, type SortKey } from '../fields.ts'
@@ -31,8 +30,6 @@ interface TableProps {
   onSort(key: SortKey): void
   onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
   onOpen(id: string): void
-  /** The person is about to open it. */
-  onIntent(id: string): void
 }
 
 /**
@@ -142,18 +139,14 @@ function SelectAll({
 
 const leastDragPixels = 4
 
-interface BodyProps extends Pick<TableProps, 'onOpen' | 'onIntent'> {
+interface BodyProps extends Pick<TableProps, 'onOpen'> {
   children: ReactNode
   onToggle(id: string, isRange: boolean): void
 }
 
 /** Listens for all its rows, so that a hundred rows need no listener each. */
-function Body({ children, onToggle, onOpen, onIntent }: BodyProps) {
+function Body({ children, onToggle, onOpen }: BodyProps) {
   const pressedAt = useRef<Point>(undefined)
-  const intend = ({ target }: { target: EventTarget }) => {
-    const id = rowIdOf(target)
-    if (id !== undefined) onIntent(id)
-  }
   function press(event: MouseEvent) {
     const id = rowIdOf(event.target)
     const isBrowsers = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
@@ -175,8 +168,6 @@ function Body({ children, onToggle, onOpen, onIntent }: BodyProps) {
       }}
       onChange={change}
       onKeyDown={(event: KeyboardEvent) => moveFromRow(event)}
-      onPointerMove={(event) => isMoved(event) && intend(event)}
-      onFocus={intend}
     >
       {children}
     </tbody>
