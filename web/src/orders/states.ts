@@ -1,11 +1,10 @@
-import { type eventKinds, firstState, orderStates, orderTransitions } from '../../../client/src/facts.ts'
+import { type eventKinds, orderStates, orderTransitions } from '../../../client/src/facts.ts'
 import { inSeries } from '../ui/format.ts'
 
 export type StateName = keyof typeof orderStates
 export type ActionName = keyof typeof orderTransitions
 
-/** The states by number that more than one rule needs: a new order's, and the one that has a certificate. */
-export const pending = orderStates[firstState]
+/** The state, by number, that has a certificate. */
 export const approved = orderStates[orderTransitions.approve.to]
 
 /** The states in which an order waits for approval: as a word of a sentence, and as a search. */

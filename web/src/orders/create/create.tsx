@@ -16,7 +16,6 @@ import { type Attempt, useCreation } from './attempt.ts'
 import { CustomerField, TotalField } from './field.tsx'
 import { type Draft, type FieldName, fieldNames, fields, place, prepareSending } from './form.ts'
 import { AttemptNote } from './note.tsx'
-import { OrderPreview } from './preview.tsx'
 import type { TotalReading } from './total-input.ts'
 
 export function CreateOrderView() {
@@ -90,28 +89,21 @@ function NewOrder() {
     refusal: sent?.[name] === form.texts[name] ? faults?.[name] : undefined,
   })
   return (
-    <div className="create">
-      <Form
-        className="card sheet stack gap-5 create-card"
-        noValidate
-        onSubmit={() => submit(false)}
-        aria-label="New order"
-      >
-        {form.isRestored && !isTrying && (
-          <Restored words="This form is already filled in." onStartOver={startOver} />
-        )}
-        <CustomerField {...fieldProps('customer')} />
-        <TotalField {...fieldProps('total')} reading={form.readings.total} next={next} />
-        <p className="soft create-next">{next}</p>
-        <AttemptNote attempt={attempt} hasFieldFaults={faults !== undefined} onStop={stop} />
-        <Actions isTrying={isTrying} onAnother={() => submit(true)} />
-      </Form>
-      <OrderPreview
-        customer={form.texts.customer.trim()}
-        total={form.readings.total}
-        userName={user.userName}
-      />
-    </div>
+    <Form
+      className="card sheet stack gap-5 create"
+      noValidate
+      onSubmit={() => submit(false)}
+      aria-label="New order"
+    >
+      {form.isRestored && !isTrying && (
+        <Restored words="This form is already filled in." onStartOver={startOver} />
+      )}
+      <CustomerField {...fieldProps('customer')} />
+      <TotalField {...fieldProps('total')} reading={form.readings.total} next={next} />
+      <p className="soft create-next">{next}</p>
+      <AttemptNote attempt={attempt} hasFieldFaults={faults !== undefined} onStop={stop} />
+      <Actions isTrying={isTrying} onAnother={() => submit(true)} />
+    </Form>
   )
 }
 
