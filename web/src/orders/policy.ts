@@ -1,5 +1,3 @@
-import { isolated } from '../../../rules/isolate.ts'
-
 export interface PolicyRow {
   /** The row applies from this total on. */
   from: number
@@ -41,35 +39,4 @@ function giversInWords({ approvals, selfApproval, services }: Givers): string {
 export function rowFor(rows: readonly PolicyRow[], total: string | undefined): PolicyRow | undefined {
   if (total === undefined) return rows.length === 1 ? rows[0] : undefined
   return rows.findLast(({ from }) => from <= Number(total))
-}
-
-interface Creator {
-  mayApprove: boolean
-  roles: readonly string[]
-  /** Those in whose place the creator may approve. */
-  absent: readonly string[]
-}
-
-/** The needs of an order under these rules, such as "2 approvals, not yours". */
-export function nextInWords(row: PolicyRow, creator: Creator): string {
-  const { approvals, role, passkey } = row
-  const services = row.services && !passkey
-  const isOne = approvals === 1
-  const giver = isOne ? (services ? 'someone' : 'a person') : 'people'
-  const withRole = isOne && role !== null ? ` with the role ${role}` : ''
-  const by = services && withRole === '' ? '' : ` by ${giver}${withRole}`
-  const further = isOne || role === null ? '' : `; one approver must have the role ${role}`
-  const signed = passkey ? (isOne ? '; signed with a passkey' : '; each signed with a passkey') : ''
-  return `${approvals} ${isOne ? 'approval' : 'approvals'}${by}${ownInWords(row, creator)}${further}${signed}`
-}
-
-/** Which of the approvals the creator can give. */
-function ownInWords({ approvals, selfApproval, role }: PolicyRow, { mayApprove, roles, absent }: Creator) {
-  const others = absent.map(isolated).join(' or ')
-  if (!selfApproval) return others === '' ? ', not yours' : `, not yours, not even for ${others}`
-  const isAnyRole = role === null || approvals > 1
-  const own = mayApprove && (isAnyRole || roles.includes(role))
-  // The roles of an absent person are not known here.
-  if (!own && (others === '' || !isAnyRole)) return ''
-  return `, ${approvals === 1 ? '' : 'one of '}which you can give${own ? '' : ` for ${others}`}`
 }

@@ -3,14 +3,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useCanGoBack, useNavigate, useRouter } from '@tanstack/react-router'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { useAbsentPersons } from '../../auth/absence.ts'
 import { useMay, useUser } from '../../auth/session.ts'
 import { dropDraft, focusOn, refusalsOf, useForm } from '../../ui/draft.ts'
 import { Form, Submit } from '../../ui/form.tsx'
 import { Missing, toOrders } from '../../ui/missing.tsx'
 import { PageHead } from '../../ui/page-title.tsx'
 import { Restored } from '../../ui/restored.tsx'
-import { nextInWords, rowFor } from '../policy.ts'
+import { rowFor, ruleInWords } from '../policy.ts'
 import { policyQuery } from '../queries.ts'
 import { type Attempt, useCreation } from './attempt.ts'
 import { CustomerField, TotalField } from './field.tsx'
@@ -61,7 +60,7 @@ function NewOrder() {
   })
   const [sent, setSent] = useState<Draft>()
   const faults = faultsOf(attempt)
-  const next = useNext(form.readings.total)
+  const rule = useRule(form.readings.total)
   const isTrying = attempt.kind === 'trying' || attempt.kind === 'created'
   // Focuses the field before the title takes the focus.
   useLayoutEffect(() => void focusOn('customer'), [])
@@ -99,8 +98,8 @@ function NewOrder() {
         <Restored words="This form is already filled in." onStartOver={startOver} />
       )}
       <CustomerField {...fieldProps('customer')} />
-      <TotalField {...fieldProps('total')} reading={form.readings.total} next={next} />
-      <p className="soft create-next">{next}</p>
+      <TotalField {...fieldProps('total')} reading={form.readings.total} rule={rule} />
+      <p className="soft create-rule">{rule}</p>
       <AttemptNote attempt={attempt} hasFieldFaults={faults !== undefined} onStop={stop} />
       <Actions isTrying={isTrying} onAnother={() => submit(true)} />
     </Form>
@@ -131,12 +130,10 @@ function Actions({ isTrying, onAnother }: { isTrying: boolean; onAnother(): void
 }
 
 /** The policy's rule for this total, for people who may read it. */
-function useNext(total: TotalReading): string | undefined {
+function useRule(total: TotalReading): string | undefined {
   const { data } = useQuery({ ...policyQuery, enabled: useMay('Orders.Read') })
-  const { roles } = useUser()
-  const creator = { mayApprove: useMay('Orders.Approve'), roles, absent: useAbsentPersons() }
   const row = data && rowFor(data.rows, total.ok ? total.wire : undefined)
-  return row && `Next: ${nextInWords(row, creator)}`
+  return row && `Rule: ${ruleInWords(row)}.`
 }
 
 const faultsOf = (attempt: Attempt) =>

@@ -28,10 +28,10 @@ export function CustomerField({ refusal, ...props }: FieldProps) {
 interface TotalFieldProps extends FieldProps {
   reading: TotalReading
   /** The policy's rule for this total, as far as it is known. */
-  next: string | undefined
+  rule: string | undefined
 }
 
-export function TotalField({ reading, next, refusal, ...props }: TotalFieldProps) {
+export function TotalField({ reading, rule, refusal, ...props }: TotalFieldProps) {
   return (
     <Field
       {...props}
@@ -44,7 +44,7 @@ export function TotalField({ reading, next, refusal, ...props }: TotalFieldProps
           `For example ${notation.write('1250.5')}, with up to 4 decimal places.`
         )
       }
-      spoken={reading.ok ? [meaningOf(reading), next].filter(Boolean).join('. ') : undefined}
+      spoken={reading.ok ? [meaningOf(reading), rule].filter(Boolean).join('. ') : undefined}
       isRequired
       input={{ className: 'create-total', dir: undefined, inputMode: 'decimal', spellCheck: false }}
     />
