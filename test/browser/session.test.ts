@@ -14,6 +14,7 @@ import {
 import { eventually } from '../support/browser/orders.ts'
 import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
+import { seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
 import { startService } from '../support/service.ts'
@@ -237,23 +238,24 @@ describe('a short session', { concurrency: true }, () => {
   it('is not kept alive by the app’s own requests, which do not delay its warning either', async (t) => {
     const short = await startService({ env: { SESSION_IDLE_TTL_SECONDS: '16' }, clockRuns: true })
     const operator = await short.bearer('operator')
-    for (let order = 0; order < 10; order += 1) await createdId(operator, { customer: `Acme ${order}` })
-    const user = await newUser(short)
-    const { page } = await browser.person(t, { service: short })
+    await createdId(operator, { customer: 'Acme' })
+    const user = await newUser(short, { roles: ['Admin'] })
+    const { page } = await browser.person(t, { service: short, isLive: true })
     t.after(() => short.close())
     await page.goto('/orders')
-    await signInByForm(page, user.credentials, page.getByText('Acme 0'))
+    await signInByForm(page, user.credentials, page.getByText('Acme'))
     const asked = listAsked(page)
     const startedAt = performance.now()
     for (let order = 0; order < 10; order += 1) {
       await pause(startedAt + (order + 1) * 500 - performance.now())
-      await page.getByRole('link', { name: `Acme ${order}` }).hover()
+      // The app counts what waits.
+      await createdId(operator)
+      await seal(short.db)
     }
     // A quarter of its life before its end: 12 s after the start, or 17 s if the last of these had counted
     // as use.
     await stillThere(page).waitFor({ timeout: startedAt + 16_000 - performance.now() })
-    // The last of them was requested a moment ago.
-    await eventually(() => assert.equal(asked.filter((request) => request.endsWith('by itself')).length, 10))
+    assert.ok(asked.filter((request) => request.endsWith('by itself')).length > 1, asked.join())
     await page.getByText(signedOutWords).waitFor()
     assert.ok(performance.now() - startedAt < 20_000)
   })
