@@ -99,9 +99,9 @@ describe('a half-typed search', () => {
   it('is explained even if the suggestions cover the message below the box', async () => {
     const page = await visit(person, 'viewer', '/orders')
     person.expectFault(/ 400 /)
-    await searchBox(page).pressSequentially('total>')
+    await searchBox(page).pressSequentially('createdAtUtc>')
     const suggestions = page.locator('.search-popup')
-    await suggestions.getByText(/needs a number/).waitFor()
+    await suggestions.getByText(/createdAtUtc needs a/).waitFor()
     await suggestions.getByRole('option').first().waitFor()
   })
 })

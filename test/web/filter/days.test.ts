@@ -191,7 +191,7 @@ describe('named days', () => {
     inZone(zone)
     const text = 'createdAtUtc='
     const context = { nowMilliseconds: Date.parse(iso), userName: '' }
-    return complete(text, text.length, context).map(({ label, hint }) => `${label} ${hint}`)
+    return complete(text, text.length, context).map(({ insert: label, hint }) => `${label} ${hint}`)
   }
 
   it('are the person’s days, with weeks from Monday; no day is listed twice', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
-import { isUnfinished, lengthFault, piecesOf, refusalOf } from '../../../web/src/orders/filter/fault.ts'
+import { isUnfinished, lengthFault, markOf, refusalOf } from '../../../web/src/orders/filter/fault.ts'
 
 function refused(members: object): ProblemError {
   const problem = { type: '', title: 'T', status: 400, detail: 'D', instance: '', requestId: '', ...members }
@@ -56,34 +56,15 @@ it('a search that is still being typed is unfinished only if the fault is at its
   assert.equal(isUnfinished({ ...fault, position: 0, length: 5 }, 'statu=Pending'), false)
 })
 
-describe('the coloured text', () => {
-  const faulty = (text: string, position: number, length: number) =>
-    piecesOf(text, { position, length })
-      .filter(({ isFaulty }) => isFaulty)
-      .map((piece) => piece.text)
-
-  it('covers the whole text, whatever is wrong with it', () => {
-    for (const text of ['', 'a', 'total>=1 AND (x OR "y', 'شركة status=Pending']) {
-      for (let position = 0; position <= text.length + 2; position += 1) {
-        const pieces = piecesOf(text, { position, length: 3 }).filter(({ from }) => from < text.length)
-        assert.equal(pieces.map((piece) => piece.text).join(''), text)
-      }
-      assert.equal(
-        piecesOf(text, undefined)
-          .map((piece) => piece.text)
-          .join(''),
-        text,
-      )
-    }
-  })
-
-  it('marks the part at fault across pieces', () => {
-    assert.deepEqual(faulty('total>abc', 6, 3), ['abc'])
-    assert.deepEqual(faulty('total>abc', 4, 3), ['l', '>', 'a'])
-  })
-
-  it('marks a place of zero length', () => {
-    assert.deepEqual(faulty('(acme', 5, 0), ['\u00a0'])
-    assert.deepEqual(faulty('a)b', 1, 0), [')'])
-  })
+it('the mark covers the fault; without a length, the character there or the end', () => {
+  for (const [text, position, length, mark] of [
+    ['total>abc', 6, 3, [6, 9]],
+    ['total>abc', 4, 9, [4, 9]],
+    ['a)b', 1, 0, [1, 2]],
+    ['(acme', 5, 0, [5, 5]],
+    ['(acme', 7, 1, [5, 5]],
+  ] as const) {
+    assert.deepEqual(markOf(text, { position, length }), mark)
+  }
+  assert.deepEqual(markOf('acme', undefined), [4, 4])
 })

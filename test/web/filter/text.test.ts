@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { FilterError } from '../../../server/orders/filter/fault.ts'
 import { type Filter, parseFilter } from '../../../server/orders/filter/parser.ts'
 import { requiredStatus, withStatus } from '../../../web/src/orders/filter/restrictions.ts'
-import { isHalfTyped, quoteValue, spansOf } from '../../../web/src/orders/filter/text.ts'
+import { isHalfTyped, quoteValue } from '../../../web/src/orders/filter/text.ts'
 import { forAll } from '../../support/for-all.ts'
-import { acceptedFilter, anyText, assertCovers, meaningOf, pieces } from './texts.ts'
+import { acceptedFilter, anyText, meaningOf, pieces } from './texts.ts'
 
 describe('quoteValue', () => {
   const quoted: [string, string][] = [
@@ -77,40 +77,6 @@ describe('isHalfTyped', () => {
   ]) {
     it(`${JSON.stringify(text)} is not half-typed`, () => assert.ok(!isHalfTyped(text)))
   }
-})
-
-describe('spansOf', () => {
-  const marks = (text: string) =>
-    spansOf(text).map(({ kind, from, to }) => `${kind} ${JSON.stringify(text.slice(from, to)).slice(1, -1)}`)
-
-  it('classifies the parts', () => {
-    assert.deepEqual(marks(' Status = Pending AND -"a b" (foo:x)'), [
-      'plain  ',
-      'field Status',
-      'plain  ',
-      'operator =',
-      'plain  ',
-      'value Pending',
-      'plain  ',
-      'keyword AND',
-      'plain  ',
-      'keyword -',
-      'string \\"a b\\"',
-      'plain  (foo',
-      'operator :',
-      'value x',
-      'plain )',
-    ])
-    assert.deepEqual(marks('acme; total!'), ['plain acme; total!'])
-    assert.deepEqual(marks("a='b c"), ['plain a', 'operator =', "string 'b c"])
-    assert.deepEqual(marks('total=-1:2'), ['field total', 'operator =', 'value -1:2'])
-    assert.deepEqual(marks('total=:5'), ['field total', 'operator =', 'value :5'])
-    assert.deepEqual(marks(''), [])
-  })
-
-  it('covers any text, in order', () => {
-    forAll(800, anyText, assertCovers)
-  })
 })
 
 describe('withStatus', () => {

@@ -1,8 +1,6 @@
-import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { FilterError } from '../../../server/orders/filter/fault.ts'
 import { type Filter, parseFilter } from '../../../server/orders/filter/parser.ts'
-import { spansOf } from '../../../web/src/orders/filter/text.ts'
 import { anyCharacter } from '../../support/any-character.ts'
 
 /** How the server reads a text: its meaning, or the fault. */
@@ -92,13 +90,3 @@ const { expression } = fc.letrec<{ expression: string; operand: string; sequence
     .map(([first, rest]) => rest.reduce((text, [joint, next]) => text + joint + next, first)),
 }))
 export const acceptedFilter = expression.filter((text) => !(meaningOf(`${text} more`) instanceof FilterError))
-
-export function assertCovers(text: string): void {
-  let end = 0
-  for (const { from, to } of spansOf(text)) {
-    assert.equal(from, end)
-    assert.ok(to > from)
-    end = to
-  }
-  assert.equal(end, text.length)
-}

@@ -32,7 +32,7 @@ const fixed = {
   dir: 'auto',
 } as const
 
-/** One box for plain words and for the filter language, which it completes and colours. */
+/** One box for plain words and for the filter language, which it completes. */
 export function SearchBox(props: SearchBoxProps) {
   const { text, input, onType, onDecide } = props
   const list = useCompletions(text, input, onType)
@@ -54,7 +54,7 @@ export function SearchBox(props: SearchBoxProps) {
   return (
     <search className="row nowrap search">
       <SearchIcon />
-      <ColouredInput {...props} list={list} onPress={press} />
+      <MarkedInput {...props} list={list} onPress={press} />
       <End isEmpty={text === ''} onClear={clear} />
       {list.isOpen && (
         <Completions
@@ -73,8 +73,8 @@ interface InputProps extends SearchBoxProps {
   onPress(event: KeyboardEvent): void
 }
 
-/** The input, with the same text in colour behind it. */
-function ColouredInput({ text, fault, isSoft, isInvalid, messageId, input, list, ...props }: InputProps) {
+/** The input, and the mark of a fault behind its text. */
+function MarkedInput({ text, fault, isSoft, isInvalid, messageId, input, list, ...props }: InputProps) {
   const highlight = useRef<HTMLDivElement>(null)
   const scrollAlong = () => {
     if (highlight.current && input.current) highlight.current.scrollLeft = input.current.scrollLeft

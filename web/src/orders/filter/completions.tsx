@@ -35,14 +35,14 @@ export function Completions({
           // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant points to it
           // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys
           <div
-            key={`${completion.label} ${completion.from}`}
+            key={completion.insert}
             id={completionId(index)}
             role="option"
             aria-selected={index === active}
             className="option"
             onClick={() => onAccept(completion)}
           >
-            <code className={`search-${completion.kind}`}>{completion.label}</code>
+            <code>{completion.insert}</code>
             <span className="soft">{completion.hint}</span>
           </div>
         ))}

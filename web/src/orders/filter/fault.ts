@@ -1,6 +1,5 @@
 import { ProblemError, problemOf } from '../../api/problem.ts'
 import { askedOf } from './days.ts'
-import { type Span, spansOf } from './text.ts'
 
 export const maximumLength = 1000
 
@@ -67,30 +66,13 @@ export function isUnfinished({ position, length }: Fault, text: string): boolean
   return position + length >= text.trimEnd().length
 }
 
-export interface Piece {
-  from: number
-  text: string
-  kind: Span['kind']
-  isFaulty: boolean
-}
-
 /**
- * The text in pieces of one colour each. A fault without a length marks the character there, or a space at
- * the end.
+ * From where to where the text is marked. A fault without a length marks the character there, or the end.
  */
-export function piecesOf(text: string, fault: Pick<Fault, 'position' | 'length'> | undefined): Piece[] {
-  const from = fault === undefined ? text.length : Math.min(fault.position, text.length)
-  const to = fault === undefined ? from : Math.min(from + Math.max(fault.length, 1), text.length)
-  const pieces = spansOf(text).flatMap((span) => {
-    const cuts = [span.from, ...[from, to].filter((cut) => cut > span.from && cut < span.to), span.to]
-    return cuts.slice(1).map((end, index): Piece => {
-      const start = cuts[index] ?? end
-      const isFaulty = start >= from && end <= to && fault !== undefined
-      return { from: start, text: text.slice(start, end), kind: span.kind, isFaulty }
-    })
-  })
-  if (fault !== undefined && from === text.length) {
-    pieces.push({ from: text.length, text: '\u00a0', kind: 'plain', isFaulty: true })
-  }
-  return pieces
+export function markOf(
+  text: string,
+  fault: Pick<Fault, 'position' | 'length'> | undefined,
+): [number, number] {
+  const from = Math.min(fault?.position ?? text.length, text.length)
+  return [from, Math.min(from + Math.max(fault?.length ?? 0, 1), text.length)]
 }

@@ -1,5 +1,5 @@
 import type { Ref } from 'react'
-import { type Fault, piecesOf } from './fault.ts'
+import { type Fault, markOf } from './fault.ts'
 
 export interface HighlightProps {
   text: string
@@ -9,16 +9,18 @@ export interface HighlightProps {
   ref?: Ref<HTMLDivElement>
 }
 
-/** The coloured text behind the transparent text of the input. Screen readers use the input. */
+/** The same text unseen behind that of the input, with a line under the fault. Screen readers use the input. */
 export function Highlight({ text, fault, isSoft, ref }: HighlightProps) {
-  const faulty = isSoft ? 'search-fault search-fault-soft' : 'search-fault'
+  const [from, to] = markOf(text, fault)
   return (
     <div ref={ref} className="search-highlight" aria-hidden="true" dir="auto">
-      {piecesOf(text, fault).map(({ from, text: part, kind, isFaulty }) => (
-        <span key={from} className={isFaulty ? `search-${kind} ${faulty}` : `search-${kind}`}>
-          {part}
+      {text.slice(0, from)}
+      {fault && (
+        <span className={isSoft ? 'search-fault search-fault-soft' : 'search-fault'}>
+          {text.slice(from, to) || '\u00a0'}
         </span>
-      ))}
+      )}
+      {text.slice(to)}
     </div>
   )
 }

@@ -23,12 +23,6 @@ export interface Token {
   isFaulty: boolean
 }
 
-export interface Span {
-  kind: 'field' | 'operator' | 'value' | 'string' | 'keyword' | 'plain'
-  from: number
-  to: number
-}
-
 /** All tokens, in order, with only white space between them. Linear in the length of the text. */
 export function readTokens(text: string): Token[] {
   const tokens: Token[] = []
@@ -50,34 +44,6 @@ export function readTokens(text: string): Token[] {
     lexed = readToken(text, to, kind === 'operator')
   }
   return tokens
-}
-
-/** Spans for colouring: in order, none empty, together the whole text. Only known fields count as fields. */
-export function spansOf(text: string): Span[] {
-  const tokens = readTokens(text)
-  const spans: Span[] = []
-  let end = 0
-  const cover = (kind: Span['kind'], to: number) => {
-    const last = spans.at(-1)
-    if (kind === 'plain' && last?.kind === 'plain') last.to = to
-    else if (to > end) spans.push({ kind, from: end, to })
-    end = to
-  }
-  for (const [index, token] of tokens.entries()) {
-    cover('plain', token.from)
-    cover(spanKindOf(tokens, index), token.to)
-  }
-  cover('plain', text.length)
-  return spans
-}
-
-function spanKindOf(tokens: Token[], index: number): Span['kind'] {
-  const kind = tokens[index]?.kind
-  if (kind === 'string' || kind === 'operator' || kind === 'keyword') return kind
-  if (kind === 'minus') return 'keyword'
-  if (kind !== 'word') return 'plain'
-  if (tokens[index - 1]?.kind === 'operator') return 'value'
-  return tokens[index + 1]?.kind === 'operator' && fieldAt(tokens, index) !== undefined ? 'field' : 'plain'
 }
 
 /** The field that the token there names, or would name if an operator followed. */
