@@ -28,7 +28,7 @@ const shortestShortcut = 3
 
 /**
  * Completions at the caret, best first, at most 8: values after an operator, operators after a field, else
- * fields and whole restrictions. It offers nothing in quotes, and nothing that would leave the text unchanged.
+ * fields and whole restrictions. Offers nothing in quotes, and nothing that leaves the text unchanged.
  * It takes any text and any caret. Linear in the length of the text.
  */
 export function complete(text: string, caret: number, context: Context): Completion[] {

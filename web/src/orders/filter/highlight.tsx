@@ -9,7 +9,7 @@ export interface HighlightProps {
   ref?: Ref<HTMLDivElement>
 }
 
-/** The same text unseen behind that of the input, with a line under the fault. Screen readers use the input. */
+/** The text once more, unseen behind the input, with a line under the fault. Screen readers use the input. */
 export function Highlight({ text, fault, isSoft, ref }: HighlightProps) {
   const [from, to] = markOf(text, fault)
   return (
