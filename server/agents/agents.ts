@@ -2,7 +2,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Permission } from '../caller/permissions.ts'
 import type { Parsed } from '../http/fields.ts'
-import type { Schema } from '../http/schema.ts'
+import { exampleOf, type Schema } from '../http/schema.ts'
+import { answerForModels, argumentsForModels } from './model-schema.ts'
 
 interface Offer {
   title: string
@@ -15,7 +16,8 @@ interface Offer {
 /** Every tool may be called again with the same arguments, and none takes anything away. */
 export interface Tool extends Offer {
   input: Schema
-  output: Schema
+  /** `inputSchema` and `outputSchema` of the protocol. */
+  schemas: { input: Schema; output: Schema }
   /** Whether it changes nothing. */
   isRead: boolean
   /** Throws a Problem, which is the result that the agent gets. */
@@ -24,12 +26,18 @@ export interface Tool extends Offer {
 
 /** A tool whose `run` gets what its input schema parses. */
 export function tool<Input>(
-  declaration: Omit<Tool, 'run'> & {
+  declaration: Omit<Tool, 'run' | 'schemas'> & {
     input: Parsed<Input>
+    output: Schema
     run(input: Input, request: FastifyRequest): Promise<object>
   },
 ): Tool {
-  return declaration as Tool
+  const { input, output } = declaration
+  const schemas = {
+    input: { ...argumentsForModels(input), examples: [exampleOf(input)] },
+    output: answerForModels(output),
+  }
+  return { ...declaration, schemas } as Tool
 }
 
 export interface Resource extends Offer {

@@ -5,10 +5,10 @@ import { tellProblem, toProblem } from '../http/errors.ts'
 import { parseBy } from '../http/fields.ts'
 import type { RequestLimits } from '../http/rate-limit.ts'
 import { callerOf } from '../http/route.ts'
-import { exampleOf } from '../http/schema.ts'
 import { Problem } from '../problems/problems.ts'
 import { readVersion } from '../version.ts'
 import type { Resource, Tool } from './agents.ts'
+import { withoutNulls } from './model-schema.ts'
 import {
   initialized,
   invalidParam,
@@ -102,22 +102,21 @@ async function callTool({ parts, params, request, reply }: Call): Promise<object
   try {
     assertHeld(tool.permissions, request)
     if (!tool.isRead) parts.limits.consume('write', String(callerOf(request).id), reply)
-    const output = await tool.run(parseBy(tool.input, given), request)
-    return { content: [textOf(output)], structuredContent: output, isError: false }
+    const text = withoutNulls(await tool.run(parseBy(tool.input, given), request))
+    return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text), isError: false }
   } catch (error) {
     const problem = toProblem(error as Error)
     if (problem.status === 401 || problem.status >= 500) throw error
-    return { content: [textOf(tellProblem(problem, request, parts.publicUrl()))], isError: true }
+    const text = JSON.stringify(tellProblem(problem, request, parts.publicUrl()))
+    return { content: [{ type: 'text', text }], isError: true }
   }
 }
 
-const textOf = (value: object) => ({ type: 'text', text: JSON.stringify(value) })
-
-function describeTool([name, { title, description, input, output, isRead }]: [string, Tool]) {
+function describeTool([name, { title, description, schemas, isRead }]: [string, Tool]) {
   return {
     ...{ name, title, description },
-    inputSchema: { ...input, examples: [exampleOf(input)] },
-    outputSchema: output,
+    inputSchema: schemas.input,
+    outputSchema: schemas.output,
     annotations: {
       title,
       readOnlyHint: isRead,

@@ -1,8 +1,6 @@
 import build from 'fast-json-stringify'
 import { int32Schema, named } from './fields.ts'
-import { type Schema, Type } from './schema.ts'
-
-type Keywords = Record<string, unknown>
+import { type Keywords, type Schema, Type } from './schema.ts'
 
 /** The members of an answer: what each means, an example, and further keywords. */
 export function text(description: string, example: string, keywords: Keywords = {}) {

@@ -3,7 +3,7 @@ import { answerOf, flag, int32 } from './answers.ts'
 import { Fault, type Field, int32Field, named } from './fields.ts'
 import { parseQuery } from './form-text.ts'
 import { header } from './route.ts'
-import { type Schema, Type } from './schema.ts'
+import { forModels, type Schema, Type } from './schema.ts'
 
 const defaultPageSize = 10
 const pageSizeLimit = 100
@@ -77,6 +77,7 @@ export function directionField(description: string): Field<'asc' | 'desc'> {
       anyOf: [EOrderDirection, { type: 'string', pattern: anyCasePattern(directions) }],
       description: `Sort direction: Asc or Desc (ignoring case), or its number. ${description}`.trim(),
       examples: ['Desc'],
+      [forModels]: { type: 'string', enum: directions, description: `Sort direction. ${description}`.trim() },
     }),
     read(value) {
       const wanted = typeof value === 'object' ? '' : String(value).toLowerCase()

@@ -2,10 +2,16 @@
 declare const described: unique symbol
 /** Marks an optional member. It is a symbol because it is not a keyword and is never sent. */
 const optional = Symbol('optional')
+/** Keywords that a language model reads instead of those for HTTP. A symbol, because it is never sent. */
+export const forModels = Symbol('forModels')
+
+export interface Keywords {
+  [keyword: string]: unknown
+  [forModels]?: Record<string, unknown>
+}
 
 /** A JSON Schema (2020-12), as it is published. */
-export interface Schema {
-  [keyword: string]: unknown
+export interface Schema extends Keywords {
   [described]?: unknown
   [optional]?: true
 }
@@ -17,7 +23,6 @@ type OptionalKeys<P> = { [K in keyof P]: P[K] extends { [optional]: true } ? K :
 type Members<P> = { [K in Exclude<keyof P, OptionalKeys<P>>]: Static<P[K]> } & {
   [K in OptionalKeys<P>]?: Static<P[K]>
 }
-type Keywords = Record<string, unknown>
 
 /**
  * Schemas that carry the TypeScript type they describe. A package for this would load 373 more files: an

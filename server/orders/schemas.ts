@@ -9,7 +9,7 @@ import {
   pageSizeField,
   paginatedField,
 } from '../http/paging.ts'
-import { Type } from '../http/schema.ts'
+import { forModels, Type } from '../http/schema.ts'
 import { legibleText } from '../http/text.ts'
 import {
   type ColumnName,
@@ -34,6 +34,7 @@ const amountPattern = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/
 /** Integer ten-thousandths of the decimal that was sent, exact and never rounded; `least` or more of them. */
 function amountField(least: 0 | 1, description: string, examples: number[]): Field<number> {
   const bound = least === 0 ? 'at least 0' : 'greater than 0'
+  const limits = `${bound}, at most 99,999,999,999.9999, with at most 4 decimal places`
   return {
     schema: Type.Unsafe<number>({
       type: ['number', 'string'],
@@ -41,8 +42,9 @@ function amountField(least: 0 | 1, description: string, examples: number[]): Fie
       ...(least === 0 ? { minimum: 0 } : { exclusiveMinimum: 0 }),
       maximum: 99_999_999_999.9999,
       pattern: `^${least === 0 ? '' : '(?!0(?:\\.0{1,4})?$)'}(?:0|[1-9]\\d{0,10})(?:\\.\\d{1,4})?$`,
-      description: `${description}, ${bound}, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.`,
+      description: `${description}, ${limits}; a JSON number or a decimal string. More decimal places are refused, never rounded. A JSON number counts as the shortest decimal form of its double.`,
       examples,
+      [forModels]: { description: `${description}, ${limits}.` },
     }),
     read(value) {
       if (typeof value !== 'number' && typeof value !== 'string') {
@@ -135,12 +137,14 @@ export const OrderSummary = orderSchema('OrderSummary', summaryNames)
 
 export const PaginatedListOfOrderSummary = pageSchema('PaginatedListOfOrderSummary', OrderSummary)
 
+const sortedThen = 'Orders that never changed come before those that did; ties are broken by id.'
+
 export const orderByField: Field<SortKey> = {
-  schema: text(
-    `Field to sort by, ignoring case: ${sortKeys.join(', ')}. Orders that never changed come before those that did; ties are broken by id.`,
-    'createdAtUtc',
-    { pattern: anyCasePattern(sortKeys), default: 'createdAtUtc' },
-  ),
+  schema: text(`Field to sort by, ignoring case: ${sortKeys.join(', ')}. ${sortedThen}`, 'createdAtUtc', {
+    pattern: anyCasePattern(sortKeys),
+    default: 'createdAtUtc',
+    [forModels]: { enum: sortKeys, description: `Field to sort by. ${sortedThen}` },
+  }),
   read(value) {
     const wanted = typeof value === 'string' ? value.toLowerCase() : ''
     const found = sortKeys.find((name) => name.toLowerCase() === wanted)
