@@ -40,57 +40,68 @@ type Method = (call: Call) => object | Promise<object>
 const serverInfo = { name: 'countersign', title: 'Countersign', version: readVersion() }
 const capabilities = { tools: {}, resources: {} }
 
-/** For as long as permissions are remembered. They decide which tools a caller may use. */
-const kept = { ttlMs: 300_000, cacheScope: 'private' }
-const notKept = { ...kept, ttlMs: 0 }
-
-const ofBoth: Record<string, Method> = {
+const ofAll: Record<string, Method> = {
   'tools/list': ({ parts, params, request }) => {
     assertFirstPage(params)
     const tools = Object.entries(parts.tools).filter(([, offer]) => isOffered(offer, request))
-    return { tools: tools.map(describeTool), ...kept }
+    return { tools: tools.map(describeTool) }
   },
   'tools/call': callTool,
-  'resources/list': (call) => ({ resources: listed(call, false), ...kept }),
-  'resources/templates/list': (call) => ({ resourceTemplates: listed(call, true), ...kept }),
+  'resources/list': (call) => ({ resources: listed(call, false) }),
+  'resources/templates/list': (call) => ({ resourceTemplates: listed(call, true) }),
   'resources/read': async ({ parts, params, request }) => {
     const { uri } = params
     if (typeof uri !== 'string') throw invalidParam('uri', 'must be a string.')
     const [resource, id] = findResource(parts.resources, uri)
     assertHeld(resource.permissions, request)
     const { mimeType } = resource
-    return { contents: [{ uri, mimeType, text: await resource.read(id, request) }], ...notKept }
+    return { contents: [{ uri, mimeType, text: await resource.read(id, request) }] }
   },
 }
 
-const methods: Record<Revision, Record<string, Method>> = {
-  [stateless]: {
-    'server/discover': ({ parts: { instructions } }) => ({
-      ...{ supportedVersions: revisions, capabilities, instructions },
-      ...kept,
-    }),
-    ...ofBoth,
+const ofStateless: Record<string, Method> = {
+  'server/discover': ({ parts: { instructions } }) => ({
+    supportedVersions: revisions,
+    capabilities,
+    instructions,
+  }),
+  ...ofAll,
+}
+
+const ofEarlier: Record<string, Method> = {
+  // An agent of another revision is offered the newest of these, and may leave.
+  initialize: ({ parts: { instructions }, params: { protocolVersion: wanted } }) => {
+    if (typeof wanted !== 'string') throw invalidParam('protocolVersion', 'is required.')
+    const protocolVersion = initialized.find((known) => known === wanted) ?? initialized[0]
+    return { protocolVersion, capabilities, serverInfo, instructions }
   },
-  [initialized]: {
-    // An agent of another revision is offered this one, and may leave.
-    initialize: ({ parts: { instructions }, params }) => {
-      if (typeof params.protocolVersion !== 'string') throw invalidParam('protocolVersion', 'is required.')
-      return { protocolVersion: initialized, capabilities, serverInfo, instructions }
-    },
-    ping: () => ({}),
-    ...ofBoth,
-  },
+  ping: () => ({}),
+  ...ofAll,
+}
+
+/** How long clients may keep a result: as long as permissions, which decide what is listed, are remembered. */
+const ttlMilliseconds: Partial<Record<string, number>> = {
+  'server/discover': 300_000,
+  'tools/list': 300_000,
+  'resources/list': 300_000,
+  'resources/templates/list': 300_000,
+  'resources/read': 0,
 }
 
 /**
- * The result of a request. Both revisions get the same members: an earlier one ignores those that it does not
- * know. Throws `mcp-method-unknown`, and `validation-failed` for what a model cannot correct.
+ * The result of a request. The earlier revisions get nothing that only 2026-07-28 knows: their clients refuse
+ * it in the answer to `ping`. Throws `mcp-method-unknown`, and `validation-failed` for what a model cannot
+ * correct.
  */
 export async function resultOf(revision: Revision, { method }: Message, call: Call): Promise<object> {
-  const known = methods[revision]
+  const known = revision === stateless ? ofStateless : ofEarlier
   const run = Object.hasOwn(known, method) ? known[method] : undefined
   if (run === undefined) throw new Problem('mcp-method-unknown')
-  return { resultType: 'complete', ...(await run(call)), _meta: { [serverInfoKey]: serverInfo } }
+  const result = await run(call)
+  if (revision !== stateless) return result
+  const ttlMs = ttlMilliseconds[method]
+  const kept = ttlMs === undefined ? {} : { ttlMs, cacheScope: 'private' }
+  return { resultType: 'complete', ...result, ...kept, _meta: { [serverInfoKey]: serverInfo } }
 }
 
 /** A refusal is a result too: the model reads the problem, and can correct what it did. */
@@ -145,7 +156,7 @@ function findResource(resources: readonly Resource[], uri: string): [resource: R
     if (uri === resource.uri && !isTemplate(resource)) return [resource, '']
     if (isTemplate(resource) && uri.startsWith(start)) return [resource, uri.slice(start.length)]
   }
-  throw invalidParam('uri', 'must be the address of a resource.')
+  throw new Problem('mcp-resource-unknown')
 }
 
 /** Lists are short: there is one page, so no cursor leads anywhere. */

@@ -5,15 +5,17 @@ import { isObject } from './schemas.ts'
 
 /** Each request says all that it needs (`_meta`), and headers repeat what proxies look at. */
 export const stateless = '2026-07-28'
-/** Begins with `initialize`. The service keeps no session, so every later request stands alone too. */
-export const initialized = '2025-11-25'
+/** Begin with `initialize`. The service keeps no session, so every later request stands alone too. Newest first. */
+export const initialized = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 
 /** Newest first. */
-export const revisions = [stateless, initialized] as const
+export const revisions = [stateless, ...initialized] as const
 export type Revision = (typeof revisions)[number]
+/** A request that names none speaks this (2025-06-18, Protocol Version Header). */
+const unnamed: Revision = '2025-03-26'
 
 export const revisionHeaders = [
-  header('MCP-Protocol-Version', 'Revision of the protocol. Only `initialize` may come without it.', {
+  header('MCP-Protocol-Version', `Revision of the protocol. A request without it counts as ${unnamed}.`, {
     example: stateless,
   }),
   header('Mcp-Method', `The method of the message; required from ${stateless} on.`, {
@@ -39,21 +41,30 @@ export const serverInfoKey = metaOf('serverInfo')
  * `validation-failed` if `_meta` lacks what 2026-07-28 requires.
  */
 export function revisionOf({ method, params }: Message, headers: IncomingHttpHeaders): Revision {
-  const meta = isObject(params._meta) ? params._meta : {}
-  const stated = meta[metaOf('protocolVersion')]
-  if (method === 'initialize' && stated === undefined) return initialized
+  const { stated, capabilities } = metaIn(params)
+  if (method === 'initialize' && stated === undefined) return initialized[0]
   const version = headers['mcp-protocol-version']
-  assertSame('MCP-Protocol-Version', version, stated ?? version ?? '')
-  const revision = supported(version)
-  if (revision === initialized) return revision
+  if (stated !== undefined) assertSame('MCP-Protocol-Version', version, stated)
+  const revision = supported(version ?? unnamed)
+  if (revision !== stateless) return revision
   if (stated === undefined) throw invalidParam('_meta', `must have ${metaOf('protocolVersion')}.`)
-  if (!isObject(meta[metaOf('clientCapabilities')])) {
+  if (!isObject(capabilities)) {
     throw invalidParam('_meta', `must have ${metaOf('clientCapabilities')}.`)
   }
   assertSame('Mcp-Method', headers['mcp-method'], method)
   const named = nameIn[method]
   if (named !== undefined) assertSame('Mcp-Name', decoded(headers['mcp-name']), params[named])
   return revision
+}
+
+/** Whether a message speaks a revision before 2026-07-28. Its `params` may be anything. */
+export function speaksEarlier(params: unknown, headers: IncomingHttpHeaders): boolean {
+  return (headers['mcp-protocol-version'] ?? metaIn(params).stated ?? unnamed) !== stateless
+}
+
+function metaIn(params: unknown): { stated: unknown; capabilities: unknown } {
+  const meta = isObject(params) && isObject(params._meta) ? params._meta : {}
+  return { stated: meta[metaOf('protocolVersion')], capabilities: meta[metaOf('clientCapabilities')] }
 }
 
 /** The member of `params` that Mcp-Name repeats. */

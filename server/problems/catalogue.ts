@@ -197,6 +197,11 @@ export const catalogue = {
     title: 'This revision of the Model Context Protocol has no such method here',
     remedy: 'Use the methods for tools and resources.',
   },
+  'mcp-resource-unknown': {
+    status: 404,
+    title: 'No resource of the Model Context Protocol has this address',
+    remedy: 'Use an address that resources/list or resources/templates/list gives.',
+  },
   'order-not-found': { status: 404, title: 'No such order', remedy: 'Check the id.' },
   'view-not-found': {
     status: 404,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { callMcp, messageOf, newAgent, proposal, refusalOf, revisions } from '../support/agents.ts'
+import { callMcp, earlier, messageOf, newAgent, proposal, refusalOf, revisions } from '../support/agents.ts'
 import { sessionCookie, sessionOf } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { publicUrl, setUp, startService, testService } from '../support/service.ts'
@@ -113,44 +113,89 @@ describe('callMcp', () => {
     })
   })
 
-  describe('the revision 2025-11-25', () => {
+  describe('the earlier revisions', () => {
     const initialize = { capabilities: {}, clientInfo: { name: 'test', version: '1' } }
 
-    it('begins with initialize, offers itself to every version, and keeps no session', async () => {
-      for (const protocolVersion of ['2025-11-25', '2024-11-05', '9999-01-01']) {
+    it('begin with initialize, which answers the revision asked for, else the newest; and keep no session', async () => {
+      for (const protocolVersion of [...earlier, '2026-07-28', '9999-01-01']) {
         const params = { ...initialize, protocolVersion }
         const { status, headers, body } = await callMcp(agent.caller, 'initialize', params, '2025-11-25')
-        assert.deepEqual([status, body.result.protocolVersion], [200, '2025-11-25'])
+        const answered = protocolVersion > '2026' ? '2025-11-25' : protocolVersion
+        assert.deepEqual([status, body.result.protocolVersion], [200, answered])
         assert.equal(body.result.serverInfo.name, 'countersign')
         assert.equal(headers.get('mcp-session-id'), null)
       }
-      const ping = await callMcp(agent.caller, 'ping', {}, '2025-11-25')
-      assert.equal(ping.status, 200)
     })
 
-    it('answers errors of a request with 200, because its clients read them only there', async () => {
-      const unknown = await failed(callMcp(agent.caller, 'server/discover', {}, '2025-11-25'))
-      assert.deepEqual([unknown.status, unknown.id, unknown.code], [200, 1, -32601])
-      const uri = 'countersign://orders/none'
-      const missing = await failed(callMcp(agent.caller, 'resources/read', { uri }, '2025-11-25'))
-      assert.deepEqual([missing.status, missing.code, missing.problem], [200, -32002, 'order-not-found'])
-      const now = await failed(callMcp(agent.caller, 'resources/read', { uri }))
-      assert.deepEqual([now.status, now.code, now.problem], [400, -32602, 'order-not-found'])
+    it('get no member that only 2026-07-28 has', async () => {
+      const members: Record<string, string[]> = {
+        ping: [],
+        'tools/list': ['tools'],
+        'resources/list': ['resources'],
+        'resources/templates/list': ['resourceTemplates'],
+      }
+      for (const [method, expected] of Object.entries(members)) {
+        for (const revision of earlier) {
+          const { status, body } = await callMcp(agent.caller, method, {}, revision)
+          assert.deepEqual([status, Object.keys(body.result)], [200, expected], `${method} ${revision}`)
+        }
+      }
+      const called = { name: 'find_orders', arguments: {} }
+      const { result } = (await callMcp(agent.caller, 'tools/call', called, '2025-06-18')).body
+      assert.deepEqual(Object.keys(result), ['content', 'structuredContent', 'isError'])
     })
+
+    it('include a request without a header, which counts as 2025-03-26', async () => {
+      const answer = await post({ jsonrpc: '2.0', id: 1, method: 'ping' })
+      assert.deepEqual([answer.status, answer.body.result], [200, {}])
+      const unknown = await failed(post({ jsonrpc: '2.0', id: 1, method: 'server/discover' }))
+      assert.deepEqual([unknown.status, unknown.code], [200, -32601])
+      const uninitialized = await failed(post({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }))
+      assert.deepEqual([uninitialized.status, uninitialized.code], [200, -32602])
+    })
+
+    it('answer errors of a request with 200, because their clients read them only there', async () => {
+      for (const revision of earlier) {
+        const unknown = await failed(callMcp(agent.caller, 'server/discover', {}, revision))
+        assert.deepEqual([unknown.status, unknown.id, unknown.code], [200, 1, -32601])
+      }
+    })
+  })
+
+  it('says which resource there is not', async () => {
+    const missing: [uri: string, problem: string][] = [
+      ['countersign://orders/none', 'order-not-found'],
+      ['countersign://filter/../orders', 'mcp-resource-unknown'],
+      ['file:///etc/passwd', 'mcp-resource-unknown'],
+    ]
+    for (const [uri, problem] of missing) {
+      for (const [revision, status, code] of [
+        ['2026-07-28', 400, -32602],
+        ['2025-11-25', 200, -32002],
+        ['2024-11-05', 200, -32002],
+      ] as const) {
+        const answer = await callMcp(agent.caller, 'resources/read', { uri }, revision)
+        const { error } = answer.body
+        assert.deepEqual(
+          [answer.status, error.code, error.message, error.data.uri, error.data.code],
+          [status, code, 'Resource not found', uri, problem],
+        )
+      }
+    }
   })
 
   it('names its revisions to a request of another', async () => {
     for (const method of ['tools/list', 'notifications/initialized']) {
       const id = method === 'tools/list' ? 7 : undefined
       const message = { jsonrpc: '2.0', id, method }
-      const answer = await failed(post(message, { 'mcp-protocol-version': '2025-03-26' }))
+      const answer = await failed(post(message, { 'mcp-protocol-version': '2024-10-07' }))
       assert.deepEqual([answer.status, answer.id, answer.code], [400, id, -32022])
-      assert.deepEqual([answer.data.supported, answer.data.requested], [revisions, '2025-03-26'])
+      assert.deepEqual([answer.data.supported, answer.data.requested], [revisions, '2024-10-07'])
     }
   })
 
   it('answers 202 without a body to notifications', async () => {
-    for (const method of ['notifications/initialized', 'notifications/cancelled', 'no/such']) {
+    for (const method of ['notifications/initialized', 'notifications/cancelled', 'notifications/no/such']) {
       for (const headers of [{}, { 'mcp-protocol-version': '2025-11-25' }]) {
         const { status, text } = await post({ jsonrpc: '2.0', method, params: { requestId: 1 } }, headers)
         assert.deepEqual([status, text], [202, ''], method)
@@ -168,6 +213,8 @@ describe('callMcp', () => {
       [{ ...list, id: null }, undefined, -32600],
       [{ ...list, id: 1.5 }, undefined, -32600],
       [{ ...list, id: {} }, undefined, -32600],
+      [{ ...list, id: undefined }, undefined, -32600],
+      [{ jsonrpc: '2.0', method: 'initialize', params: {} }, undefined, -32600],
       [{ ...list, method: 7 }, 1, -32600],
       [{ jsonrpc: '2.0', id: 1, result: {} }, 1, -32600],
       [{ ...list, params: [params] }, 1, -32600],
@@ -190,8 +237,7 @@ describe('callMcp', () => {
       ['tools/call', { name: 'hasOwnProperty', arguments: {} }],
       ['tools/call', { name: 'find_orders', arguments: [] }],
       ['tools/call', { name: 'find_orders', arguments: null }],
-      ['resources/read', { uri: 'file:///etc/passwd' }],
-      ['resources/read', { uri: 'countersign://filter/../orders' }],
+      ['resources/read', { uri: 7 }],
       ['tools/list', { cursor: '' }],
       ['resources/list', { cursor: 'x' }],
     ]

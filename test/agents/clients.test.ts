@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newAgent, officialClients, proposal, revisions } from '../support/agents.ts'
+import { newAgent, officialClients, proposal } from '../support/agents.ts'
 import { publicUrl, setUp, testService } from '../support/service.ts'
 
 interface Tool {
@@ -12,16 +12,20 @@ interface Tool {
   annotations: Record<string, boolean>
 }
 
-for (const revision of revisions) {
-  describe(`the official client of ${revision}`, () => {
+for (const [release, connect] of Object.entries(officialClients)) {
+  describe(`the official client, ${release}`, () => {
     const service = testService()
     const agent = setUp(() => newAgent(service))
-    const client = setUp(() => officialClients[revision](agent.caller))
+    const client = setUp(() => connect(agent.caller))
 
     it('gets to know the service', () => {
       assert.equal(client.getServerVersion()?.name, 'countersign')
       assert.deepEqual(client.getServerCapabilities(), { tools: {}, resources: {} })
       assert.match(client.getInstructions() ?? '', /cannot approve/)
+    })
+
+    it('pings, if its revision has that', async () => {
+      assert.deepEqual((await client.ping?.()) ?? {}, {})
     })
 
     it('lists the tools, each with schemas, annotations and an example', async () => {
@@ -51,7 +55,7 @@ for (const revision of revisions) {
         assert.equal(isError, false, name)
         return structuredContent
       }
-      const { id } = await call('propose_order', proposal(`client ${revision}`))
+      const { id } = await call('propose_order', proposal(`client ${release}`))
       const { order } = await call('read_order', { id })
       assert.equal(order.id, id)
       const { items } = await call('find_orders', { filter: id })
@@ -79,7 +83,7 @@ for (const revision of revisions) {
     })
 
     it('cancels a call without harm: the same key finds what it did', async () => {
-      const given = proposal(`cancelled ${revision}`)
+      const given = proposal(`cancelled ${release}`)
       const stop = new AbortController()
       const cancelled = client.call('propose_order', given, stop.signal)
       stop.abort()

@@ -5,11 +5,15 @@ import {
 } from '@modelcontextprotocol/client'
 import { Client as InitializingClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as InitializingTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { Client as OldestClient } from 'mcp-sdk-oldest/client/index.js'
+import { StreamableHTTPClientTransport as OldestTransport } from 'mcp-sdk-oldest/client/streamableHttp.js'
 import { newClient, serviceToken, type TestClient } from './accounts.ts'
 import type { Answer, Client } from './client.ts'
 import type { Service } from './service.ts'
 
-export const revisions = ['2026-07-28', '2025-11-25'] as const
+/** They begin with `initialize`. */
+export const earlier = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
+export const revisions = ['2026-07-28', ...earlier] as const
 export type Revision = (typeof revisions)[number]
 
 /** A service client that may find, read, create and note, with a caller for it. */
@@ -36,7 +40,7 @@ export function messageOf(
 ): [message: Message, headers: Record<string, string>] {
   const version = { 'mcp-protocol-version': revision }
   const message = { jsonrpc: '2.0' as const, id: 1, method, params }
-  if (revision === '2025-11-25') return [message, method === 'initialize' ? {} : version]
+  if (revision !== '2026-07-28') return [message, method === 'initialize' ? {} : version]
   const prefix = 'io.modelcontextprotocol'
   const _meta = {
     [`${prefix}/protocolVersion`]: revision,
@@ -93,7 +97,7 @@ function transportOptions({ baseUrl, headers }: Client) {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
 type Result = Promise<any>
 
-/** The methods that both official clients have. */
+/** The methods that all official clients have. */
 export interface OfficialClient {
   getServerVersion(): { name: string } | undefined
   getServerCapabilities(): object | undefined
@@ -102,27 +106,34 @@ export interface OfficialClient {
   listResources(): Result
   listResourceTemplates(): Result
   readResource(wanted: { uri: string }): Result
+  /** Undefined where the revision has no such method. */
+  ping?(): Result
   /** Rejected once the signal says so. */
   call(name: string, given: Record<string, unknown>, signal?: AbortSignal): Result
   close(): Promise<void>
 }
 
-/** The official clients, each connected in its own revision. */
-export const officialClients: Record<Revision, (caller: Client) => Promise<OfficialClient>> = {
-  '2026-07-28': async (caller: Client) => {
+const initializing = (Official: unknown, Transport: unknown) => async (caller: Client) => {
+  const client = new (Official as typeof InitializingClient)(about)
+  const transport = new (Transport as typeof InitializingTransport)(...transportOptions(caller))
+  await client.connect(transport as never)
+  return Object.assign(client, {
+    call: (name: string, given: Record<string, unknown>, signal?: AbortSignal) =>
+      client.callTool({ name, arguments: given }, undefined, signal && { signal }),
+  })
+}
+
+/** The official clients: that of 2026-07-28, and the newest and oldest releases that begin with `initialize`. */
+export const officialClients: Record<string, (caller: Client) => Promise<OfficialClient>> = {
+  stateless: async (caller: Client) => {
     const client = new StatelessClient(about, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
     await client.connect(new StatelessTransport(...transportOptions(caller)))
     return Object.assign(client, {
       call: (name: string, given: Record<string, unknown>, signal?: AbortSignal) =>
         client.callTool({ name, arguments: given }, signal && { signal }),
+      ping: undefined,
     })
   },
-  '2025-11-25': async (caller: Client) => {
-    const client = new InitializingClient(about)
-    await client.connect(new InitializingTransport(...transportOptions(caller)) as never)
-    return Object.assign(client, {
-      call: (name: string, given: Record<string, unknown>, signal?: AbortSignal) =>
-        client.callTool({ name, arguments: given }, undefined, signal && { signal }),
-    })
-  },
+  newest: initializing(InitializingClient, InitializingTransport),
+  oldest: initializing(OldestClient, OldestTransport),
 }
