@@ -79,7 +79,7 @@ const ofEarlier: Record<string, Method> = {
   ...ofAll,
 }
 
-/** How long clients may keep a result: as long as permissions, which decide what is listed, are remembered. */
+/** How long clients may keep a result. Permissions decide what is listed, and are remembered as long. */
 const ttlMilliseconds: Partial<Record<string, number>> = {
   'server/discover': 300_000,
   'tools/list': 300_000,

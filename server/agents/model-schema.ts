@@ -8,12 +8,13 @@ const ofArguments = [
 ] as const
 
 /**
- * What a tool takes, as a model reads it: each member has one type, names are an `enum`, and there are no
- * patterns and formats, which hosts hand to models whose dialects differ. The tool accepts what HTTP does.
+ * The arguments of a tool, as a model reads them: each member has one type, names are an `enum`, and patterns
+ * and formats are left out, because hosts hand the schema to models whose dialects differ. The tool accepts
+ * whatever HTTP does.
  */
 export const argumentsForModels = (schema: Schema): Schema => asRead(schema, ofArguments)
 
-/** What a tool answers, in the same way. A member that may be null is left out instead (`withoutNulls`). */
+/** The answer of a tool, in the same way. `withoutNulls` leaves out the members that would be null. */
 export const answerForModels = (schema: Schema): Schema => ({
   ...asRead(schema, ofAnswers),
   description: 'A member that would be null is left out.',

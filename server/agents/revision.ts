@@ -5,7 +5,7 @@ import { isObject } from './schemas.ts'
 
 /** Each request says all that it needs (`_meta`), and headers repeat what proxies look at. */
 export const stateless = '2026-07-28'
-/** Begin with `initialize`. The service keeps no session, so every later request stands alone too. Newest first. */
+/** Newest first. They begin with `initialize`, but the service keeps no session: requests stand alone. */
 export const initialized = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 
 /** Newest first. */

@@ -15,8 +15,8 @@ import { startService } from '../support/service.ts'
 const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
 
 /**
- * Scenarios of the official suite that need no tools, resources or prompts of its own, each with its checks
- * that do all the same, and so fail.
+ * Scenarios of the official suite that any server can pass, since most others need test tools. Listed are the
+ * checks within them that need test tools or prompts too, and so fail.
  */
 const scenarios: Record<string, Record<string, string[]>> = {
   '2025-11-25': {
@@ -79,7 +79,7 @@ function forward(server: Server, target: string, credentials: Record<string, str
 /** The checks of the scenarios that fail. */
 async function failedChecks(url: string, revision: string, scenarios: string[]) {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-conformance-'))
-  // It exits with 1, because it counts the scenarios that need tools of its own.
+  // It exits with 1, because it counts the scenarios that need test tools.
   const given = [suite, 'server', '--url', url, '--requirements', revision, '-o', folder]
   await new Promise((resolve) => execFile(process.execPath, given, { cwd: folder }, resolve))
   const ran = await readdir(folder)

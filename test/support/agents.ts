@@ -123,7 +123,7 @@ const initializing = (Official: unknown, Transport: unknown) => async (caller: C
   })
 }
 
-/** The official clients: that of 2026-07-28, and the newest and oldest releases that begin with `initialize`. */
+/** The client of 2026-07-28, and the newest and oldest releases that begin with `initialize`. */
 export const officialClients: Record<string, (caller: Client) => Promise<OfficialClient>> = {
   stateless: async (caller: Client) => {
     const client = new StatelessClient(about, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
