@@ -81,6 +81,11 @@ export const settings = {
     60,
     'PostgreSQL: how long to wait at start for a server that does not answer, in seconds',
   ),
+  DATABASE_PLACE_CHECK: oneOf(
+    ['on', 'off'],
+    'SQLite: whether production refuses, and development reports, a file where acknowledged writes can get lost: ' +
+      'one that is mounted without its folder, or on a file system of a network or FUSE (Linux)',
+  ),
   SIGNING_KEY_FILES: list(
     'PEM files with RSA private keys of 2048 bits or more. The first signs; all verify and are published',
     asGiven,
@@ -281,6 +286,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   const faults: string[] = []
   const values = readSettings(env, development, faults)
   const database = databaseOf(values, faults)
+  const atUnsafePlace = values.DATABASE_PLACE_CHECK === 'off' ? 'accept' : development ? 'warn' : 'refuse'
   if (!development) faults.push(...missingInProduction(env))
   if (values.SMTP_URL && !env.MAIL_FROM) faults.push('MAIL_FROM: required with SMTP_URL')
   if (development && !allowRemoteDemo && !isLoopbackHost(bracketed(values.HOST))) {
@@ -297,7 +303,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
     host: allowRemoteDemo && !env.HOST ? settings.HOST.default.production : values.HOST,
     development,
     allowRemoteDemo,
-    database,
+    database: { ...database, atUnsafePlace },
     databasePasswordFile: values.DATABASE_PASSWORD_FILE?.file,
     antiforgeryKey: values.ANTIFORGERY_KEY ?? values.ANTIFORGERY_KEY_FILE?.key,
     antiforgeryKeyFile: values.ANTIFORGERY_KEY_FILE?.file,

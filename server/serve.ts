@@ -69,7 +69,11 @@ export async function serve(options: ServeOptions): Promise<void> {
   warnOfOpenFiles(config, log)
   await prepareWebApp(config, log)
   const keys = await loadKeys(config)
-  const db = await openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) })
+  const db = await openAppDatabase({
+    ...config.database,
+    isForService: true,
+    onNotice: (message) => log.warn(message),
+  })
   try {
     await warnOfClock(db, log)
     await prepareAccounts(db, options)

@@ -1,14 +1,19 @@
 import { parseDatabaseUrl } from './address.ts'
-import type { RefusalCodec } from './errors.ts'
+import { DatabaseRefused, type RefusalCodec } from './errors.ts'
 import type { DatabasePort, GroupedOperations, ReadOperations, SingleReads, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres/connections.ts'
 import { migrateSqlite, openSqlite, openSqliteToRead } from './sqlite/open.ts'
+import { claimFile, faultOfPlace } from './sqlite/place.ts'
 
 export interface ConnectOptions {
   /** `file:...` is embedded SQLite, `postgres://...` is PostgreSQL. */
   databaseUrl: string
   /** The database must be of this version: it is not migrated, and what `write` changes may be lost. */
   readOnly?: boolean
+  /** SQLite: for a service, and not for a command that may run next to it. */
+  isForService?: boolean
+  /** SQLite: what a service does where acknowledged writes can get lost. */
+  atUnsafePlace?: 'refuse' | 'warn' | 'accept'
   /** PostgreSQL: connections for transactions. */
   poolSize?: number
   /** PostgreSQL: behind a pooler that hands out connections by transaction. */
@@ -16,10 +21,10 @@ export interface ConnectOptions {
   /** PostgreSQL: how long to wait at start for a server that does not answer yet. */
   startTimeoutMilliseconds?: number
   /**
-   * PostgreSQL: called whenever the service waits for the server, and once if there is no index for text
-   * search.
+   * Called with what an operator should know: PostgreSQL does not answer yet, there is no index for text
+   * search, or SQLite's file is at an unsafe place.
    */
-  onWaiting?: (message: string) => void
+  onNotice?: (message: string) => void
 }
 
 export interface OpenOptions<Operations extends WriteOperations, Reads extends ReadOperations>
@@ -46,10 +51,20 @@ export async function openDatabase<Operations extends WriteOperations, Reads ext
 ): Promise<DatabasePort<Operations, Reads>> {
   const address = parseDatabaseUrl(options.databaseUrl)
   if (address.engine === 'sqlite' && options.readOnly) return openSqliteToRead({ ...options, ...address })
+  const release =
+    address.engine === 'sqlite' && options.isForService ? claimPlace(address.file, options) : undefined
   await migrateDatabase(options)
-  if (address.engine === 'sqlite') return openSqlite({ ...options, ...address })
+  if (address.engine === 'sqlite') return openSqlite({ ...options, ...address, release })
   const { openPostgres } = await import('./postgres/open.ts')
   return openPostgres(postgresOptions(address.url, options), options)
+}
+
+/** Throws `DatabaseRefused` if the file is no place for a service, or another service has it. */
+function claimPlace(file: string, { atUnsafePlace = 'accept', onNotice }: ConnectOptions): () => void {
+  const fault = atUnsafePlace === 'accept' ? undefined : faultOfPlace(file)
+  if (fault !== undefined && atUnsafePlace === 'refuse') throw new DatabaseRefused(fault)
+  if (fault !== undefined) onNotice?.(fault)
+  return claimFile(file)
 }
 
 /** Brings the schema up to date without opening the service. Returns the names of the migrations applied. */
@@ -57,9 +72,9 @@ export async function migrateDatabase(options: ConnectOptions): Promise<string[]
   const address = parseDatabaseUrl(options.databaseUrl)
   if (address.engine === 'sqlite') return migrateSqlite(address.file)
   const { migratePostgres } = await import('./postgres/migrate.ts')
-  const { startTimeoutMilliseconds = 0, onWaiting = () => undefined, readOnly = false } = options
+  const { startTimeoutMilliseconds = 0, onNotice = () => undefined, readOnly = false } = options
   const target = { ...postgresOptions(address.url, options), readOnly }
-  return migratePostgres(target, startTimeoutMilliseconds, onWaiting)
+  return migratePostgres(target, startTimeoutMilliseconds, onNotice)
 }
 
 function postgresOptions(url: string, options: ConnectOptions): PostgresOptions {

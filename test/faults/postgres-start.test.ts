@@ -346,7 +346,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     scopeOf(t).defer(async () => void (await runSql(databaseUrl, `drop owned by ${role}`)))
     const noticesAt = async (url: string) => {
       const notices: string[] = []
-      await migrateDatabase({ databaseUrl: url, onWaiting: (message) => notices.push(message) })
+      await migrateDatabase({ databaseUrl: url, onNotice: (message) => notices.push(message) })
       return notices
     }
     const url = address(databaseUrl, { username: role })

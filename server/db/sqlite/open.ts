@@ -44,6 +44,8 @@ export interface SqliteParts {
   /** Entry module of a reader: registers the reads and calls `runSqliteReader`. */
   readerEntry: URL
   refusals: RefusalCodec
+  /** Called when everything is closed. */
+  release?: (() => void) | undefined
 }
 
 /**
@@ -77,6 +79,7 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
   writerEntry,
   readerEntry,
   refusals,
+  release,
 }: SqliteParts): DatabasePort<Operations, NamedReads> {
   const connection = translateErrors(() => openReadOnly(file))
   const assertInPlace = watchPlace(file)
@@ -117,6 +120,7 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
       // The writer's connection closes last, because a read-only one cannot move the log into the file.
       await writer.close(reads.close())
       removeLog(file, assertInPlace)
+      release?.()
     },
   }
 }
