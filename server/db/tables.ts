@@ -35,6 +35,10 @@ export interface Database {
     role_held: number
     /** Names of those who approved, as they were then: `ann, bo for cy`. */
     approved_by: string | null
+    /** The rejected or withdrawn order that this one replaces. */
+    replaces: string | null
+    /** The order that replaces this one. At most one does. */
+    replaced_by: string | null
   }
 
   /**

@@ -114,6 +114,8 @@ function makeOrder({
     approvals_given: transition?.by === 'approver' ? 1 : 0,
     role_held: 0,
     approved_by: transition?.by === 'approver' ? people.approver : null,
+    replaces: null,
+    replaced_by: null,
   }
   const made = { kind: 'created', at: createdAt, by: creator, zone, reasons: [] } as const
   const events = [made, ...(decision === undefined ? [] : [decision])].map((happened, index) => ({

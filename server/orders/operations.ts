@@ -6,7 +6,7 @@ import { findOrders } from './list/find.ts'
 import { findOrdersAtOnce } from './list/postgres.ts'
 import { decidedMail, digestMail, waitingMail } from './mails/mails.ts'
 import { findWaiting } from './mails/store.ts'
-import { addOrders, createOrder, createOrders, proposeOrder } from './orders.ts'
+import { addOrders, createOrder, createOrders } from './orders.ts'
 import { findOverview } from './overview/overview.ts'
 import { setApprovalPolicy } from './policy/policy.ts'
 import { findPolicyWarnings } from './policy/warnings.ts'
@@ -15,7 +15,6 @@ import { deleteView, putView } from './views/views.ts'
 
 export const writes = {
   createOrder,
-  proposeOrder,
   approveOrder,
   rejectOrder,
   withdrawOrder,

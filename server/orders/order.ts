@@ -20,6 +20,9 @@ export function nameOfStatus(status: OrderStatus): string {
 
 export type OrderEventKind = EventKind<'order'>
 
+/** The states in which another order can replace an order: no transition leaves them. */
+export const replaceable: readonly OrderStatus[] = [orderStatus.Rejected, orderStatus.Withdrawn]
+
 /** The state of a new order. */
 export const firstStatus = orderStatus.Pending
 
@@ -247,6 +250,18 @@ export const furtherColumns = {
     expression: `case status when ${awaitingApproval} then approvals_needed - approvals_given else 0 end`,
     description: 'How many approvals are still needed; 0 unless the order is pending.',
   },
+  replaces: {
+    kind: 'id',
+    nullable: true,
+    expression: 'replaces',
+    description: 'Id of the rejected or withdrawn order that it replaces; null if there is none.',
+  },
+  replacedBy: {
+    kind: 'id',
+    nullable: true,
+    expression: 'replaced_by',
+    description: 'Id of the order that replaces it; null if none does.',
+  },
   version: {
     kind: 'count',
     nullable: false,
@@ -311,6 +326,7 @@ export const orderColumns = [
   'customer_folded',
   'created_by_id',
   'version',
+  'replaces',
 ] as const satisfies (keyof Database['orders'])[]
 
 /** Ten-thousandths as the decimal that an event holds: `1250.5`. */

@@ -2,19 +2,37 @@
  * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each further part,
  * such as lists or filters, is a folder with a door of the same name.
  */
-import { type Event, eventRow, recordEvent, recordEvents, type Words } from '../audit/audit.ts'
+import { type Event, eventRow, newWords, recordEvents, type Words } from '../audit/audit.ts'
 import type { Stamp } from '../caller/stamp.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
+import { newOrderedId } from '../ids.ts'
+import { Problem } from '../problems/problems.ts'
 import { type Decided, orderEvent, type Stamped } from './event.ts'
-import { type OrderEventKind, type OrderStatus, statusAfter } from './order.ts'
+import { type OrderEventKind, type OrderStatus, replaceable, statusAfter } from './order.ts'
 import { insertTogether } from './postgres.ts'
-import { insertOrder, insertRows, type NewOrder, type OrderRow, rowOf, statusesOf } from './store.ts'
+import {
+  insertOrder,
+  insertRows,
+  markReplaced,
+  type NewOrder,
+  type OrderRow,
+  rowOf,
+  statusesOf,
+} from './store.ts'
 
 export interface CreateOrderInput {
   order: NewOrder
   stamp: Stamp
+  /** A note of the creator, which is there before anyone can decide. */
+  note?: NewNote | null
   idempotency: IdempotencyInput | null
+}
+
+interface NewNote {
+  words: Words
+  /** UUIDv7 of its event. */
+  eventId: string
 }
 
 export interface CreatedOrder {
@@ -22,44 +40,42 @@ export interface CreatedOrder {
   version: number
 }
 
-/** Stores a pending order. */
+export function newNote(text: string, nowMilliseconds: number): NewNote {
+  return { words: newWords(text), eventId: newOrderedId(nowMilliseconds) }
+}
+
+/**
+ * Stores a pending order. If it replaces another, throws `order-not-found`, `order-not-replaceable`,
+ * `already-replaced`.
+ */
 export function createOrder(
   trx: Trx,
-  { order, stamp, idempotency }: CreateOrderInput,
+  { order, stamp, note, idempotency }: CreateOrderInput,
 ): Promise<Once<CreatedOrder>> {
   return once(trx, idempotency, async () => {
-    const stamped = await insertOrder(trx, order, stamp)
-    await recordEvent(trx, stamp, creationOf(order, stamped))
+    if (order.replaces) await replace(trx, order.replaces, order.id)
+    const rows = [eventRow(stamp, creationOf(order, await insertOrder(trx, order, stamp)))]
+    if (note) {
+      const { words, eventId } = note
+      rows.push(eventRow({ ...stamp, eventId }, orderEvent('noted', asCreated(order), words)))
+    }
+    await recordEvents(trx, rows)
     return created(order)
   })
 }
 
-export interface ProposeOrderInput extends CreateOrderInput {
-  idempotency: IdempotencyInput
-  /** Why it is proposed. */
-  words: Words
-  /** UUIDv7 of the event that keeps them. */
-  noteId: string
-}
-
-/** Stores a pending order together with a note that says why. */
-export function proposeOrder(
-  trx: Trx,
-  { order, stamp, idempotency, words, noteId }: ProposeOrderInput,
-): Promise<Once<CreatedOrder>> {
-  return once(trx, idempotency, async () => {
-    const stamped = await insertOrder(trx, order, stamp)
-    const note = orderEvent('noted', asCreated(order), words)
-    await recordEvents(trx, [
-      eventRow(stamp, creationOf(order, stamped)),
-      eventRow({ ...stamp, eventId: noteId }, note),
-    ])
-    return created(order)
-  })
+/** The row is read only to name the reason why it was not updated. */
+async function replace(trx: Trx, id: string, by: string): Promise<void> {
+  if (await markReplaced(trx, id, by)) return
+  const status = (await statusesOf(trx, [id])).get(id)
+  if (status === undefined) throw new Problem('order-not-found')
+  if (replaceable.includes(status)) throw new Problem('already-replaced')
+  throw new Problem('order-not-replaceable', { members: { currentStatus: status } })
 }
 
 function creationOf(order: NewOrder, stamped?: Stamped): Event {
-  return orderEvent('created', asCreated(order), null, stamped)
+  const { replaces } = order
+  return orderEvent('created', asCreated(order), null, { ...stamped, ...(replaces && { replaces }) })
 }
 
 const asCreated = (order: NewOrder) => ({ ...order, version: 1 })
@@ -69,14 +85,15 @@ function created({ id }: NewOrder): CreatedOrder {
 }
 
 /**
- * Stores each order as `createOrder` does, all in one statement (PostgreSQL). Undefined for an order whose
- * key exists or is given twice here: `createOrder` answers that one.
+ * Stores each order as `createOrder` does, all in one statement (PostgreSQL). Undefined for an order that has
+ * a note or replaces another, or whose key exists or is given twice here: `createOrder` answers that one.
  */
 export async function createOrders(
   trx: Trx,
   inputs: CreateOrderInput[],
 ): Promise<(Once<CreatedOrder> | undefined)[]> {
-  const byKey = new Map(inputs.toReversed().map((input) => [keyOf(input), input]))
+  const plain = inputs.filter(({ order, note }) => !order.replaces && !note)
+  const byKey = new Map(plain.toReversed().map((input) => [keyOf(input), input]))
   const orders = [...byKey.values()].map(({ order, stamp, idempotency }) => ({
     order: rowOf(order, stamp),
     event: eventRow(stamp, creationOf(order)),

@@ -50,7 +50,7 @@ export async function insertTogether(trx: Trx, orders: GroupedOrder[]): Promise<
       select * from json_to_recordset(${JSON.stringify(given)}) as given (
         id uuid, customer text, customer_folded text, total_e4 bigint, status integer, created_at bigint,
         created_at_time_zone text, created_by text, created_by_id integer, updated_at bigint,
-        updated_at_time_zone text, modified_by text, version integer, principal_id integer, operation text, key text,
+        updated_at_time_zone text, modified_by text, version integer, replaces uuid, principal_id integer, operation text, key text,
         fingerprint text, result text, expires_at bigint)
     ),
     claimed as (

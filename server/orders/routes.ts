@@ -11,6 +11,7 @@ import { exportOrders } from './export/export.ts'
 import { lifeRoutes } from './life/routes.ts'
 import { listOrders, readList } from './list/list.ts'
 import { fieldNames } from './order.ts'
+import { newNote } from './orders.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { policyRoutes } from './policy/routes.ts'
 import {
@@ -46,7 +47,7 @@ const orderRoutes: Routes<OrderParts> = {
     description:
       'The new order is pending. With an Idempotency-Key, a repeated request never creates a second order.',
     access: 'Orders.Create',
-    problems: idempotencyProblems,
+    problems: ['order-not-found', 'order-not-replaceable', 'already-replaced', ...idempotencyProblems],
     requestHeaders: changeHeaders,
     responseHeaders: {
       201: [locationHeader, etagHeader, replayedHeader],
@@ -55,8 +56,13 @@ const orderRoutes: Routes<OrderParts> = {
     response: { 201: CreateOrderResponse },
     handler: async (parts, request, reply) => {
       const change = readChange(request, parts)
-      const order = { ...request.body, id: newOrderedId(change.stamp.nowMilliseconds) }
-      const created = await parts.db.write('createOrder', { ...change, order })
+      const { note, ...facts } = request.body
+      const now = change.stamp.nowMilliseconds
+      const created = await parts.db.write('createOrder', {
+        ...change,
+        order: { ...facts, id: newOrderedId(now) },
+        note: note === null ? null : newNote(note, now),
+      })
       const { id, version } = created.result
       announceReplay(reply, created)
       reply.code(201).header('location', `/v1/orders/${id}`).header('etag', versionTag(version))

@@ -1,6 +1,6 @@
 import { maximumLengthCodePoints } from '../../rules/lexer.ts'
 import { answerOf, text } from '../http/answers.ts'
-import { bodyOf, Fault, type Field, named, queryOf } from '../http/fields.ts'
+import { anyText, bodyOf, Fault, type Field, named, queryOf, refined } from '../http/fields.ts'
 import {
   anyCasePattern,
   directionField,
@@ -11,6 +11,7 @@ import {
 } from '../http/paging.ts'
 import { forModels, Type } from '../http/schema.ts'
 import { legibleText } from '../http/text.ts'
+import { parseUuid } from '../ids.ts'
 import {
   type ColumnName,
   columnNames,
@@ -94,7 +95,31 @@ const tooPrecise = new Fault('decimals', 'must have at most 4 decimal places.')
 
 export const newOrderFields = { customer: customerField, total: totalField }
 
-export const CreateOrderCommand = bodyOf('CreateOrderCommand', 'A new order.', newOrderFields)
+/** How many characters a reason or a note can have. */
+export const wordsLimit = 1_000
+
+export const noteField = legibleText(
+  wordsLimit,
+  'The note.',
+  'Called the customer, who confirms the total.',
+  { lines: true },
+)
+
+export const orderIdField = (description: string): Field<string> =>
+  refined(
+    anyText,
+    text(description, orderFields.id.example, { format: 'uuid' }),
+    (given) => parseUuid(given) ?? new Fault('format', 'must be a UUID.'),
+  )
+
+export const CreateOrderCommand = bodyOf('CreateOrderCommand', 'A new order.', {
+  ...newOrderFields,
+  note: { ...noteField, isOptional: true } as Field<string | null>,
+  replaces: {
+    ...orderIdField('Id of a rejected or withdrawn order that this one replaces.'),
+    isOptional: true,
+  } as Field<string | null>,
+})
 
 const EOrderStatus = named(
   'EOrderStatus',
@@ -155,7 +180,7 @@ export const orderByField: Field<SortKey> = {
 /** The text only: the filter language parses it, because its faults have positions. */
 const filterField: Field<string> = {
   schema: text(
-    'A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing` and `waits` (only `waits:me`); `#1042` alone is a number. See docs/filter.md.',
+    'A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `replaces`, `replacedBy` and `waits` (only `waits:me`); `#1042` alone is a number. See docs/filter.md.',
     'status=Pending AND total>=1000',
     { maxLength: maximumLengthCodePoints },
   ),

@@ -12,6 +12,7 @@ import {
   type Order,
   type OrderStatus,
   orderColumns,
+  replaceable,
 } from './order.ts'
 import type { NewOrderRow } from './postgres.ts'
 import { ruleColumns, rulesOf } from './rules.ts'
@@ -22,6 +23,8 @@ export interface NewOrder {
   customer: string
   /** Ten-thousandths. */
   total: number
+  /** The rejected or withdrawn order that it replaces. */
+  replaces?: string | null
 }
 
 /** Who creates an order, and where. */
@@ -82,7 +85,20 @@ export function rowOf(order: NewOrder, creator: Creator): NewOrderRow {
     updated_at_time_zone: null,
     modified_by: null,
     version: 1,
+    replaces: order.replaces ?? null,
   }
+}
+
+/** False unless the order can be replaced and no other order replaces it. */
+export async function markReplaced(trx: Trx, id: string, by: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('orders')
+    .set('replaced_by', by)
+    .where('id', '=', id)
+    .where('status', 'in', replaceable)
+    .where('replaced_by', 'is', null)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows === 1n
 }
 
 export async function hasOrders(db: Db): Promise<boolean> {

@@ -253,6 +253,16 @@ export const catalogue = {
     title: 'The order is not approved',
     remedy: 'Only an approved order has a receipt.',
   },
+  'order-not-replaceable': {
+    status: 409,
+    title: 'Only a rejected or withdrawn order can be replaced',
+    remedy: 'Leave `replaces` out. `currentStatus` is the status of the order that it names.',
+  },
+  'already-replaced': {
+    status: 409,
+    title: 'Another order replaces this one',
+    remedy: 'Read the column `replacedBy` of the order that `replaces` names.',
+  },
   'concurrency-conflict': {
     status: 409,
     title: 'Another change came first',

@@ -129,11 +129,17 @@ const anyDay = fc
   .map((day): NumberRange => ({ low: day * 86_400_000, high: (day + 1) * 86_400_000 }))
 
 const columns = filterNames.filter((name): name is FilterColumn => name !== 'waits')
+const idField = fc.constantFrom('id', 'replaces', 'replacedBy')
 const leaf: fc.Arbitrary<Filter> = fc.oneof(
   awkwardText.map((text): Filter => ({ kind: 'search', text })),
   fc.constantFrom(...columns).map((field): Filter => ({ kind: 'hasValue', field })),
-  fc.record({ kind: fc.constant('id'), operator: fc.constantFrom('=', '!='), pattern: wildPattern }),
-  fc.record({ kind: fc.constant('id'), operator: fc.constant(':'), pattern: literalPattern }),
+  fc.record({
+    kind: fc.constant('id'),
+    field: idField,
+    operator: fc.constantFrom('=', '!='),
+    pattern: wildPattern,
+  }),
+  fc.record({ kind: fc.constant('id'), field: idField, operator: fc.constant(':'), pattern: literalPattern }),
   fc.record({
     kind: fc.constant('text'),
     field: fc.constantFrom(

@@ -37,6 +37,7 @@ const customer = text('customer')
 const approvedBy = text('approvedBy')
 const id = (operator: '=' | '!=' | ':', shown: string): Filter => ({
   kind: 'id',
+  field: 'id',
   operator,
   pattern: pattern(shown),
 })

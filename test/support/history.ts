@@ -275,6 +275,8 @@ async function readOrders(db: Kysely<Database>): Promise<OrderRow[]> {
       'approvals_given',
       'role_held',
       'approved_by',
+      'replaces',
+      'replaced_by',
     ])
     .execute()
   const number = (value: number | null) => (value === null ? null : Number(value))

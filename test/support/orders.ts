@@ -43,6 +43,8 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
     approvals_given: given.status === 1 ? 1 : 0,
     role_held: 0,
     approved_by: null,
+    replaces: null,
+    replaced_by: null,
     updated_at: null,
     updated_at_time_zone: null,
     modified_by: null,

@@ -23,7 +23,7 @@ export function printFilter(filter: Filter): string {
     case 'hasValue':
       return `${filter.field}:*`
     case 'id':
-      return `id ${filter.operator} ${printPattern(filter.pattern)}`
+      return `${filter.field} ${filter.operator} ${printPattern(filter.pattern)}`
     case 'text':
       return `${filter.field}${filter.operator}${printPattern(filter.pattern)}`
     case 'number':

@@ -39,6 +39,8 @@ const initial = (here: string) => [
      approvals_given integer not null check (approvals_given between 0 and approvals_needed),
      role_held integer not null default 0 check (role_held in (0, 1)),
      approved_by text collate "C",
+     replaces uuid,
+     replaced_by uuid,
      check (status <> 1 or approvals_given = approvals_needed and (role_needed is null or role_held = 1))
    )`,
 
@@ -144,7 +146,9 @@ const initial = (here: string) => [
      to_timestamp(updated_at / 1000.0) as updated_at,
      updated_at_time_zone,
      modified_by,
-     version
+     version,
+     replaces,
+     replaced_by
    from orders`,
 
   ...tablesOfBoth({

@@ -34,6 +34,8 @@ const initial = [
      approvals_given integer not null check (approvals_given between 0 and approvals_needed),
      role_held integer not null default 0 check (role_held in (0, 1)),
      approved_by text,
+     replaces text,
+     replaced_by text,
      check (status <> 1 or approvals_given = approvals_needed and (role_needed is null or role_held = 1))
    ) strict`,
 
@@ -142,7 +144,9 @@ const initial = [
      strftime('%Y-%m-%dT%H:%M:%fZ', updated_at / 1000.0, 'unixepoch') as updated_at,
      updated_at_time_zone,
      modified_by,
-     version
+     version,
+     replaces,
+     replaced_by
    from orders`,
 
   ...tablesOfBoth({

@@ -48,7 +48,7 @@ export function compileFilter(filter: Filter, eb: Builder, place: Place): Condit
     case 'text':
       return falseWhenNull(filter.field, compileText(filter, eb, place), place)
     case 'id':
-      return compileId(filter.operator, filter.pattern, eb, place)
+      return falseWhenNull(filter.field, compileId(filter, eb, place), place)
     case 'number':
       return falseWhenNull(filter.field, compileNumber(filter.field, filter, place), place)
     case 'waits':
@@ -76,7 +76,7 @@ function compileSearch(text: string, eb: Builder, place: Place): Condition {
   const folded = foldText(text)
   const inCustomer = inFoldedCustomer({ text: folded, ...anywhere }, eb, place)
   const ids = idsBySearch(folded)
-  return ids === null ? inCustomer : eb.or([inCustomer, idIn(ids, eb)])
+  return ids === null ? inCustomer : eb.or([inCustomer, idIn(ids, sql.ref('orders.id'))])
 }
 
 type TextRestriction = Filter & { kind: 'text' }
@@ -178,16 +178,19 @@ function compileNumber(
   }
 }
 
-function compileId(operator: '=' | '!=' | ':', pattern: TextPattern, eb: Builder, place: Place): Condition {
-  if (operator === '!=') return eb.not(compileId('=', pattern, eb, place))
+function compileId({ field, operator, pattern }: IdRestriction, eb: Builder, place: Place): Condition {
+  if (operator === '!=') return eb.not(compileId({ field, operator: '=', pattern }, eb, place))
+  const column = field === 'id' ? sql.ref<string>('orders.id') : storedValue(field)
   const text = foldText(pattern.text)
-  const asText = eb.cast<string>('orders.id', 'text')
+  const asText = eb.cast<string>(column, 'text')
   if (operator === ':') return matching(asText, { text, ...anywhere }, place)
   if (pattern.anyBefore) return matching(asText, { ...pattern, text }, place)
   const ids = idsByText(text, pattern.anyAfter)
-  return ids === null ? eb.lit(false) : idIn(ids, eb)
+  return ids === null ? eb.lit(false) : idIn(ids, column)
 }
 
-function idIn({ low, high }: IdRange, eb: Builder): Condition {
-  return eb.and([eb('orders.id', '>=', low), eb('orders.id', '<=', high)])
+type IdRestriction = Pick<Filter & { kind: 'id' }, 'field' | 'operator' | 'pattern'>
+
+function idIn({ low, high }: IdRange, column: Expression<string>): Condition {
+  return sql<SqlBool>`(${column} >= ${low} and ${column} <= ${high})`
 }

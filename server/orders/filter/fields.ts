@@ -14,12 +14,14 @@ import {
  * positions and faults; here a value that breaks the rule of its field is `null`.
  */
 
-const columnNames = [...fieldNames, 'number', 'approvedBy', 'approvalsMissing'] as const
+const furtherNames = ['number', 'approvedBy', 'approvalsMissing', 'replaces', 'replacedBy'] as const
+const columnNames = [...fieldNames, ...furtherNames] as const
 export type FilterColumn = (typeof columnNames)[number]
 type Columns = typeof orderFields & typeof furtherColumns
 type NamesOf<Kind extends ColumnKind> = {
   [Name in FilterColumn]: Columns[Name]['kind'] extends Kind ? Name : never
 }[FilterColumn]
+export type IdFieldName = NamesOf<'id'>
 export type TextFieldName = NamesOf<'text' | 'names'>
 export type NumberFieldName = NamesOf<'total' | 'status' | 'instant' | 'number' | 'count'>
 /** `waits` is no column: it asks whether the reader may approve the order. */
@@ -65,7 +67,7 @@ interface ValueRule {
 
 export type Field = ValueRule &
   (
-    | { kind: 'id'; name: 'id' }
+    | { kind: 'id'; name: IdFieldName }
     | { kind: 'text'; name: TextFieldName }
     | { kind: 'number'; name: NumberFieldName; read: (text: string) => NumberRange | null }
     | { kind: 'waits'; name: 'waits' }
@@ -134,7 +136,8 @@ function fieldOf(name: FilterName): Field {
   const { kind } = columnOf(name)
   const expected = ['a value']
   if (kind === 'id') {
-    return { kind, name: 'id', operators: matching, rule: '`id` needs a text, with = != or :.', expected }
+    const rule = `\`${name}\` needs a text, with = != or :.`
+    return { kind, name: name as IdFieldName, operators: matching, rule, expected }
   }
   if (kind === 'text' || kind === 'names') {
     const operators = kind === 'text' ? ordering : matching

@@ -9,6 +9,7 @@ import {
   type FilterColumn,
   filterNames,
   findField,
+  type IdFieldName,
   isAllowed,
   type NumberFieldName,
   type Operator,
@@ -30,7 +31,7 @@ export type Filter =
   | { kind: 'search'; text: string }
   | { kind: 'hasValue'; field: FilterColumn }
   | { kind: 'text'; field: TextFieldName; operator: Operator; pattern: TextPattern }
-  | { kind: 'id'; operator: '=' | '!=' | ':'; pattern: TextPattern }
+  | { kind: 'id'; field: IdFieldName; operator: '=' | '!=' | ':'; pattern: TextPattern }
   | NumberFilter
   /** The reader may approve it. */
   | { kind: 'waits' }
@@ -248,7 +249,7 @@ function unknownField(name: Token): FilterError {
   const unknown = `There is no field \`${excerpt(name.text)}\`.`
   const suggestion = suggestField(name.text)
   if (suggestion === undefined) {
-    return fault(name, `${unknown} Fields: ${filterNames.join(', ')}.`, filterNames)
+    return fault(name, `${unknown} \`expected\` lists the fields.`, filterNames)
   }
   const detail = `${unknown} Did you mean \`${suggestion}\`?`
   return new FilterError({ position, length, detail, expected: filterNames, suggestion })
@@ -293,8 +294,9 @@ function comparisonOf(field: Field, operator: Operator, value: Token): Filter | 
   }
   const pattern = patternOf(value, operator === '=' || operator === '!=')
   if (field.kind === 'text') return { kind: 'text', field: field.name, operator, pattern }
-  // The operators of `id` in fields.ts are these three.
-  return { kind: 'id', operator: operator === '!=' || operator === ':' ? operator : '=', pattern }
+  // The operators of ids in fields.ts are these three.
+  const matched = operator === '!=' || operator === ':' ? operator : '='
+  return { kind: 'id', field: field.name, operator: matched, pattern }
 }
 
 /** Says what the restriction implies, so that only pending orders are looked at. */

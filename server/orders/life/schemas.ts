@@ -16,9 +16,7 @@ import { directionField, pageNumberField, pageSchema, pageSizeField } from '../.
 import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
 import { PasskeyRequestOptions } from '../../http/webauthn.ts'
-import { parseUuid } from '../../ids.ts'
-
-const wordsLimit = 1_000
+import { noteField, orderIdField, wordsLimit } from '../schemas.ts'
 
 const reasonField = legibleText(
   wordsLimit,
@@ -38,7 +36,7 @@ export const WithdrawOrderCommand = bodyOf('WithdrawOrderCommand', 'Why the orde
 })
 
 export const AddNoteCommand = bodyOf('AddNoteCommand', 'A note on an order.', {
-  text: legibleText(wordsLimit, 'The note.', 'Called the customer, who confirms the total.', { lines: true }),
+  text: noteField,
 })
 
 /** The note with which an agent proposes an order. */
@@ -51,11 +49,7 @@ export const whyField = legibleText(
 
 const ordersLimit = 100
 
-export const orderId: Field<string> = refined(
-  anyText,
-  text('Id of the order.', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57', { format: 'uuid' }),
-  (given) => parseUuid(given) ?? new Fault('format', 'must be a UUID.'),
-)
+export const orderId = orderIdField('Id of the order.')
 
 export const PrepareDecisionsCommand = bodyOf('PrepareDecisionsCommand', 'Decisions to sign by one touch.', {
   action: refined(

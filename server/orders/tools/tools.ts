@@ -2,7 +2,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyRequest } from 'fastify'
 import { type Resource, type Tool, tool } from '../../agents/agents.ts'
-import { newWords } from '../../audit/audit.ts'
 import { stampOf } from '../../caller/stamp.ts'
 import { idempotencyOf } from '../../http/idempotency.ts'
 import { pageRequest } from '../../http/paging.ts'
@@ -12,6 +11,7 @@ import { Problem } from '../../problems/problems.ts'
 import { readApprovals, readHistory } from '../life/history.ts'
 import { listOrders } from '../list/list.ts'
 import { awaitingApproval, fieldNames } from '../order.ts'
+import { newNote } from '../orders.ts'
 import { type OrderParts, readTimeZone } from '../requests.ts'
 import { toResponse } from '../responses.ts'
 import { findOrder } from '../store.ts'
@@ -74,11 +74,10 @@ export function orderTools(parts: ToolParts): Record<string, Tool> {
         const { why, ...order } = values
         const now = clock()
         const stamp = stampOf(callerOf(request), now, readTimeZone(request, config))
-        const { result, replayed } = await db.write('proposeOrder', {
+        const { result, replayed } = await db.write('createOrder', {
           order: { ...order, id: newOrderedId(now) },
           stamp,
-          words: newWords(why),
-          noteId: newOrderedId(now),
+          note: newNote(why, now),
           idempotency: idempotencyOf(
             { principalId: stamp.byId, operation: 'propose_order', key },
             values,

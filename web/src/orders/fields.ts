@@ -43,6 +43,8 @@ const fields: Record<FieldName, FieldWords> = {
   },
   modifiedBy: { label: 'Updated by', synonyms: ['user', 'changed', 'who'] },
   approvalsMissing: { label: 'Approvals missing', synonyms: ['needed'] },
+  replaces: { label: 'Replaces', synonyms: ['former'] },
+  replacedBy: { label: 'Replaced by', synonyms: ['again'] },
   number: { label: 'Number', synonyms: ['order'], likeliest: '=' },
   id: { label: 'Id', synonyms: ['order', 'key', 'uuid'] },
   createdAtTimeZone: { label: 'Creation zone', synonyms: ['timezone'] },
