@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Send events again
-         * @description Every event that the webhook asks for is sent again from the sequence `from` on, in the order of the log and under the same `webhook-id`.
+         * @description Every event that the webhook asks for is sent again from the sequence `from` on, in the order of the log. What the webhook had already gets a new `webhook-id`, and the number of the replay in `data.replay`.
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -3192,7 +3192,7 @@ export interface components {
         };
         /** @description An attempt to send an event. */
         WebhookDelivery: {
-            /** @description The `webhook-id`, which is the id of the event. */
+            /** @description The `webhook-id`: the id of the event, and for a replay its number after `_`. */
             eventId: string;
             /** @description The type of the event; `ping` for a trial. */
             type: string;

@@ -41,7 +41,7 @@ export async function requireMigrated(db: Db, schema: Schema): Promise<void> {
   const pending = await pendingMigrations(db, schema)
   if (pending.length === 0) return
   throw new DatabaseRefused(
-    `DATABASE_URL: the database is older than this version (it lacks ${pending.join(', ')}): run \`migrate\` on it first`,
+    `DATABASE_URL: the database is older than this version (it lacks ${pending.join(', ')}): back it up with the version that made it, then run \`migrate\``,
   )
 }
 

@@ -349,6 +349,8 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      disabled_because ${text} check (disabled_because in ('failing', 'gone')),
      era integer not null,
      sequence ${instant} not null,
+     replays integer not null,
+     replayed_to ${instant} not null,
      failures integer not null,
      failing_since ${instant},
      next_attempt_at ${instant},

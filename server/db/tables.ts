@@ -454,6 +454,10 @@ export interface Database {
     /** The place up to which it has everything that it asks for. */
     era: number
     sequence: number
+    /** How often a person had events sent again. */
+    replays: number
+    /** The last sequence that belongs to the newest replay; 0 before the first. */
+    replayed_to: number
     /** How many attempts at the next event have failed since `failing_since`. */
     failures: number
     failing_since: number | null

@@ -36,6 +36,20 @@ export function typeOf({ subject_kind, kind }: Pick<SealedEvent, 'subject_kind' 
   return `${subject_kind}.${kind}`
 }
 
+/** The number of the replay to which the event belongs; undefined if it is sent for the first time. */
+export function replayOf(
+  { replays, replayedTo }: Pick<Subscription, 'replays' | 'replayedTo'>,
+  { sequence }: Pick<SealedEvent, 'sequence'>,
+): number | undefined {
+  return sequence <= replayedTo ? replays : undefined
+}
+
+/** The same for each attempt; other for each replay, because receivers drop what they know. */
+export function messageIdOf(subscription: Subscription, event: SealedEvent): string {
+  const replay = replayOf(subscription, event)
+  return replay === undefined ? event.id : `${event.id}_${replay}`
+}
+
 /** A restore concerns every subscriber: lines that they have may be gone. */
 export function isSelected(selection: readonly string[], event: SealedEvent): boolean {
   return (

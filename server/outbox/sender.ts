@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
-import { type Courier, isSelected, typeOf } from './outbox.ts'
+import { type Courier, isSelected, messageIdOf, typeOf } from './outbox.ts'
 import { afterFailure, defaultRetries, type Report, type Retries } from './retries.ts'
 import { findSubscriptions, knownOf, type Subscription, type SubscriptionKind } from './store.ts'
 
@@ -135,7 +135,7 @@ export class Sender {
     const next = isDelivered
       ? ({ kind: 'delivered', place: { era, sequence: event.sequence } } as const)
       : afterFailure(subscription, report, { retries, random: random() })
-    const sent = { eventId: event.id, type: typeOf(event), sequence: event.sequence }
+    const sent = { eventId: messageIdOf(subscription, event), type: typeOf(event), sequence: event.sequence }
     const stamp = machineStamp(clock())
     const after = await db.write('recordAttempt', {
       subscription: knownOf(subscription),

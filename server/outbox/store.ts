@@ -15,6 +15,10 @@ export interface Subscription {
   disabledBecause: 'failing' | 'gone' | null
   /** It has everything up to here that it asks for. */
   place: Place
+  /** How often a person had events sent again. */
+  replays: number
+  /** What is sent up to this sequence belongs to the newest replay. */
+  replayedTo: number
   failures: number
   failingSince: number | null
   nextAttemptAt: number | null
@@ -30,7 +34,7 @@ type Row = Selectable<Database['subscriptions']>
 const columns = [
   ...(['id', 'kind', 'address', 'events', 'enabled', 'disabled_because', 'era', 'sequence'] as const),
   ...(['failures', 'failing_since', 'next_attempt_at', 'secret_version', 'previous_secret_until'] as const),
-  ...(['created_at', 'version'] as const),
+  ...(['replays', 'replayed_to', 'created_at', 'version'] as const),
 ] satisfies (keyof Row)[]
 
 function toSubscription(row: Row): Subscription {
@@ -42,6 +46,8 @@ function toSubscription(row: Row): Subscription {
     enabled: row.enabled === 1,
     disabledBecause: row.disabled_because,
     place: { era: row.era, sequence: row.sequence },
+    replays: row.replays,
+    replayedTo: row.replayed_to,
     failures: row.failures,
     failingSince: row.failing_since,
     nextAttemptAt: row.next_attempt_at,
@@ -112,6 +118,8 @@ export async function insertSubscription(trx: Trx, added: NewSubscription): Prom
       events: JSON.stringify(events),
       enabled: Number(enabled),
       disabled_because: null,
+      replays: 0,
+      replayed_to: 0,
       secret_version: 1,
       previous_secret_until: null,
       created_at: createdAt,
@@ -150,9 +158,10 @@ export async function updateSecret(trx: Trx, id: string, previousUntil: number |
   })
 }
 
-/** A failed event is tried again at once. */
-export async function updatePlace(trx: Trx, id: string, place: Place): Promise<number> {
-  return updateSubscription(trx, id, { ...place, ...notFailing })
+/** Begins a replay at the place, up to `replayedTo`. A failed event is tried again at once. */
+export async function beginReplay(trx: Trx, id: string, place: Place, replayedTo: number): Promise<number> {
+  const replays = sql<number>`replays + 1`
+  return updateSubscription(trx, id, { ...place, replays, replayed_to: replayedTo, ...notFailing })
 }
 
 /** Returns the new version. */

@@ -95,7 +95,7 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
     newer.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
     assert.deepEqual(await Promise.all([copy(older, nowhere), copy(newer, nowhere)]), [
       refusal(
-        '--from: the database is older than this version (it lacks 0001-tree): run `migrate` on it first',
+        '--from: the database is older than this version (it lacks 0001-tree): back it up with the version that made it, then run `migrate`',
       ),
       refusal(
         '--from: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)',

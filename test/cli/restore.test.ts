@@ -180,7 +180,10 @@ describe('restore', () => {
     for (const [backup, reason] of [
       ['missing.db', 'there is no database at missing.db'],
       ['text.db', 'text.db cannot be used: SQLite answered SQLITE_NOTADB: file is not a database'],
-      ['older.db', 'the database is older than this version (it lacks 0001-tree): run `migrate` on it first'],
+      [
+        'older.db',
+        'the database is older than this version (it lacks 0001-tree): back it up with the version that made it, then run `migrate`',
+      ],
       ['newer.db', /^the backup: the database is from before the first release of Countersign, /],
       ['damaged.db', /^the backup: it is damaged: /],
       ['test.db', 'test.db is the database itself'],

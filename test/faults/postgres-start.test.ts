@@ -324,7 +324,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     const databaseUrl = await emptyDatabase(t)
     const name = new URL(databaseUrl).pathname.slice(1)
     const older =
-      'DATABASE_URL: the database is older than this version (it lacks 0001-tree): run `migrate` on it first'
+      'DATABASE_URL: the database is older than this version (it lacks 0001-tree): back it up with the version that made it, then run `migrate`'
     const run = (args: string) => cli.run(args, '', { DATABASE_URL: databaseUrl })
     assert.deepEqual(await run('role list'), refusal(older))
     assert.deepEqual(

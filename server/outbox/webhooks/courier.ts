@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts'
 import { formatInstant } from '../../clock.ts'
 import { whyUnreachable } from '../../names.ts'
 import type { Courier } from '../outbox.ts'
-import { typeOf } from '../outbox.ts'
+import { messageIdOf, replayOf, typeOf } from '../outbox.ts'
 import type { Report } from '../retries.ts'
 import type { Subscription } from '../store.ts'
 import type { Destinations } from './address.ts'
@@ -37,10 +37,11 @@ export class WebhookCourier implements Courier {
     const body = {
       type: typeOf(event),
       timestamp: formatInstant(event.at),
-      data: { id, version, status, sequence },
+      // Absent if it is no replay.
+      data: { id, version, status, sequence, replay: replayOf(webhook, event) },
       checkpoint: await this.#parts.checkpoint(),
     }
-    return this.#send(webhook, { id: event.id, body: JSON.stringify(body) }, signal)
+    return this.#send(webhook, { id: messageIdOf(webhook, event), body: JSON.stringify(body) }, signal)
   }
 
   /** Sends a trial that is no event of the log. */

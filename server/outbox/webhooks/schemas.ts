@@ -155,7 +155,10 @@ export const Webhook = answerOf('Webhook', 'An address that is sent events of th
 export const PaginatedListOfWebhook = pageSchema('PaginatedListOfWebhook', Webhook)
 
 export const WebhookDelivery = answerOf('WebhookDelivery', 'An attempt to send an event.', {
-  eventId: text('The `webhook-id`, which is the id of the event.', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58'),
+  eventId: text(
+    'The `webhook-id`: the id of the event, and for a replay its number after `_`.',
+    '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58',
+  ),
   type: text('The type of the event; `ping` for a trial.', 'order.approved'),
   sequence: nullable('integer', 'Place of the event in the log; null for a trial.', 1043),
   atUtc: instant('When it was sent.', '2026-11-20T10:00:00.000Z'),

@@ -9,6 +9,7 @@ import type { Trx } from '../../db/tables.ts'
 import { requireVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import {
+  beginReplay,
   countSubscriptions,
   deleteSubscription,
   insertAttempt,
@@ -17,7 +18,6 @@ import {
   type StoredAttempt,
   type Subscription,
   tryAtOnce,
-  updatePlace,
   updateSecret,
   updateSettings,
 } from '../store.ts'
@@ -119,14 +119,18 @@ export async function rotateWebhookSecret(
   return { id, secretVersion: webhook.secretVersion + 1 }
 }
 
-/** Sends every event again that it asks for, from this sequence on. Throws `webhook-not-found`. */
+/**
+ * Sends every event again that it asks for, from this sequence on. What it had already is a replay. Throws
+ * `webhook-not-found`.
+ */
 export async function replayWebhook(
   trx: Trx,
   { id, from, stamp }: Omit<ChangeInput, 'acceptedVersions'> & { from: number },
 ): Promise<void> {
   const webhook = await requireChangeable(trx, { id, acceptedVersions: null, stamp })
   const { era, sequence } = await endOfLog(trx)
-  await updatePlace(trx, id, { era, sequence: Math.min(from - 1, sequence) })
+  const sentTo = Math.max(webhook.place.sequence, webhook.replayedTo)
+  await beginReplay(trx, id, { era, sequence: Math.min(from - 1, sequence) }, Math.min(sentTo, sequence))
   await record(trx, stamp, 'webhook-replayed', webhook, { from })
 }
 

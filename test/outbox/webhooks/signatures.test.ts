@@ -4,15 +4,20 @@ import { createPublicKey, verify } from 'node:crypto'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { before, describe, it } from 'node:test'
+import { before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { newAdministrator } from '../../support/administration.ts'
+import { createdId } from '../../support/orders.ts'
+import { freePort } from '../../support/process.ts'
 import { publicUrl, testService } from '../../support/service.ts'
 import {
+  newSender,
   newWebhook,
   type Received,
+  sealAll,
+  sendUntil,
   startReceiver,
   type TestWebhook,
   toReceivers,
@@ -70,6 +75,55 @@ async function scriptOfPage(name: string): Promise<string> {
 }
 
 const lacksPython = spawnSync('python3', ['-c', 'import cryptography']).status !== 0
+
+/** The receiver of the page, in another process. */
+async function startDocumented(t: TestContext, secret: string, wantedPort = 0) {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-receiver-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'receive.mjs'), await scriptOfPage('receive.mjs'))
+  const modules = fileURLToPath(new URL('../../../node_modules', import.meta.url))
+  await symlink(modules, join(folder, 'node_modules'))
+  const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(wantedPort) }
+  const child = spawn(process.execPath, ['receive.mjs'], { cwd: folder, env })
+  t.after(() => child.kill())
+  let printed = ''
+  const port = await new Promise<string>((resolve) => {
+    child.stdout.on('data', (text) => {
+      printed += text
+      const [, found] = /listening at (\d+)/.exec(printed) ?? []
+      if (found !== undefined) resolve(found)
+    })
+  })
+  return { port, printed: () => printed.split('\n').filter((line) => line.startsWith('order.')) }
+}
+
+describe('the receiver of docs/webhooks.md', () => {
+  const service = testService({ env: toReceivers, clockRuns: true })
+
+  it('takes each event once, and once more for each replay', async (t) => {
+    const { caller } = await newAdministrator(service)
+    await sealAll(service.db)
+    const port = await freePort()
+    const { path, secret } = await newWebhook(caller, { url: `http://127.0.0.1:${port}/` })
+    const receiver = await startDocumented(t, secret, port)
+    const ids = []
+    for (let count = 0; count < 20; count += 1) ids.push(await createdId(caller))
+    await sealAll(service.db)
+    const sender = newSender(service)
+    t.after(() => sender.stop())
+    const lines = ids.map((id) => `order.created ${id}`)
+    await sendUntil(sender, () => receiver.printed().length === 20)
+    for (const expected of [40, 60]) {
+      assert.equal((await caller.post(`${path}/replay`, { from: 1 })).status, 204)
+      await sendUntil(sender, () => receiver.printed().length === expected)
+    }
+    assert.deepEqual(receiver.printed(), [...lines, ...lines, ...lines])
+    lines.push(`order.created ${await createdId(caller)}`)
+    await sealAll(service.db)
+    await sendUntil(sender, () => receiver.printed().length === 61)
+    assert.deepEqual(receiver.printed().slice(-21), lines)
+  })
+})
 
 describe('a message is signed', () => {
   const service = testService({ env: toReceivers, clockRuns: true })
@@ -142,19 +196,7 @@ for key, headers, text in json.load(sys.stdin):
   })
 
   it('so that the receiver of docs/webhooks.md takes what is genuine and nothing forged', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'countersign-receiver-'))
-    t.after(() => rm(folder, { recursive: true }))
-    await writeFile(join(folder, 'receive.mjs'), await scriptOfPage('receive.mjs'))
-    await symlink(
-      fileURLToPath(new URL('../../../node_modules', import.meta.url)),
-      join(folder, 'node_modules'),
-    )
-    const env = { ...process.env, WEBHOOK_SECRET: webhook.secret, PORT: '0' }
-    const child = spawn(process.execPath, ['receive.mjs'], { cwd: folder, env })
-    t.after(() => child.kill())
-    const port = await new Promise<string>((resolve) => {
-      child.stdout.on('data', (text) => resolve(/listening at (\d+)/.exec(String(text))?.[1] ?? ''))
-    })
+    const { port } = await startDocumented(t, webhook.secret)
     const send = async ({ headers, text }: Message) => {
       const kept = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [
         name,

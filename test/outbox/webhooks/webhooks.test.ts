@@ -303,7 +303,7 @@ describe('/v1/webhooks', () => {
   })
 
   describe('replayWebhook', () => {
-    it('sends everything again from a sequence, under the same ids', async (t) => {
+    it('sends everything again from a sequence, as a replay with ids of its own', async (t) => {
       const receiver = await startReceiver(t)
       const caller = await newCaller()
       await sealAll(service.db)
@@ -317,10 +317,34 @@ describe('/v1/webhooks', () => {
       const from = receiver.received[1]?.sequence
       assert.equal((await caller.post(`${path}/replay`, { from })).status, 204)
       await sendUntil(sender, () => receiver.received.length === 5)
-      const sent = receiver.received.map(({ headers, sequence }) => [headers['webhook-id'], sequence])
-      assert.deepEqual(sent.slice(3), sent.slice(1, 3))
+      assert.equal((await caller.post(`${path}/replay`, { from: Number(from) + 1 })).status, 204)
+      await createdId(caller)
+      await sealAll(service.db)
+      await sendUntil(sender, () => receiver.received.length === 7)
+      const sent = receiver.received.map(({ headers, sequence, text }) => {
+        const { data } = JSON.parse(text)
+        return [headers['webhook-id'], sequence, 'replay' in data ? data.replay : 'first']
+      })
+      const [, second, third] = sent
+      const again = (message: unknown[] | undefined, replay: number) => [
+        `${message?.[0]}_${replay}`,
+        message?.[1],
+        replay,
+      ]
+      assert.deepEqual(sent.slice(3, 6), [again(second, 1), again(third, 1), again(third, 2)])
+      assert.deepEqual(
+        sent.map(([, , replay]) => replay),
+        ['first', 'first', 'first', 1, 1, 2, 'first'],
+      )
+      const { body } = await caller.get(`${path}/deliveries`)
+      const ids = body.items.map(({ eventId }: { eventId: string }) => eventId)
+      // The last attempt may not be kept yet.
+      assert.deepEqual(
+        ids.toReversed().slice(0, 6),
+        sent.slice(0, 6).map(([sentId]) => sentId),
+      )
       const [event] = (await eventsOf(id)).slice(-1)
-      assert.deepEqual([event?.kind, event?.data.from], ['webhook-replayed', from])
+      assert.deepEqual([event?.kind, event?.data.from], ['webhook-replayed', Number(from) + 1])
     })
 
     it('refuses what is no sequence', async (t) => {

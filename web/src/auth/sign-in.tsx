@@ -184,7 +184,9 @@ function wordsFor(failure: unknown, isTouch = false): string {
   }
   if (problemOf(failure, 'passkeys-unavailable')) return 'Passkeys do not work at this address.'
   if (failure instanceof NoCookieError) {
-    return 'Your browser did not keep you signed in. Allow cookies for this site, and open it at its https address.'
+    return location.protocol === 'https:'
+      ? 'Your browser did not keep you signed in. Allow cookies for this site.'
+      : 'Your browser did not keep you signed in. Safari does not at an http address: use another browser, or https.'
   }
   const invalid = problemOf(failure, 'validation-failed')
   if (invalid) {
