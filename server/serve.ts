@@ -145,6 +145,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       readiness,
     })
     metrics = await listenForMetrics({ app, ...parts, witnesses: keys.witnesses, post, sender })
+    await post?.begin()
     await listenForRequests(app, config)
     port = (app.server.address() as AddressInfo).port
   } catch (error) {
@@ -191,12 +192,17 @@ function senderOf(
 
 /** Sends mail; undefined if the service sends none. */
 function postOf(
-  { smtpUrl, mailFrom }: Config,
+  { smtpUrl, mailFrom, organisationName }: Config,
   parts: MailParts & { log: Log },
   resolve: Resolve,
 ): Post | undefined {
   if (smtpUrl === undefined || mailFrom === undefined) return undefined
-  return new Post({ ...parts, smtp: new Smtp(smtpUrl, mailFrom, resolve), kinds: mailKinds })
+  return new Post({
+    ...parts,
+    smtp: new Smtp(smtpUrl, mailFrom, resolve),
+    kinds: mailKinds,
+    organisationName,
+  })
 }
 
 /** Development fills an empty database. Production refuses demo accounts, whose passwords are public. */

@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Send events again
-         * @description Every event that the webhook asks for is sent again from the sequence `from` on, in the order of the log. What the webhook had already gets a new `webhook-id`, and the number of the replay in `data.replay`.
+         * @description Every event that the webhook asks for is sent again from the sequence `from` on, in the order of the log. Events that it had already get a new `webhook-id`, and the number of the replay in `data.replay`.
          */
         post: operations["replayWebhook"];
         delete?: never;

@@ -8,7 +8,15 @@ import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import type { Message } from './message.ts'
-import { findPlace, insertMail, lockPlace, movePlace, type NewMail, type QueuedMail } from './store.ts'
+import {
+  findGathering,
+  findPlace,
+  insertMail,
+  lockPlace,
+  movePlace,
+  type NewMail,
+  type QueuedMail,
+} from './store.ts'
 
 export { type Message, momentIn } from './message.ts'
 export {
@@ -50,7 +58,10 @@ export interface MailKind {
   follow?(trx: Trx, event: SealedEvent): Promise<readonly number[]>
   /** Queues mail that no event causes. Returns whether there may be more. */
   queue?(parts: MailParts): Promise<boolean>
-  /** How long it waits for more events for its recipient, in milliseconds; it is then one mail about all. */
+  /**
+   * How long it waits for more events for its recipient, in milliseconds: it is one mail about all. Every
+   * event of such a kind has the same recipients.
+   */
   gatherMilliseconds?: number
 }
 
@@ -64,30 +75,54 @@ export async function sendsMail(db: Db): Promise<boolean> {
   return (await findPlace(db)) !== undefined
 }
 
+/** The write operation that begins mail about events: nobody wants mail about the past. */
+export async function beginMail(trx: Trx): Promise<void> {
+  await lockPlace(trx, await endOfLog(trx))
+}
+
+/** How many mails about one event a transaction queues. On SQLite, other writes wait for it. */
+const batch = 50
+
 /** News that is older is no news: mail may have been off for months. */
 const freshMilliseconds = 24 * 3_600_000
 
 /**
  * The write operation that queues mail for the next events of the log. It moves its place in the same
- * transaction, so each event is looked at once. Returns whether there may be more.
+ * transaction, so each event is looked at once, except one whose recipients take several batches. Returns
+ * whether there may be more.
  */
 export function eventMailer(kinds: readonly MailKind[]) {
   return async (trx: Trx, { nowMilliseconds }: { nowMilliseconds: number }): Promise<boolean> => {
     const { events, reached, end } = await readOn(trx, await lockPlace(trx, await endOfLog(trx)))
+    const gathered = new Set<MailKind>()
     for (const event of events.filter(({ at }) => at > nowMilliseconds - freshMilliseconds)) {
-      for (const { name: kind, follow, gatherMilliseconds } of kinds) {
-        for (const id of (await follow?.(trx, event)) ?? []) {
-          await insertMail(trx, {
-            kind,
-            recipient: String(id),
-            about: String(event.sequence),
-            nowMilliseconds,
-            gatherMilliseconds,
-          })
+      for (const kind of kinds.filter((one) => !gathered.has(one))) {
+        const followers = (await kind.follow?.(trx, event)) ?? []
+        if (!(await queueMailTo(followers, trx, kind, event, nowMilliseconds))) {
+          await movePlace(trx, { era: reached.era, sequence: event.sequence - 1 })
+          return true
         }
+        if (kind.gatherMilliseconds !== undefined && followers.length > 0) gathered.add(kind)
       }
     }
     await movePlace(trx, reached)
     return isBefore(reached, end)
   }
+}
+
+/** Returns false if it took a batch of the followers, and some are left. */
+async function queueMailTo(
+  followers: readonly number[],
+  trx: Trx,
+  { name: kind, gatherMilliseconds }: MailKind,
+  { sequence }: SealedEvent,
+  nowMilliseconds: number,
+): Promise<boolean> {
+  const isAlone = gatherMilliseconds === undefined || followers.length === 0
+  const have = new Set(isAlone ? [] : await findGathering(trx, kind))
+  const recipients = followers.map(String).filter((one) => !have.has(one))
+  for (const recipient of recipients.slice(0, batch)) {
+    await insertMail(trx, { kind, recipient, about: String(sequence), nowMilliseconds, gatherMilliseconds })
+  }
+  return recipients.length <= batch
 }

@@ -2,13 +2,15 @@ import { isSame } from '../../proof/place.ts'
 import { endOfLog } from '../audit/audit.ts'
 import type { Log } from '../log.ts'
 import { FailureReport, repeat } from '../upkeep.ts'
-import type { MailKind, MailParts } from './mail.ts'
+import { type MailKind, type MailParts, sendsMail } from './mail.ts'
+import type { Message } from './message.ts'
 import { isRefusal, reasonOf, type Smtp } from './smtp.ts'
 import { dueMails, findPlace, isExhausted, type QueuedMail } from './store.ts'
 
 export interface PostParts extends MailParts {
   smtp: Smtp
   kinds: readonly MailKind[]
+  organisationName: string | undefined
   log: Pick<Log, 'info' | 'warn'>
 }
 
@@ -59,6 +61,11 @@ export class Post {
     this.#kinds = new Map(parts.kinds.map((kind) => [kind.name, kind]))
   }
 
+  /** Before the service listens: what happens from then on is mailed about. */
+  async begin(): Promise<void> {
+    if (!(await sendsMail(this.parts.db.read))) await this.parts.db.write('beginMail', undefined)
+  }
+
   /** Queues mail about the next events, and mail that no event causes. Returns whether there may be more. */
   async queueNext(): Promise<boolean> {
     const { db, clock, kinds } = this.parts
@@ -107,7 +114,7 @@ export class Post {
     }
     const { principalId, email, message } = written
     try {
-      await smtp.send({ email, message, nowMilliseconds: clock() })
+      await smtp.send({ email, message: this.#signed(message), nowMilliseconds: clock() })
     } catch (error) {
       return this.#fail(mail, error)
     }
@@ -116,6 +123,13 @@ export class Post {
     this.parts.log.info({ event: 'mail-sent', kind: mail.kind, principalId }, 'mail sent')
     this.#noteServer(undefined)
     return true
+  }
+
+  /** People may have accounts at several organisations. */
+  #signed(message: Message): Message {
+    const { organisationName, publicUrl } = this.parts
+    const sender = organisationName ?? new URL(publicUrl()).host
+    return { ...message, reason: `Countersign at ${sender}. ${message.reason}` }
   }
 
   /** If only this mail was refused, the next one follows. */

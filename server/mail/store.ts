@@ -20,7 +20,7 @@ export interface NewMail {
   nowMilliseconds: number
   /** How many mails of the kind may wait, if anyone can ask for them. */
   atMost?: number
-  /** How long it waits for more to say; nothing is added while such a mail waits for the recipient. */
+  /** How long it waits for more to say. */
   gatherMilliseconds?: number | undefined
 }
 
@@ -32,15 +32,23 @@ export async function insertMail(trx: Trx, mail: NewMail): Promise<void> {
     atMost === undefined
       ? sql`true`
       : sql`(select count(*) from (${ofKind} limit ${atMost}) as waiting) < ${atMost}`
-  const isFirst =
-    gather === undefined
-      ? sql`true`
-      : sql`not exists (${ofKind} and recipient = ${recipient} and attempts = 0)`
   const due = now + (gather ?? 0)
   await sql`insert into mails (kind, recipient, about, queued_at, due_at, attempts)
     select ${kind}, ${recipient}, ${about}, cast(${now} as bigint), cast(${due} as bigint), 0
-    where ${isFree} and ${isFirst}
+    where ${isFree}
     on conflict (kind, recipient, about) where sent_at is null do nothing`.execute(trx)
+}
+
+/** The recipients for whom a mail of the kind waits that was not tried yet. */
+export async function findGathering(trx: Trx, kind: string): Promise<string[]> {
+  const rows = await trx
+    .selectFrom('mails')
+    .select('recipient')
+    .where('kind', '=', kind)
+    .where('sent_at', 'is', null)
+    .where('attempts', '=', 0)
+    .execute()
+  return rows.map(({ recipient }) => recipient)
 }
 
 /** A mail that waits. */

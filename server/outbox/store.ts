@@ -17,7 +17,7 @@ export interface Subscription {
   place: Place
   /** How often a person had events sent again. */
   replays: number
-  /** What is sent up to this sequence belongs to the newest replay. */
+  /** Events up to this sequence belong to the newest replay. */
   replayedTo: number
   failures: number
   failingSince: number | null

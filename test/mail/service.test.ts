@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { Client } from '../support/client.ts'
-import { startMailServer, tokenIn } from '../support/mail.ts'
+import { type ReceivedMail, startMailServer, tokenIn } from '../support/mail.ts'
 import { freePort } from '../support/process.ts'
-import { bearerOf, testProduction } from '../support/production.ts'
+import { bearerOf, credentialsOf, newProduction, testProduction } from '../support/production.ts'
 import { until } from '../support/stream.ts'
 
 describe('a service with a mail server', () => {
@@ -33,6 +33,31 @@ describe('a service with a mail server', () => {
     assert.match(text, /^countersign_mail_oldest_seconds 0$/m)
     const page = await (await fetch(`${service.baseUrl}/sign-in`)).text()
     assert.match(page, /<meta name="mail" content="on" \/>/)
+    assert.equal(await service.stop(), 0)
+  })
+
+  it('mails about what happened right after its first start', async (t) => {
+    const fresh = await newProduction()
+    const server = await startMailServer()
+    t.after(async () => {
+      await server.close()
+      await fresh.remove()
+    })
+    const env = {
+      SMTP_URL: `smtp://127.0.0.1:${server.server.port}`,
+      MAIL_FROM: 'Orders <orders@mail.example.com>',
+      ORGANISATION_NAME: 'Acme & Sons',
+    }
+    const service = await fresh.serve(env)
+    const { email, password } = credentialsOf('operator')
+    const operator = await bearerOf(service.baseUrl, 'operator')
+    const body = { currentPassword: password, newPassword: 'Quartz-lantern-4711-x' }
+    const answer = await operator.post('/v1/auth/password', body)
+    assert.equal(answer.status, 204, answer.text)
+    const taken: ReceivedMail[] = []
+    await until(() => taken.push(...server.received()) > 0)
+    assert.deepEqual(taken[0]?.to, [email])
+    assert.match(taken[0]?.text ?? '', /^Countersign at Acme & Sons\. You get this mail/m)
     assert.equal(await service.stop(), 0)
   })
 

@@ -57,6 +57,40 @@ describe('Smtp', () => {
     assert.match(mail.html, /<p>Grüße\.<\/p>/)
   })
 
+  it('greets the server by the domain of the sender', async (t) => {
+    const names: (string | false)[] = []
+    const server = await started(t, {
+      disabledCommands: ['AUTH', 'STARTTLS'],
+      onMailFrom(_address, { hostNameAppearsAs }, done) {
+        names.push(hostNameAppearsAs)
+        done()
+      },
+    })
+    for (const address of ['orders@mail.example.com', 'orders@bücher.example']) {
+      await smtpTo(t, server.server, { from: { name: '', address } })('jo@example.com')
+    }
+    assert.deepEqual(names, ['mail.example.com', 'xn--bcher-kva.example'])
+  })
+
+  it('says in words why the server cannot be asked', async (t) => {
+    const gone = await startMailServer()
+    await gone.close()
+    const reasonAt = async (server: MailServer['server']) => {
+      const failed = smtpTo(t, server)('jo@example.com')
+      return reasonOf(await failed.catch((error: unknown) => error))
+    }
+    assert.equal(await reasonAt(gone.server), 'it refused the connection (ECONNREFUSED)')
+    const nowhere = { ...gone.server, host: 'nobody.invalid' }
+    assert.match(await reasonAt(nowhere), /^its name has no address \(ENOTFOUND\)$|^no name server answered/)
+    const secret = await started(t, {
+      authOptional: false,
+      disabledCommands: ['STARTTLS'],
+      onAuth: (_auth, _session, done) => done(Object.assign(new Error('no'), { responseCode: 535 })),
+    })
+    const refused = { ...secret.server, user: 'a', password: 'b' }
+    assert.equal(await reasonAt(refused), 'it refused the user or the password (535)')
+  })
+
   it('names the page that ends the mail in List-Unsubscribe', async (t) => {
     const server = await started(t)
     await smtpTo(t, server.server)('jo@example.com', 'https://orders.example.com/account#mail')

@@ -96,6 +96,7 @@ export function postOf(
     defaultTimeZone,
     smtp: new Smtp(server, sender, systemNames()),
     kinds: mailKinds,
+    organisationName: undefined,
     log: { info: keep, warn: keep } as never,
   })
   const queueAll = async () => {

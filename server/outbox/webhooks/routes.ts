@@ -172,7 +172,7 @@ const webhookRoutes: Routes<WebhookRouteParts> = {
   replayWebhook: route('POST /v1/webhooks/:id/replay', {
     summary: 'Send events again',
     description:
-      'Every event that the webhook asks for is sent again from the sequence `from` on, in the order of the log. What the webhook had already gets a new `webhook-id`, and the number of the replay in `data.replay`.',
+      'Every event that the webhook asks for is sent again from the sequence `from` on, in the order of the log. Events that it had already get a new `webhook-id`, and the number of the replay in `data.replay`.',
     access: managing,
     needsRecentSignIn: true,
     problems: ['webhook-not-found'],

@@ -120,7 +120,7 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Sends every event again that it asks for, from this sequence on. What it had already is a replay. Throws
+ * Sends every event again that it asks for, from this sequence on. Those that it had are a replay. Throws
  * `webhook-not-found`.
  */
 export async function replayWebhook(

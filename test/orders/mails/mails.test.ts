@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { waitingMails } from '../../../server/mail/store.ts'
 import { bearerOf, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
 import { newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
@@ -227,6 +228,42 @@ describe('mail about orders', () => {
       (await mails()).flatMap(({ to }) => to),
       [user.email],
     )
+  })
+
+  it('is queued for many people in batches, once for each, and for orders that came meanwhile', async () => {
+    const people: TestUser[] = []
+    for (let count = 0; count < 120; count += 1) people.push(await newUser(service, { roles: ['Admin'] }))
+    const settings = { waiting: 'at-once', hour: 8, decided: 0, next_digest_at: null } as const
+    await withRawDatabase(service.databaseUrl, (trx) =>
+      trx
+        .insertInto('mail_settings')
+        .values(people.map(({ id }) => ({ principal_id: id, ...settings })))
+        .execute(),
+    )
+    await nextTurn()
+    const caller = await creator()
+    await mails()
+    const queued = async () => {
+      const isMore = await post.post.queueNext()
+      const { count } = await waitingMails(service.db.read)
+      return [isMore, count]
+    }
+    await createdId(caller)
+    await seal(service.db)
+    assert.deepEqual(await queued(), [true, 50])
+    await createdId(caller)
+    await seal(service.db)
+    assert.deepEqual(
+      [await queued(), await queued()],
+      [
+        [true, 100],
+        [false, 120],
+      ],
+    )
+    const sent = await mails()
+    assert.deepEqual(sent.flatMap(({ to }) => to).toSorted(), people.map(({ email }) => email).toSorted())
+    assert.ok(sent.every(({ headers }) => headers.subject === '2 orders wait for your approval'))
+    assert.deepEqual(await mails(), [])
   })
 
   describe('once a day', () => {

@@ -303,7 +303,7 @@ describe('/v1/webhooks', () => {
   })
 
   describe('replayWebhook', () => {
-    it('sends everything again from a sequence, as a replay with ids of its own', async (t) => {
+    it('sends everything again from a sequence, as a replay with separate ids', async (t) => {
       const receiver = await startReceiver(t)
       const caller = await newCaller()
       await sealAll(service.db)

@@ -21,8 +21,8 @@ export function Replay({ webhook: { id } }: { webhook: Webhook }) {
     <Form className="card card-stack" aria-label="Send events again" onSubmit={() => replaying.act()}>
       <h2>Send events again</h2>
       <p className="soft">
-        Everything that the webhook asks for is sent again from a log entry on, in order. What it had already
-        is marked as a replay.
+        Everything that the webhook asks for is sent again from a log entry on, in order. Events that it had
+        already are marked as a replay.
       </p>
       <Input
         type="number"
