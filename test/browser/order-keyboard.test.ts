@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { Page } from 'playwright-core'
-import { newUser } from '../support/accounts.ts'
-import { signInByForm, signInHeading } from '../support/browser/journeys.ts'
 import {
   eventually,
   focusedName,
@@ -216,49 +213,4 @@ describe('the keyboard in the table of orders', () => {
       ...['First page', 'Previous page', 'Next page', 'Last page', 'Rows per page'],
     ])
   })
-})
-
-describe('j and k on the page of an order', () => {
-  const person = browser.samePerson({ service })
-  const title = (customer: string) =>
-    person.page.getByRole('heading', { level: 1, name: `Order for ${customer}`, exact: true })
-  const shows = (customer: string) => title(customer).waitFor()
-
-  async function open(page: Page, customer: string): Promise<void> {
-    await linkOf(page, customer).click()
-    await shows(customer)
-  }
-
-  it('go through the list from which the order was opened, even if j and k have since moved through another', async () => {
-    const page = await visit(person, 'viewer', '/orders?filter=sparrow')
-    await open(page, 'Sparrow 25')
-    await page.keyboard.press('j')
-    await shows('Sparrow 26')
-    await page.goBack()
-    await searchBox(page).fill('owl OR "Sparrow 26"')
-    await showsCustomers(page, [...owls, 'Sparrow 26'])
-    await open(page, 'Sparrow 26')
-    await page.keyboard.press('k')
-    await shows('Owl Four')
-  })
-
-  for (const isSame of [true, false]) {
-    it(`lead ${isSame ? 'on' : 'nowhere'} when ${isSame ? 'the same' : 'another'} person signs in there`, async () => {
-      const [user, other] = [await newUser(service), await newUser(service)]
-      const page = await visit(person, user, '/orders?filter=owl')
-      await open(page, 'Owl Two')
-      await page.evaluate(`new BroadcastChannel('countersign').postMessage({ kind: 'signed-out' })`)
-      await signInHeading(page).waitFor()
-      await signInByForm(page, (isSame ? user : other).credentials, title('Owl Two'))
-      const breadcrumb = page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link')
-      assert.equal(await breadcrumb.getAttribute('href'), isSame ? '/orders?filter=owl' : '/orders')
-      await page.reload()
-      await title('Owl Two').waitFor()
-      assert.equal(await breadcrumb.getAttribute('href'), isSame ? '/orders?filter=owl' : '/orders')
-      await page.keyboard.press('j')
-      if (isSame) await shows('Owl Three')
-      else
-        await page.getByText('j and k work only when the order was opened from the list.').first().waitFor()
-    })
-  }
 })

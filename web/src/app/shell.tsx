@@ -7,7 +7,6 @@ import { SessionKeeper } from '../auth/keeper.tsx'
 import { signOut, useUser } from '../auth/session.ts'
 import { SignOutQuestion } from '../auth/sign-out-question.tsx'
 import { useLive } from '../live/live.ts'
-import { useOwnEntries } from '../orders/address/back.tsx'
 import { OnTheirWay } from '../orders/decide/on-their-way.tsx'
 import { useAction } from '../ui/action.ts'
 import { announce } from '../ui/announce.ts'
@@ -23,7 +22,6 @@ const sideLink = 'bare row nowrap gap-3 label soft side-link'
 /** The frame around every view of a signed-in person. */
 export function Shell() {
   useLive()
-  useOwnEntries()
   return (
     <div className="shell">
       <button type="button" className="button skip no-print" onClick={skip}>

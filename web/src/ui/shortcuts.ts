@@ -7,7 +7,7 @@ export const shortcuts = [
   ['n', 'New order'],
   ['o', 'Orders'],
   ['h', 'Overview'],
-  ['j k', 'Next and previous row, or order'],
+  ['j k', 'Next and previous row, or order of a review'],
   ['x', 'Select the row'],
   ['v', 'Review the listed orders one by one'],
   ['a', 'Approve the open order, the selected orders, or the one in focus'],

@@ -14,11 +14,6 @@ export function openedFrom(router: Router): string | undefined {
   return opened?.entry === entryOf(router) ? opened?.id : undefined
 }
 
-/** The person has moved on from the opened order to this one. */
-export function focusOnReturn(id: string): void {
-  if (opened) opened = { ...opened, id }
-}
-
 function entryOf(router: Router): string | undefined {
   return router.latestLocation.state.__TSR_key
 }

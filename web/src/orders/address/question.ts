@@ -1,5 +1,4 @@
-import type { Identity } from '../identity.ts'
-import { type ListSearch, parseListSearch, type Sort, sortOf } from './address.ts'
+import { type ListSearch, parseListSearch } from './address.ts'
 
 /** What a review goes through: the results of a search, in their order, or the orders that were selected. */
 export type Question = Pick<ListSearch, 'filter' | 'orderBy' | 'order'> & { ids?: string | undefined }
@@ -34,23 +33,7 @@ export function searchOf({ filter, orderBy, order }: Question): ListSearch {
   return { filter, orderBy, order }
 }
 
-/** The first hundred of the orders selected in a list, in its order. */
-export function questionOfSelected(list: ListSearch, selected: readonly Identity[]): Question {
-  const { orderBy, order } = sortOf(list)
-  const sign = order === 'Asc' ? 1 : -1
-  const sorted = [...selected].sort((a, b) => sign * (compare(a, b, orderBy) || compareText(a.id, b.id)))
-  const ids = sorted.slice(0, mostSelected).map(({ id }) => id)
-  return { ...searchOf(list), ids: ids.join(',') }
+/** The first hundred of the selected orders, in the order of their selection. */
+export function questionOfSelected(list: ListSearch, selected: readonly string[]): Question {
+  return { ...searchOf(list), ids: selected.slice(0, mostSelected).join(',') }
 }
-
-/**
- * Equal orders are then sorted by id. That covers every other sort too: all selected orders are pending, and
- * ids are in the order of creation.
- */
-function compare(a: Identity, b: Identity, by: Sort['orderBy']): number {
-  if (by === 'total') return a.total - b.total
-  return by === 'customer' ? compareText(folded(a.customer), folded(b.customer)) : 0
-}
-
-const folded = (text: string) => text.normalize('NFKC').toLowerCase()
-const compareText = (a: string, b: string) => Number(a > b) - Number(a < b)

@@ -30,7 +30,7 @@ export function BeginReview({ search, orders }: BeginProps) {
     const isListed = orders.some(({ id }) => id === focused)
     const at = isListed ? focused : orders[0]?.id
     const question =
-      chosen.size > 0 ? questionOfSelected(search, [...chosen.values()]) : { ...searchOf(search), at }
+      chosen.size > 0 ? questionOfSelected(search, [...chosen.keys()]) : { ...searchOf(search), at }
     forgetCourse()
     void navigate({ to: '/orders/review', search: question })
   }

@@ -9,6 +9,7 @@ import { Pager } from '../../ui/pager.tsx'
 import { onPage, withPageSize } from '../../ui/paging.ts'
 import { Spoken } from '../../ui/spoken.tsx'
 import { filteredBy, type ListSearch, sortedBy, sortOf } from '../address/address.ts'
+import { useLastList } from '../address/back.tsx'
 import { useColumns } from '../address/columns.ts'
 import type { Chosen } from '../decide/chosen.ts'
 import { useSelection } from '../decide/selection.ts'
@@ -39,6 +40,7 @@ interface List extends ReturnType<typeof useShownOrders> {
 /** The table of orders. Everything that it shows is in its address. */
 export function OrderListView() {
   const { search, change } = useListSearch()
+  useLastList(search)
   const approving = useApproving()
   const list: List = { ...useShownOrders(search), search, change, approving }
   const { shown } = list

@@ -22,7 +22,6 @@ import { OtherOrders } from './customer.tsx'
 import { type Deciding, useDeciding } from './deciding.tsx'
 import { OrderFacts } from './facts.tsx'
 import { OrderHistory } from './history.tsx'
-import { useNeighbourKeys } from './neighbours.ts'
 
 /** One order, its history, and what may be done with it. */
 export function OrderView() {
@@ -34,7 +33,6 @@ function OneOrder({ id }: { id: string }) {
   const whole = useWholeOrder(id)
   const view = useRef<HTMLElement>(null)
   const deciding = useDeciding(view, whole.order.data, whole.events)
-  useNeighbourKeys(id)
   return (
     <>
       <article ref={view} className="order" aria-busy={whole.isPending}>
