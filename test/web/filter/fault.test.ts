@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
-import { isUnfinished, lengthFault, markOf, refusalOf } from '../../../web/src/orders/filter/fault.ts'
+import { isUnfinished, markOf, refusalOf } from '../../../web/src/orders/filter/fault.ts'
 
 function refused(members: object): ProblemError {
   const problem = { type: '', title: 'T', status: 400, detail: 'D', instance: '', requestId: '', ...members }
@@ -31,21 +31,6 @@ describe('the reason why a search is refused', () => {
     assert.equal(refusalOf(refused({ code: 'internal-error', status: 500 }), ''), undefined)
     assert.equal(refusalOf(new Error('no answer'), ''), undefined)
     assert.equal(refusalOf(null, ''), undefined)
-  })
-})
-
-describe('the length of a search', () => {
-  it('is counted in code points', () => {
-    assert.equal(lengthFault('😀'.repeat(1000)), undefined)
-    const fault = lengthFault(`${'😀'.repeat(1000)}ab`)
-    assert.deepEqual([fault?.position, fault?.length], [2000, 2])
-    assert.match(fault?.detail ?? '', /2 too many/)
-  })
-
-  it('counts the instants that replace days', () => {
-    const typed = `createdAtUtc=2026-11-23 ${'a'.repeat(930)}`
-    assert.match(lengthFault(typed)?.detail ?? '', /too many/)
-    assert.equal(lengthFault(typed.replace('=', '>=').slice(0, 900)), undefined)
   })
 })
 

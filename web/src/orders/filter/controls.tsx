@@ -1,7 +1,7 @@
 import { type ReactNode, useRef, useState } from 'react'
 import { WithCode } from '../../ui/with-code.tsx'
 import { SearchBox } from './box.tsx'
-import { type Fault, isUnfinished, lengthFault, type Refusal } from './fault.ts'
+import { type Fault, isUnfinished, type Refusal } from './fault.ts'
 import { Chips, FilterMenu } from './filter-menu.tsx'
 import { useSearchFocus } from './search-focus.ts'
 import { isHalfTyped } from './text.ts'
@@ -104,8 +104,6 @@ function troubleOf(
   refusal: Refusal | undefined,
   hasFocus: boolean,
 ): Trouble | undefined {
-  const tooLong = lengthFault(text)
-  if (tooLong) return { detail: tooLong.detail, fault: tooLong, isOfThisText: true, isSoft: false }
   if (isHalfTyped(text) && text.trim() !== filter) {
     return { detail: 'Keep typing, or press Enter to search for this.', isOfThisText: true, isSoft: true }
   }

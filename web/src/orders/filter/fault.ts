@@ -1,8 +1,6 @@
 import { ProblemError, problemOf } from '../../api/problem.ts'
 import { askedOf } from './days.ts'
 
-export const maximumLength = 1000
-
 /** A fault in a search text, and its place (UTF-16 units). */
 export interface Fault {
   position: number
@@ -49,16 +47,6 @@ function faultOf(
   const unsaid = expected.filter((word) => !detail.includes(word))
   const place = askedOf(typed).typedPart({ position, length })
   return { detail, fault: { ...place, detail, expected: unsaid, ...(suggestion && { suggestion }) } }
-}
-
-/** Checked here, so that the service is not asked. In code points, as the service counts. */
-export function lengthFault(typed: string): Fault | undefined {
-  const { text, typedPart } = askedOf(typed)
-  const points = [...text]
-  if (points.length <= maximumLength) return undefined
-  const position = points.slice(0, maximumLength).join('').length
-  const detail = `A search can have at most 1,000 characters. This one has ${points.length - maximumLength} too many.`
-  return { ...typedPart({ position, length: text.length - position }), detail, expected: [] }
 }
 
 /** Whether the text may become valid when more is typed. */

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'react'
-import { lengthFault } from './fault.ts'
 import { isHalfTyped } from './text.ts'
 
 const pauseMilliseconds = 350
@@ -37,7 +36,7 @@ export function useSearchText(filter: string, onApply: Apply) {
   function apply(next: string): void {
     clearTimeout(timer.current)
     const wanted = next.trim()
-    if (wanted === (underway.current.at(-1) ?? latest.current.filter) || lengthFault(wanted)) return
+    if (wanted === (underway.current.at(-1) ?? latest.current.filter)) return
     underway.current.push(wanted)
     latest.current.onApply(wanted, isInGo.current)
     isInGo.current = true
