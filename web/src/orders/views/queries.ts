@@ -10,7 +10,6 @@ import { sortKeys } from '../fields.ts'
 
 /** A named list of orders, the person's own. */
 export type View = components['schemas']['View']
-export type ViewContent = Omit<View, 'id'>
 
 /** All of them, by name. */
 export const viewsQuery = queryOptions({
@@ -52,39 +51,18 @@ export function viewOf(search: ListSearch, views: readonly View[]): View | undef
   return views.find((view) => JSON.stringify(contentOf(searchOf(view))) === shown)
 }
 
-/** The view, with the version that a change must name. */
-export function viewQuery(id: string) {
-  return queryOptions({
-    queryKey: ['view', id],
-    queryFn: async ({ signal }): Promise<{ view: View; etag: string | undefined }> => {
-      const { data: view, etag } = await client.GET('/v1/views/{id}', { params: { path: { id } }, signal })
-      return { view, etag }
-    },
-  })
-}
-
-interface Change {
-  id: string
-  /** The version that the person saw; absent for a new view. */
-  etag?: string | undefined
-}
-
 /**
  * Saves a new view, or replaces one. Throws `ProblemError` or `NoAnswerError`; may be called again with the
  * same input.
  */
-export async function keepView({ content, ...change }: Change & { content: ViewContent }): Promise<void> {
-  await answerOf(client.PUT('/v1/views/{id}', { params: parametersOf(change), body: content }))
+export async function keepView({ id, ...body }: View): Promise<void> {
+  await answerOf(client.PUT('/v1/views/{id}', { params: { path: { id } }, body }))
   await viewsChanged()
 }
 
-export async function deleteView(change: Change): Promise<void> {
-  await answerOf(client.DELETE('/v1/views/{id}', { params: parametersOf(change) }))
+export async function deleteView(id: string): Promise<void> {
+  await answerOf(client.DELETE('/v1/views/{id}', { params: { path: { id } } }))
   await viewsChanged()
-}
-
-function parametersOf({ id, etag }: Change) {
-  return { path: { id }, header: etag === undefined ? {} : { 'If-Match': etag } }
 }
 
 async function viewsChanged(): Promise<void> {

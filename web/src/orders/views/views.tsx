@@ -20,8 +20,8 @@ interface ViewsProps {
   children: ReactNode
 }
 
-/** What the menu shows: everything, a new view, or the id of a view to change. */
-type Place = 'all' | 'new' | { id: string }
+/** What the menu shows: everything, a new view, or a view to change. */
+type Place = 'all' | 'new' | View
 
 /** Opens, saves and changes views of the list. */
 export function Views({ search, current, onOpen, children }: ViewsProps) {
@@ -29,7 +29,7 @@ export function Views({ search, current, onOpen, children }: ViewsProps) {
   const query = useQuery(viewsQuery)
   const toAll = () => setPlace('all')
   if (place === 'new') return <NewView search={search} onDone={toAll} />
-  if (place !== 'all') return <ChangeView id={place.id} search={search} onDone={toAll} />
+  if (place !== 'all') return <ChangeView view={place} onDone={toAll} />
   return (
     <>
       <div className="row row-between">
@@ -41,7 +41,7 @@ export function Views({ search, current, onOpen, children }: ViewsProps) {
         </Button>
       </div>
       <ReadFailure query={query} />
-      <List current={current} onOpen={onOpen} onChange={(id) => setPlace({ id })} />
+      <List current={current} onOpen={onOpen} onChange={setPlace} />
       {children}
       <Button className="button end" slot="close">
         Close
@@ -53,7 +53,7 @@ export function Views({ search, current, onOpen, children }: ViewsProps) {
 interface ListProps {
   current: View | undefined
   onOpen(): void
-  onChange(id: string): void
+  onChange(view: View): void
 }
 
 function List({ current, onOpen, onChange }: ListProps) {
@@ -78,7 +78,7 @@ function List({ current, onOpen, onChange }: ListProps) {
           <Button
             className="button button-quiet button-small button-icon"
             aria-label={`Change ${view.name}`}
-            onPress={() => onChange(view.id)}
+            onPress={() => onChange(view)}
           >
             <EditIcon />
           </Button>
