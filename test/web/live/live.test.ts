@@ -144,7 +144,11 @@ describe('a change in a list', () => {
       tab.asked.map(({ searchParams }) => searchParams.get('filter')),
       ['id=a'],
     )
-    assert.deepEqual(rowsOf(listQuery({})), [{ ...mine, mayApprove: false }, other])
+    const now = [
+      { ...mine, mayApprove: false },
+      { ...other, version: 2 },
+    ]
+    assert.deepEqual(rowsOf(listQuery({})), now)
     leave()
   })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { allows, isOpen, leadsTo, shownAs, stateNames, words } from '../../../web/src/orders/states.ts'
+import { allows, isOpen, shownAs, stateNames, words } from '../../../web/src/orders/states.ts'
 
 it('a status is shown by name and sign, or by number if only a newer service knows it', () => {
   assert.deepEqual(shownAs(0), { word: 'Pending', className: 'sign tone-wait is-hollow' })
@@ -17,12 +17,4 @@ it('no two states have the same shape or the same colours', () => {
 it('a status allows what the transitions allow; one that only a newer service knows allows nothing', () => {
   assert.deepEqual([allows(0, 'approve'), allows(1, 'approve'), allows(99, 'approve')], [true, false, false])
   assert.deepEqual([0, 1, 2, 3, 99].map(isOpen), [true, false, false, false, false])
-})
-
-it('a status leads only to those that can follow it, never back', () => {
-  assert.deepEqual([leadsTo(0, 1), leadsTo(0, 3), leadsTo(0, 99)], [true, true, true])
-  assert.deepEqual(
-    [leadsTo(1, 0), leadsTo(1, 2), leadsTo(1, 1), leadsTo(1, 99)],
-    [false, false, false, false],
-  )
 })

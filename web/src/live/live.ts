@@ -11,9 +11,9 @@ import { countQuery, usuallyAsked } from '../orders/address/queries.ts'
 import { arrive } from '../orders/arrivals.ts'
 import { isChoosable } from '../orders/decide/chosen.ts'
 import { focusRow, rowIdOf } from '../orders/list/rows.ts'
-import type { ListedOrder, OrderSummary, VersionedOrder } from '../orders/order.ts'
+import type { ListedOrder, VersionedOrder } from '../orders/order.ts'
 import { absentOfChange, historyQuery, orderQuery, partsOfOne } from '../orders/queries.ts'
-import { allows, leadsTo, mineFilter, nameOf, words } from '../orders/states.ts'
+import { allows, mineFilter, nameOf, words } from '../orders/states.ts'
 import { announce } from '../ui/announce.ts'
 import { waiting } from '../ui/waiting.ts'
 
@@ -78,7 +78,7 @@ onForget(() => {
 const lists = () => queries.getQueryCache().findAll({ queryKey: ['orders', 'list'] })
 
 function pageOf({ state }: Query) {
-  return state.data as { items: OrderSummary[]; place: string | null } | undefined
+  return state.data as { items: ListedOrder[]; place: string | null } | undefined
 }
 
 /** A list lacks later changes, so the tab that reads has to begin no later than the list was read. */
@@ -133,12 +133,12 @@ function changeLists(changes: readonly Change[]): void {
 }
 
 /** Rows stay where they are. A change that the row already includes does nothing. */
-function changeRows({ id, status }: Change): void {
-  const isMeant = (row: OrderSummary) => row.id === id && leadsTo(row.status, status)
+function changeRows({ id, status, version }: Change): void {
+  const isMeant = (row: ListedOrder) => row.id === id && (row.version ?? 0) < version
   for (const list of lists()) {
     const page = pageOf(list)
     if (!page?.items.some(isMeant)) continue
-    const items = page.items.map((row) => (isMeant(row) ? { ...row, status } : row))
+    const items = page.items.map((row) => (isMeant(row) ? { ...row, status, version } : row))
     // The page counts as no fresher than before.
     queries.setQueryData(list.queryKey, { ...page, items }, { updatedAt: list.state.dataUpdatedAt })
   }

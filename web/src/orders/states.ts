@@ -78,19 +78,6 @@ export function allows(status: number, action: ActionName): boolean {
 /** Whether any action may be taken. */
 export const isOpen = (status: number) => actionNames.some((action) => allows(status, action))
 
-/** Whether an order with one status may later have the other. */
-export function leadsTo(status: number, later: number): boolean {
-  const state = nameOf(later)
-  // A newer service knows states that this app does not.
-  if (state === undefined) return isOpen(status)
-  const reached = new Set([nameOf(status)])
-  for (const from of reached) {
-    const next = actionNames.filter((action) => from && isFrom(action, from))
-    for (const action of next) reached.add(orderTransitions[action].to)
-  }
-  return status !== later && reached.has(state)
-}
-
 /** The classes that show a state by colour and form. */
 export function classesOf(name: StateName): string {
   const { tone, form } = words[name]
