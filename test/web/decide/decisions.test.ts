@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
 import { prepareDecisions, type Service, type Subject } from '../../../web/src/orders/decide/decisions.ts'
-import { summaryOf } from '../../../web/src/orders/decide/words.ts'
+import { summaryOf, whyNot } from '../../../web/src/orders/decide/words.ts'
 import type { VersionedOrder } from '../../../web/src/orders/order.ts'
 
 const createdAtUtc = '2026-11-20T09:30:00.000Z'
@@ -65,6 +65,7 @@ async function run(count: number, script?: Script) {
     seen,
     progress: steps.map((step) => step.progress),
     summary: summaryOf(steps, 'approve'),
+    why: steps.map(({ progress }) => whyNot(progress, 'approve')),
   }
 }
 
@@ -128,7 +129,7 @@ describe('prepareDecisions tries again', () => {
     const { decisions, seen, summary } = await run(3, { failures })
     assert.equal(
       summary,
-      '1 approved. 1 no longer exists. 1 may have been approved: there was no clear answer.',
+      '1 approved. 1 not approved by you: the list says why. 1 may have been approved: there was no clear answer.',
     )
     await decisions.start()
     assert.equal(
@@ -166,19 +167,19 @@ describe('prepareDecisions when someone else is faster', () => {
     ({ ...now, order: { ...now.order, status } }) as VersionedOrder
   const gone = () => Promise.reject(refusal('order-not-found', 404))
   const cases: [code: Problem['code'], status: number, read: Service['read'], words: string][] = [
-    ['precondition-failed', 412, found(1), '1 was already approved.'],
-    ['order-not-pending', 409, found(1), '1 was already approved.'],
-    ['concurrency-conflict', 409, found(1), '1 was already approved.'],
-    ['order-not-pending', 409, found(2), '1 was rejected in the meantime.'],
-    ['order-not-pending', 409, found(3), '1 was withdrawn in the meantime.'],
-    ['precondition-failed', 412, found(0), '1 has changed.'],
-    ['precondition-failed', 412, gone, '1 no longer exists.'],
+    ['precondition-failed', 412, found(1), 'It was already approved.'],
+    ['order-not-pending', 409, found(1), 'It was already approved.'],
+    ['concurrency-conflict', 409, found(1), 'It was already approved.'],
+    ['order-not-pending', 409, found(2), 'It was rejected in the meantime.'],
+    ['order-not-pending', 409, found(3), 'It was withdrawn in the meantime.'],
+    ['precondition-failed', 412, found(0), 'It has changed and was not approved.'],
+    ['precondition-failed', 412, gone, 'It no longer exists.'],
   ]
   for (const [code, status, read, words] of cases) {
     it(`reads the current order after ${code}, and says what became of it: ${words}`, async () => {
       const failures = { 'order-0': [refusal(code, status)] }
-      const { progress, summary } = await run(1, { failures, read })
-      assert.deepEqual([kindsOf(progress), summary], ['refused', words])
+      const { progress, why } = await run(1, { failures, read })
+      assert.deepEqual([kindsOf(progress), ...why], ['refused', words])
     })
   }
 })

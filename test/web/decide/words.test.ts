@@ -90,8 +90,14 @@ describe('what became of an order', () => {
   })
 
   it('is summed up for one order and for several', () => {
-    const steps = stepsOf(refusedWith(1), refusedWith(1), refusedWith(0))
-    assert.equal(summaryOf(steps, 'approve'), '2 were already approved. 1 has changed.')
+    const decided = [0, 0, 1].map((missing): Progress => ({ kind: 'decided', missing }))
+    const unclear: Progress = { kind: 'unclear', failure: undefined }
+    const steps = stepsOf(...decided, refusedWith(1), refusedWith(0), unclear, { kind: 'waiting' })
+    assert.equal(
+      summaryOf(steps, 'approve'),
+      '2 approved. You approved 1 order that needs another approval. 2 not approved by you: the list says why. ' +
+        '1 may have been approved: there was no clear answer. 1 not sent.',
+    )
   })
 })
 

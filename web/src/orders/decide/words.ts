@@ -2,28 +2,15 @@ import { type ProblemCode, problemOf } from '../../api/problem.ts'
 import { describeFailure } from '../../ui/describe.ts'
 import { formatCount, formatOrders } from '../../ui/format.ts'
 import type { Order } from '../order.ts'
-import { type ActionName, allows, nameOf, type StateName, stateNames, words } from '../states.ts'
+import { type ActionName, allows, nameOf, type StateName, words } from '../states.ts'
 import { actions, doneWord, stateAfter } from './actions.ts'
 import type { Progress, Snapshot, Step } from './decisions.ts'
 
 /** How a decision about one order ended. A state means that someone else had put the order into it. */
-const endings = [
-  'done',
-  'given',
-  ...stateNames,
-  'own',
-  'twice',
-  'role',
-  'unsigned',
-  'outdated',
-  'changed',
-  'gone',
-  'denied',
-  'failed',
-  'unclear',
-  'untouched',
-] as const
-export type Ending = (typeof endings)[number]
+export type Ending =
+  | StateName
+  | ('done' | 'given' | 'own' | 'twice' | 'role' | 'unsigned' | 'outdated')
+  | ('changed' | 'gone' | 'denied' | 'failed' | 'unclear' | 'untouched')
 
 /** Undefined while it is running. */
 export function endingOf(progress: Progress, action: ActionName): Ending | undefined {
@@ -64,70 +51,31 @@ const unsettled: readonly (Ending | undefined)[] = [
 export const isSettled = (progress: Progress, action: ActionName) =>
   !unsettled.includes(endingOf(progress, action))
 
-interface Outcome {
-  /** The sentence about one order. */
-  why: string
-  /** The sentence about several. */
-  sum(count: number): string
-}
-
-/** The words for each ending of each action; `done` is the action's participle. */
-function outcomeOf(ending: Ending, action: ActionName): Outcome {
+/** Why an order is not decided on, as a sentence. */
+export function whyNot(progress: Progress, action: ActionName): string {
+  const ending = endingOf(progress, action) ?? 'untouched'
   const done = doneWord(action)
-  const outcomes: Record<Exclude<Ending, StateName>, Outcome> = {
-    done: { why: `It is ${done}.`, sum: (count) => `${count} ${done}.` },
-    given: {
-      why: 'You approved it. It needs another approval.',
-      sum: (count) => `You approved ${formatOrders(count)} that ${needs(count)} another approval.`,
-    },
-    own: {
-      why: `You or one of your services created it, so someone else must ${action} it.`,
-      sum: (count) => `You or one of your services created ${count} of these.`,
-    },
-    twice: {
-      why: 'You had already approved it. Someone else must approve it as well.',
-      sum: (count) => `You had already approved ${count}.`,
-    },
-    role: {
-      why: 'It also needs someone with a role that you do not have.',
-      sum: (count) => `${count} also ${needs(count)} someone with a role that you do not have.`,
-    },
-    unsigned: {
-      why: 'Your approval must be signed with a passkey.',
-      sum: (count) => `${count} must be signed with a passkey.`,
-    },
-    outdated: {
-      why: `The signature no longer fits, because the order changed or five minutes have passed. It was not ${done}.`,
-      sum: (count) => `${count} not ${done}: the signature no longer fits.`,
-    },
-    changed: {
-      why: `It has changed and was not ${done}.`,
-      sum: (count) => `${count} ${count === 1 ? 'has' : 'have'} changed.`,
-    },
-    gone: {
-      why: 'It no longer exists.',
-      sum: (count) => `${count} no longer ${count === 1 ? 'exists' : 'exist'}.`,
-    },
-    denied: {
-      why: `Your role no longer lets you ${action} orders.`,
-      sum: (count) => `${count} not ${done}: your role no longer lets you ${action} orders.`,
-    },
-    failed: { why: `It was not ${done}.`, sum: (count) => `${count} failed.` },
-    unclear: {
-      why: `There was no clear answer. It may have been ${done}.`,
-      sum: (count) => `${count} may have been ${done}: there was no clear answer.`,
-    },
-    untouched: { why: `It was not ${done}.`, sum: (count) => `${count} not sent.` },
+  if (isState(ending)) {
+    const { meaning } = words[ending]
+    return ending === stateAfter(action) ? `It was already ${meaning}.` : `It was ${meaning} in the meantime.`
   }
-  if (!isState(ending)) return outcomes[ending]
-  const what =
-    ending === stateAfter(action)
-      ? `already ${words[ending].meaning}`
-      : `${words[ending].meaning} in the meantime`
-  return { why: `It was ${what}.`, sum: (count) => `${count} ${count === 1 ? 'was' : 'were'} ${what}.` }
+  const sentences: Record<Exclude<Ending, StateName>, string> = {
+    done: `It is ${done}.`,
+    given: 'You approved it. It needs another approval.',
+    own: `You or one of your services created it, so someone else must ${action} it.`,
+    twice: 'You had already approved it. Someone else must approve it as well.',
+    role: 'It also needs someone with a role that you do not have.',
+    unsigned: 'Your approval must be signed with a passkey.',
+    outdated: `The signature no longer fits, because the order changed or five minutes have passed. It was not ${done}.`,
+    changed: `It has changed and was not ${done}.`,
+    gone: 'It no longer exists.',
+    denied: `Your role no longer lets you ${action} orders.`,
+    failed: `It was not ${done}.`,
+    unclear: `There was no clear answer. It may have been ${done}.`,
+    untouched: `It was not ${done}.`,
+  }
+  return sentences[ending]
 }
-
-const needs = (count: number) => (count === 1 ? 'needs' : 'need')
 
 function isState(ending: Ending): ending is StateName {
   return ending in words
@@ -145,19 +93,24 @@ export function otherDecision(
   return { what: state === stateAfter(action) ? `Already ${words[state].meaning}` : state, order }
 }
 
-/** Why an order is not decided on, as a sentence. */
-export function whyNot(progress: Progress, action: ActionName): string {
-  return outcomeOf(endingOf(progress, action) ?? 'untouched', action).why
-}
-
-/** As "10 approved. 1 was already approved." */
+/** As "10 approved. 2 not approved by you: the list says why." */
 export function summaryOf(steps: readonly Step[], action: ActionName): string {
   const reached = steps.map(({ progress }) => endingOf(progress, action))
-  const sums = endings.flatMap((ending) => {
-    const { length } = reached.filter((other) => other === ending)
-    return length === 0 ? [] : outcomeOf(ending, action).sum(length)
-  })
-  return sums.join(' ')
+  const numberOf = (ending: Ending) => reached.filter((each) => each === ending).length
+  const [done, given] = [numberOf('done'), numberOf('given')]
+  const [unclear, untouched] = [numberOf('unclear'), numberOf('untouched')]
+  const others = steps.length - done - given - unclear - untouched
+  const sums: [count: number, sentence: string][] = [
+    [done, `${done} ${doneWord(action)}.`],
+    [given, `You approved ${formatOrders(given)} that ${given === 1 ? 'needs' : 'need'} another approval.`],
+    [others, `${others} not ${doneWord(action)} by you: the list says why.`],
+    [unclear, `${unclear} may have been ${doneWord(action)}: there was no clear answer.`],
+    [untouched, `${untouched} not sent.`],
+  ]
+  return sums
+    .filter(([count]) => count > 0)
+    .map(([, sentence]) => sentence)
+    .join(' ')
 }
 
 /** Whether the order needs no other approval. */
