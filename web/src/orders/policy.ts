@@ -11,10 +11,6 @@ export interface PolicyRow {
 }
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
-export const inWords = (count: number) => numbers[count] ?? String(count)
-
-export const approvalsInWords = ({ approvals }: Pick<PolicyRow, 'approvals'>) =>
-  `${inWords(approvals)} ${approvals === 1 ? 'approval' : 'approvals'}`
 
 /** Such as "two approvals, from people other than the creator". */
 export function ruleInWords({ role, passkey, ...rule }: Omit<PolicyRow, 'from'>): string {
@@ -29,7 +25,7 @@ export function ruleInWords({ role, passkey, ...rule }: Omit<PolicyRow, 'from'>)
 type Givers = Pick<PolicyRow, 'approvals' | 'selfApproval' | 'services'>
 
 function giversInWords({ approvals, selfApproval, services }: Givers): string {
-  const count = approvalsInWords({ approvals })
+  const count = `${numbers[approvals] ?? approvals} ${approvals === 1 ? 'approval' : 'approvals'}`
   if (selfApproval && services) return `${count}; the creator and services may approve`
   if (selfApproval) return `${count}, from people only; the creator may approve`
   return `${count}, from ${services ? 'anyone' : 'people'} other than the creator`

@@ -13,7 +13,7 @@ export function OnePerson() {
   const { data: policy } = useQuery({ ...policyQuery, enabled: useMay('Policy.Manage') })
   const user = useUser()
   const saving = usePersistentWrite((saved: Parameters<typeof acceptPolicy>[0]) => {
-    acceptPolicy(saved, user.userName)
+    acceptPolicy(saved)
     document.querySelector('h1')?.focus()
   })
   if (policy === undefined || !needsNobodyElse(policy.rows)) return null

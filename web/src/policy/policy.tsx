@@ -11,14 +11,12 @@ import { useEdit } from '../ui/edit.ts'
 import { FailureNote, Unread } from '../ui/failure.tsx'
 import { Form, Submit } from '../ui/form.tsx'
 import { PlusIcon } from '../ui/icons.tsx'
-import { Moment } from '../ui/moment.tsx'
-import { Name } from '../ui/name.tsx'
 import { Denied, Note } from '../ui/note.tsx'
 import { PageHead } from '../ui/page-title.tsx'
 import { Restored } from '../ui/restored.tsx'
 import { OnePerson } from './one-person.tsx'
 import { PolicyPreview } from './preview.tsx'
-import { acceptPolicy, isConflict, lastChangeQuery, savePolicy, type WireRow } from './queries.ts'
+import { acceptPolicy, isConflict, savePolicy, type WireRow } from './queries.ts'
 import { PolicyRowFields } from './row.tsx'
 import { areSame, type DraftRow, draftOf, fromId, readFroms, rowAfter, rowLimit, wireRowsOf } from './rows.ts'
 import { PolicyTable } from './table.tsx'
@@ -34,7 +32,6 @@ export function PolicyView() {
         title="Approval policy"
         lead="The policy in force when an order is created decides how many approvals it needs. A change applies to new orders only: pending orders keep their rule."
       />
-      <LastChange />
       {mayRead ? <Unread query={policy} /> : <Denied what="view the approval policy" />}
       {policy.data && mayChange && <PolicyForm policy={policy.data} />}
       {policy.data && !mayChange && (
@@ -46,22 +43,11 @@ export function PolicyView() {
   )
 }
 
-/** The last change of the policy, for people who may read the log. */
-function LastChange() {
-  const { data: change } = useQuery({ ...lastChangeQuery, enabled: useMay('Log.Read') })
-  if (!change) return null
-  return (
-    <p className="soft small">
-      Last changed by <Name of={change.by} /> on <Moment instant={change.atUtc} timeZone={null} />
-    </p>
-  )
-}
-
 function PolicyForm({ policy }: { policy: Policy }) {
   const user = useUser()
   const draft = useEdit('policy', user.id, draftOf(policy.rows), policy.etag)
   const saving = usePersistentWrite((saved: Policy) => {
-    acceptPolicy(saved, user.userName)
+    acceptPolicy(saved)
     draft.drop()
   })
   const rows = draft.value

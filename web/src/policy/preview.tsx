@@ -7,16 +7,13 @@ import { useCalm } from '../ui/calm.ts'
 import { formatOrders } from '../ui/format.ts'
 import { Note } from '../ui/note.tsx'
 import { Section } from '../ui/section.tsx'
-import { Spoken } from '../ui/spoken.tsx'
 import { type WireRow, warningsQuery } from './queries.ts'
-import { fromInWords, outcomeInWords, warningInWords } from './words.ts'
+import { fromInWords, warningInWords } from './words.ts'
 
 const days = 30
 const calmMilliseconds = 400
-const counting = `Counting the orders of the last ${days} days …`
-const uncounted = `The orders of the last ${days} days could not be counted.`
 
-/** The meaning of the rows, and their effect on the orders of the last days. */
+/** The meaning of the rows, and how many orders of the last days they would have met. */
 export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }) {
   // Counted once typing has stopped.
   const shown = useCalm(rows, calmMilliseconds)
@@ -27,7 +24,7 @@ export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }
       ) : (
         <>
           <Warnings rows={shown} />
-          <Outcome rows={shown} />
+          <Rules rows={shown} />
         </>
       )}
     </Section>
@@ -45,9 +42,10 @@ function Warnings({ rows }: { rows: readonly WireRow[] }) {
   )
 }
 
-function Outcome({ rows }: { rows: readonly WireRow[] }) {
+/** The rules in words, each with the number of orders that it would have met. */
+function Rules({ rows }: { rows: readonly WireRow[] }) {
   const [since] = useState(() => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10))
-  const results = useQueries({
+  const counts = useQueries({
     queries: rows.map(({ from }, index) => {
       const below = rows[index + 1]?.from
       const end = below === undefined ? '' : ` AND total<${below}`
@@ -55,29 +53,24 @@ function Outcome({ rows }: { rows: readonly WireRow[] }) {
       return { ...query, retry: (_tries: number, failure: unknown) => isPassing(failure) }
     }),
   })
-  const counts = results.map(({ data }) => data)
-  const known = counts.filter((count) => count !== undefined)
-  const outcome = known.length === counts.length ? outcomeInWords(rows, known, days) : undefined
-  const isUncounted = results.some(({ isError }) => isError)
   return (
     <>
       <ol className="stack gap-3 policy-rules">
-        {rows.toReversed().map((row, index) => {
-          const count = counts[rows.length - 1 - index]
-          return (
-            <li key={row.from} className="row row-between nowrap">
-              <span>
-                <strong>{fromInWords(row, rows.length === 1)}</strong>: {ruleInWords(row)}
-              </span>
-              <span className="number soft small">
-                {count === undefined ? (isUncounted ? '' : '…') : formatOrders(count)}
-              </span>
-            </li>
-          )
-        })}
+        {rows.map((row, index) => (
+          <li key={row.from} className="row row-between nowrap">
+            <span>
+              <strong>{fromInWords(row, rows.length === 1)}</strong>: {ruleInWords(row)}
+            </span>
+            <span className="number soft small">{countWords(counts[index])}</span>
+          </li>
+        ))}
       </ol>
-      <p className="ruled">{outcome ?? (isUncounted ? uncounted : counting)}</p>
-      <Spoken text={outcome} />
+      <p className="soft small ruled">The numbers count the orders of the last {days} days.</p>
     </>
   )
+}
+
+function countWords(count: { data?: number | undefined; isError: boolean } | undefined): string {
+  if (count?.data !== undefined) return formatOrders(count.data)
+  return count?.isError ? 'not counted' : '…'
 }

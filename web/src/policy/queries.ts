@@ -10,18 +10,6 @@ import { announce } from '../ui/announce.ts'
 import { sendingOf, type UserId } from '../ui/draft.ts'
 import { viewerTimeZone } from '../ui/format.ts'
 
-type Change = Pick<components['schemas']['LogEvent'], 'by' | 'atUtc'>
-
-/** The newest change of the policy in the log; null while it has none. */
-export const lastChangeQuery = queryOptions({
-  queryKey: ['policy', 'last-change'],
-  queryFn: async ({ signal }): Promise<Change | null> => {
-    const query = { kind: 'policy-set', order: 'Desc', pageSize: 1 }
-    const { items } = await answerOf(client.GET('/v1/log', { params: { query }, signal }))
-    return items[0] ?? null
-  },
-})
-
 /** Totals are decimal texts, sent unchanged. */
 export type WireRow = Omit<PolicyRow, 'from'> & { from: string }
 
@@ -53,10 +41,9 @@ export async function savePolicy(userId: UserId, rows: WireRow[], etag: string):
   }
 }
 
-/** Takes over the policy that the service has just saved for this person. The log has it a moment later. */
-export function acceptPolicy(saved: Policy, by: string): void {
+/** Takes over the policy that the service has just saved for this person. */
+export function acceptPolicy(saved: Policy): void {
   queries.setQueryData(policyQuery.queryKey, saved)
-  queries.setQueryData(lastChangeQuery.queryKey, (): Change => ({ by, atUtc: new Date().toISOString() }))
   void queries.invalidateQueries({ queryKey: ['policy', 'warnings'] })
   announce('Approval policy saved')
 }

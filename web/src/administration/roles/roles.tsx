@@ -10,15 +10,7 @@ import { CloseIcon } from '../../ui/icons.tsx'
 import { Input } from '../../ui/input.tsx'
 import { Frame } from '../frame.tsx'
 import { Refused } from '../pieces.tsx'
-import {
-  type Allowing,
-  addRole,
-  allow,
-  permissionsQuery,
-  type Role,
-  removeRole,
-  rolesQuery,
-} from '../queries.ts'
+import { addRole, allow, permissionsQuery, type Role, removeRole, rolesQuery } from '../queries.ts'
 
 /** The permissions of each role, as a table of checkboxes. */
 export function RolesView() {
@@ -35,8 +27,11 @@ export function RolesView() {
 function RoleTable() {
   const roles = useQuery(rolesQuery)
   const permissions = useQuery(permissionsQuery)
-  const [last, setLast] = useState<Allowing>()
-  const changing = useAction(allow, (_, change) => setLast(change))
+  const changing = useAction(allow, (_, { role, permission, isAllowed }) =>
+    announce(
+      `${role} ${isAllowed ? 'has' : 'no longer has'} the permission: ${inWords([permission]).join()}`,
+    ),
+  )
   const removing = useAction(removeRole, (_, role) => announce(`The role ${role} has been removed`))
   const failureReason = roles.failureReason ?? permissions.failureReason
   if (roles.data === undefined || permissions.data === undefined) {
@@ -86,43 +81,10 @@ function RoleTable() {
           </tbody>
         </table>
       </div>
-      <LastChange of={last} onUndo={changing.act} />
       <Refused failure={changing.error ?? removing.error} />
       <NewRole />
     </>
   )
-}
-
-interface LastChangeProps {
-  of: Allowing | undefined
-  onUndo(change: Allowing): void
-}
-
-/** Always rendered, because screen readers watch it for changes. It stays in sight below a long table. */
-function LastChange({ of: change, onUndo }: LastChangeProps) {
-  return (
-    <div role="status" className="admin-last">
-      {change && (
-        <div className="card row row-between">
-          <span>
-            {change.role} {change.isAllowed ? 'can now' : 'can no longer'} {doing(change.permission)}.
-          </span>
-          <Button
-            className="button button-small"
-            onPress={() => onUndo({ ...change, isAllowed: !change.isAllowed })}
-          >
-            Undo
-          </Button>
-        </div>
-      )}
-    </div>
-  )
-}
-
-/** As part of a sentence. */
-function doing(permission: string): string {
-  const [words = permission] = inWords([permission])
-  return words === permission ? permission : words.charAt(0).toLowerCase() + words.slice(1)
 }
 
 function RoleHead({ role: { name, accounts }, onRemove }: { role: Role; onRemove(): void }) {
