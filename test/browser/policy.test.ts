@@ -341,7 +341,7 @@ describe('the approval policy', () => {
       async policy() {
         await page.getByLabel('Role of one approver').last().selectOption('Operator')
         await totals(page).last().fill('10000')
-        await shows(page, '6 orders')
+        await shows(page, /^\d+ orders$/)
       },
     }
     await lookAt(t, person, views)

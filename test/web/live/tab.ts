@@ -12,7 +12,7 @@ const { arrived } = await import('../../../web/src/orders/arrivals.ts')
 const { orderQuery } = await import('../../../web/src/orders/queries.ts')
 const { silence, toasts } = await import('../../../web/src/ui/announce.ts')
 
-export const row = (id: string, status: OrderSummary['status'] = 0) => ({
+export const row = (id: string, status: OrderSummary['status'] = 0): ListedOrder => ({
   ...{ id, customer: id, total: 1, status, version: status === 0 ? 1 : 2 },
   createdAtUtc: '2026-11-20T09:30:00.000Z',
 })
