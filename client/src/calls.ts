@@ -1,3 +1,4 @@
+import { eachOf } from './each.ts'
 import { isPassing, NoAnswerError, ProblemError, readFailure, retryDelayMilliseconds } from './problem.ts'
 import type { paths } from './schema.ts'
 
@@ -72,8 +73,10 @@ export interface Calls {
   PATCH: Call<'patch'>
   DELETE: Call<'delete'>
   /**
-   * The entries of a list, fetched page by page as they are used. A change may move an entry to another page
-   * in the meantime. If the sort key never changes, such as `id` ascending, each entry comes once.
+   * The entries of a list. Each order that matches when its turn comes is given once, whatever changes
+   * meanwhile: they are sorted by id, oldest first, unless `order` or `orderBy` says otherwise; with an
+   * `orderBy` that can change, all ids are read first. Other lists are read whole before the first entry,
+   * page by page: others' changes meanwhile may skip or repeat an entry.
    */
   each<P extends ListPath>(
     path: P,
@@ -135,15 +138,6 @@ export function callsOf({ baseUrl = '', retries = 3 }: Connection, send: Send): 
     (path: string, init: AnyInit = {}) =>
       answerTo(method, path, init, exchangeOf)
   const get = call('GET')
-  async function* each(path: string, init: AnyInit = {}) {
-    for (let pageNumber = 1; ; pageNumber += 1) {
-      const query = { pageSize: 100, ...init.params?.query, pageNumber }
-      const { data } = await get(path, { ...init, params: { ...init.params, query } })
-      const { items, hasNextPage } = data as { items: unknown[]; hasNextPage?: boolean }
-      yield* items
-      if (!hasNextPage) return
-    }
-  }
   async function exportList(path: string, form: string, init: AnyInit = {}) {
     return answerTo('GET', path, { ...init, headers: { ...init.headers, accept: form } }, async (answer) => {
       if (!answer.ok) await exchangeOf(answer)
@@ -156,7 +150,7 @@ export function callsOf({ baseUrl = '', retries = 3 }: Connection, send: Send): 
     PUT: call('PUT'),
     PATCH: call('PATCH'),
     DELETE: call('DELETE'),
-    each,
+    each: (path: string, init?: AnyInit) => eachOf(get, path, init),
     export: exportList,
   } as unknown as Calls
 }

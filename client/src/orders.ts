@@ -33,9 +33,9 @@ export interface Orders {
   get(id: string, reading?: Reading): Promise<Exchange<Schemas['Order']>>
   /** One page. */
   list(query?: OrderQuery, reading?: Reading): Promise<Exchange<Schemas['PaginatedListOfOrderSummary']>>
-  /** Every match, page by page: see `Client.each`. */
+  /** Every order that matches when its turn comes, once: see `Client.each`. */
   each(query?: OrderQuery, reading?: Reading): AsyncGenerator<Schemas['OrderSummary'], void>
-  /** Every match as of one moment, as a stream. Throws `NoAnswerError` if it breaks off. */
+  /** Every match, as a stream that keeps its place by the last order. Throws `NoAnswerError` if it breaks off. */
   export(query?: OrderQuery, reading?: Reading): AsyncGenerator<Schemas['OrderSummary'], void>
   /** Changes of orders from now on. It resumes after a lost connection, until the signal aborts. */
   follow(options?: FollowOptions): AsyncGenerator<Batch, void>

@@ -13,6 +13,7 @@ const instant = ['an RFC 3339 time', 'YYYY-MM-DD']
 const statuses = ['Pending', 'Approved', 'Rejected', 'Withdrawn', '0', '1', '2', '3']
 const decimal = ['a number']
 const value = ['a value']
+const orderId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
 
 /** Faulty texts, the fault between guillemets, with what is expected there and words of the sentence. */
 const faults: Record<string, [string, readonly string[], RegExp][]> = {
@@ -88,7 +89,11 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
   ],
   'operators of another type': [
     ['status «<» 1', ['=', '!=', ':'], /`status` takes no `<`/],
-    ['id «>=» 1', ['=', '!=', ':'], /`id` takes no `>=`/],
+    ['status «>=» 1', ['=', '!=', ':'], /`status` takes no `>=`/],
+    ['id>=«019a»', value, /`id` needs a text.*a whole id to compare/],
+    [`id<«${orderId}0»`, value, /a whole id/],
+    [`id<«${orderId.replaceAll('-', '')}»`, value, /a whole id/],
+    [`id>«"${orderId} "»`, value, /a whole id/],
     ['approvedBy «<» a', ['=', '!=', ':'], /`approvedBy` takes no `<`/],
     ['waits «=» me', [':'], /`waits` takes no `=`. `waits` takes only `waits:me`/],
   ],
@@ -159,6 +164,11 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     [`${'total=1 '.repeat(25)}«total»=1`, [], /25 restrictions/],
     [`(${'a '.repeat(25)}«"b"»)`, [], /25 restrictions/],
     [`${'a '.repeat(25)}«foo»=1`, [], /25 restrictions/],
+    [`(${'a '.repeat(25)}«b») AND id>${orderId}`, [], /25 restrictions/],
+    [`(${'a '.repeat(25)}) AND «total»>1`, [], /25 restrictions/],
+    [`(${'a '.repeat(25)}) OR «id»>${orderId}`, [], /25 restrictions/],
+    [`(a) OR (${'b '.repeat(24)}«c») AND id>${orderId}`, [], /25 restrictions/],
+    [`(${'a'.repeat(999)}«${'b'.repeat(2)}) AND id>${orderId}»`, [], /1000 characters/],
   ],
 }
 

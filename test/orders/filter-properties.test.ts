@@ -140,6 +140,7 @@ const leaf: fc.Arbitrary<Filter> = fc.oneof(
     pattern: wildPattern,
   }),
   fc.record({ kind: fc.constant('id'), field: idField, operator: fc.constant(':'), pattern: literalPattern }),
+  fc.record({ kind: fc.constant('idRange'), operator: fc.constantFrom('<', '<=', '>', '>='), id: fc.uuid() }),
   fc.record({
     kind: fc.constant('text'),
     field: fc.constantFrom(

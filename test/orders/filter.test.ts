@@ -42,6 +42,9 @@ const id = (operator: '=' | '!=' | ':', shown: string): Filter => ({
   pattern: pattern(shown),
 })
 
+const anId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
+const idRange = (operator: '<' | '<=' | '>' | '>='): Filter => ({ kind: 'idRange', operator, id: anId })
+
 const [a, b, c, d] = [search('a'), search('b'), search('c'), search('d')] as const
 const dayMs = 86_400_000
 const newYear2026Ms = 1_767_225_600_000
@@ -116,6 +119,18 @@ const meanings: Record<string, [string, Filter][]> = {
     ['customer="AND"', customer('=', '|AND|')],
     ['customer=""', customer('=', '||')],
     ['id=019A id!=0 id:f', and(id('=', '|019A|'), id('!=', '|0|'), id(':', '|f|'))],
+    [`id<${anId} id<="${anId}"`, and(idRange('<'), idRange('<='))],
+    [`id >${anId.toUpperCase()} ID>= ${anId}`, and(idRange('>'), idRange('>='))],
+  ],
+  'a filter with a restriction to ids': [
+    [`(a) AND id>${anId}`, and(a, idRange('>'))],
+    [`(a OR b) AND id<${anId}`, and(or(a, b), idRange('<'))],
+    [`(a b) AND (id=${anId} OR id=${anId})`, and(a, b, or(id('=', `|${anId}|`), id('=', `|${anId}|`)))],
+    [`(a) OR (b) AND id>${anId}`, and(or(a, b), idRange('>'))],
+    [`(a) (b) AND id>${anId}`, and(a, b, idRange('>'))],
+    [`NOT (a) AND id>${anId}`, and(not(a), idRange('>'))],
+    [`(a and b) AND id>${anId}`, and(a, search('and'), b, idRange('>'))],
+    [`(total=5) AND id>${anId}`, and(total('=', 50_000), idRange('>'))],
   ],
   wildcards: [
     ['customer=a*', customer('=', '|a|*')],

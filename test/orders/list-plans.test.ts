@@ -97,6 +97,7 @@ describe('how the matches are counted', () => {
   }
 })
 
+const anId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
 type PagePlan = [filter: string, sort: SortKey, matches: number, offset: number | null, page: string]
 
 function describePages(
@@ -137,6 +138,10 @@ describePages('where few are pending', { byStatus: ofFewPending, isInOrder: true
 describePages('where most are approved', { byStatus: million, isInOrder: true }, [
   ['', 'createdAtUtc', 1_000_000, 0, 'walk orders_by_id after 0'],
   ['', 'id', 1_000_000, 20, 'walk orders_by_id after 20'],
+  [`id>${anId}`, 'id', 500_000, 0, 'walk orders_by_id after 0'],
+  [`(total>=5) AND id>${anId}`, 'id', 500_000, 0, 'walk orders_by_id after 0'],
+  [`(status=Pending) AND id>${anId}`, 'id', 90_000, 0, 'walk orders_by_status of 0 after 0'],
+  [`(status=Pending) AND (id=${anId} OR id=${anId})`, 'total', 1, 0, 'sort after 0'],
   ['', 'customer', 1_000_000, 0, 'walk orders_by_customer after 0'],
   ['', 'total', 1_000_000, 0, 'walk orders_by_total after 0'],
   ['', 'status', 1_000_000, 0, 'walk orders_by_status after 0'],

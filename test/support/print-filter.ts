@@ -24,6 +24,8 @@ export function printFilter(filter: Filter): string {
       return `${filter.field}:*`
     case 'id':
       return `${filter.field} ${filter.operator} ${printPattern(filter.pattern)}`
+    case 'idRange':
+      return `id${filter.operator}${filter.id}`
     case 'text':
       return `${filter.field}${filter.operator}${printPattern(filter.pattern)}`
     case 'number':

@@ -49,6 +49,8 @@ export function compileFilter(filter: Filter, eb: Builder, place: Place): Condit
       return falseWhenNull(filter.field, compileText(filter, eb, place), place)
     case 'id':
       return falseWhenNull(filter.field, compileId(filter, eb, place), place)
+    case 'idRange':
+      return eb('orders.id', filter.operator, filter.id)
     case 'number':
       return falseWhenNull(filter.field, compileNumber(filter.field, filter, place), place)
     case 'waits':

@@ -136,8 +136,13 @@ function fieldOf(name: FilterName): Field {
   const { kind } = columnOf(name)
   const expected = ['a value']
   if (kind === 'id') {
-    const rule = `\`${name}\` needs a text, with = != or :.`
-    return { kind, name: name as IdFieldName, operators: matching, rule, expected }
+    return {
+      kind,
+      name: name as IdFieldName,
+      operators: name === 'id' ? ordering : matching,
+      rule: `\`${name}\` needs a text, with = != or :${name === 'id' ? ', or a whole id to compare' : ''}.`,
+      expected,
+    }
   }
   if (kind === 'text' || kind === 'names') {
     const operators = kind === 'text' ? ordering : matching

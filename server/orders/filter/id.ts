@@ -34,6 +34,13 @@ export function idsByText(text: string, isPrefix: boolean): IdRange | null {
   return range.low.startsWith(text) ? range : null
 }
 
+const wholeId = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
+
+/** A whole id in the form that is stored; `null` for any other text. */
+export function readId(text: string): string | null {
+  return wholeId.test(text) ? text.toLowerCase() : null
+}
+
 const instantHexDigits = 12
 const lastInstant = 2 ** 48 - 1
 

@@ -18,6 +18,7 @@ import {
   type TextFieldName,
 } from './fields.ts'
 import { foreignWord } from './foreign.ts'
+import { readId } from './id.ts'
 
 /**
  * The meaning of a filter text, without positions. Groupings with the same meaning have one shape: an operand
@@ -32,6 +33,8 @@ export type Filter =
   | { kind: 'hasValue'; field: FilterColumn }
   | { kind: 'text'; field: TextFieldName; operator: Operator; pattern: TextPattern }
   | { kind: 'id'; field: IdFieldName; operator: '=' | '!=' | ':'; pattern: TextPattern }
+  /** Ids are in the order of creation. */
+  | { kind: 'idRange'; operator: '<' | '<=' | '>' | '>='; id: string }
   | NumberFilter
   /** The reader may approve it. */
   | { kind: 'waits' }
@@ -57,6 +60,12 @@ export function asksForReader(filter: Filter): boolean {
 export const maximumRestrictions = 25
 export const maximumNesting = 6
 
+/**
+ * A filter with a restriction to ids, as a walk through a list adds it. Both have the limits of a filter, so
+ * that each filter can be walked.
+ */
+const walked = /^\((.*)\) AND (id[<>][\da-f-]{36}|\(id=[\da-f-]{36}(?: OR id=[\da-f-]{36})*\))$/s
+
 /** The tokens being read, with one of look-ahead. Nothing is read twice. */
 type Cursor = { tokens: readonly Token[]; at: number; token: Token; depth: number; restrictions: number }
 
@@ -72,6 +81,21 @@ const inQuotes = 'To search for it, put it in quotes.'
  * limited.
  */
 export function parseFilter(text: string): Filter | null {
+  return parseWalked(text) ?? parseWhole(text)
+}
+
+/** Undefined for any other text, such as `(a) OR (b) AND id>...`, whose first part is no filter. */
+function parseWalked(text: string): Filter | undefined {
+  const parts = walked.exec(text)?.slice(1)
+  try {
+    const operands = parts?.flatMap((part) => parseWhole(part) ?? [])
+    return operands?.length === 2 ? combined('and', operands) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function parseWhole(text: string): Filter | null {
   refuse(faultOfCharacters(text))
   const tokens = tokensOf(text)
   refuse(foreignWord(tokens))
@@ -294,9 +318,11 @@ function comparisonOf(field: Field, operator: Operator, value: Token): Filter | 
   }
   const pattern = patternOf(value, operator === '=' || operator === '!=')
   if (field.kind === 'text') return { kind: 'text', field: field.name, operator, pattern }
-  // The operators of ids in fields.ts are these three.
-  const matched = operator === '!=' || operator === ':' ? operator : '='
-  return { kind: 'id', field: field.name, operator: matched, pattern }
+  if (operator === '=' || operator === '!=' || operator === ':') {
+    return { kind: 'id', field: field.name, operator, pattern }
+  }
+  const id = readId(value.text)
+  return id === null ? null : { kind: 'idRange', operator, id }
 }
 
 /** Says what the restriction implies, so that only pending orders are looked at. */
