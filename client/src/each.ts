@@ -1,5 +1,3 @@
-import type { Exchange } from './calls.ts'
-
 type Query = Record<string, unknown>
 interface ListInit {
   params?: { query?: object }
@@ -18,7 +16,7 @@ type ReadPage = (query: Query) => Promise<Page>
 export async function* eachOf(get: Get, path: string, init: ListInit = {}): AsyncGenerator<unknown, void> {
   const given: Query = { pageSize: 100, ...init.params?.query, pageNumber: undefined }
   const read: ReadPage = async (query) =>
-    ((await get(path, { ...init, params: { ...init.params, query } })) as Exchange<Page>).data
+    ((await get(path, { ...init, params: { ...init.params, query } })) as { data: Page }).data
   if (path !== '/v1/orders') return yield* await everyEntry(read, given)
   const isById = /^(?:id|createdAtUtc)$/i.test(String(given.orderBy ?? 'id'))
   yield* (isById ? eachById : eachInOrder)(read, { ...given, paginated: undefined })
