@@ -45,7 +45,7 @@ async function* eachById(read: ReadPage, given: Query): AsyncGenerator<Entry, vo
   }
 }
 
-/** So many restrictions fit into a filter. */
+/** A filter has room for that many restrictions. */
 const idsOfPart = 20
 
 /** Collects the ids, and looks at each order again before it is given. */

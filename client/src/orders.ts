@@ -35,7 +35,7 @@ export interface Orders {
   list(query?: OrderQuery, reading?: Reading): Promise<Exchange<Schemas['PaginatedListOfOrderSummary']>>
   /** Every order that matches when its turn comes, once: see `Client.each`. */
   each(query?: OrderQuery, reading?: Reading): AsyncGenerator<Schemas['OrderSummary'], void>
-  /** Every match, as a stream that keeps its place by the last order. Throws `NoAnswerError` if it breaks off. */
+  /** Every match, as a stream that goes on after the last order. Throws `NoAnswerError` if it breaks off. */
   export(query?: OrderQuery, reading?: Reading): AsyncGenerator<Schemas['OrderSummary'], void>
   /** Changes of orders from now on. It resumes after a lost connection, until the signal aborts. */
   follow(options?: FollowOptions): AsyncGenerator<Batch, void>

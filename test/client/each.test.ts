@@ -82,7 +82,7 @@ describe('each', () => {
       `${customer} ${'total>0 '.repeat(maximumRestrictions - 1)}`,
       `${'('.repeat(maximumNesting)}${customer}${')'.repeat(maximumNesting)}`,
       `${customer} -${'x'.repeat(1_000)}`.slice(0, 1_000),
-      // A word by itself, but no text beside the parenthesis of the walk.
+      // Words that would be refused next to the parenthesis of the walk.
       `or else -zzz`,
     ]
     await pending('Or else', 120)
