@@ -4760,7 +4760,7 @@ export interface operations {
                 orderBy?: string;
                 /** @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Desc, or Asc if orderBy is given. */
                 order?: components["schemas"]["EOrderDirection"] | string;
-                /** @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `replaces`, `replacedBy` and `waits` (only `waits:me`); `#1042` alone is a number. See docs/filter.md. */
+                /** @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `replaces`, `replacedBy` and `waits` (only `waits:me`); `#1042` alone is a number. To walk through orders that change, sort by id and go on with `(filter) AND id>last`. See docs/filter.md. */
                 filter?: string;
                 /** @description `false` returns every match as one page, up to 10,000. */
                 paginated?: boolean | string;
