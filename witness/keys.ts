@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { Bytes } from '../proof/bytes.ts'
 
 /** Throws an Error that says what is wrong with the file. */
@@ -25,6 +25,12 @@ export function makeKey(file: string): void {
   const { privateKey } = generateKeyPairSync('ed25519')
   writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { flag: 'wx', mode: 0o600 })
 }
+
+const othersMayUse = 0o006
+
+/** Whether accounts other than the owner and the group may use the file. Windows has no such modes. */
+export const isOpen = (file: string) =>
+  process.platform !== 'win32' && (statSync(file).mode & othersMayUse) !== 0
 
 /** The 32 bytes of the public key (RFC 8032 §5.1.5). */
 export function publicKeyOf(privateKey: KeyObject): Bytes {

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { isIPv6, type Socket } from 'node:net'
 import { type Answer, addCheckpoint, checkpointBy, type Witness } from './witness.ts'
 
 /** Room for a note with sixteen signatures of any type. */
@@ -7,16 +8,20 @@ const requestLimitMilliseconds = 10_000
 const lookIntervalMilliseconds = 1_000
 /** A proxy keeps its connections for less. */
 const idleLimitMilliseconds = 65_000
-const connectionLimit = 500
+const defaultConnectionsLimit = 500
 
 interface ListenOptions {
   host: string
   port: number
   onError(error: unknown): void
+  connectionsLimit?: number
 }
 
 /** Resolves once the witness listens. */
-export async function listen(witness: Witness, { host, port, onError }: ListenOptions): Promise<Server> {
+export async function listen(
+  witness: Witness,
+  { host, port, onError, connectionsLimit = defaultConnectionsLimit }: ListenOptions,
+): Promise<Server> {
   const server = createServer(
     {
       requestTimeout: requestLimitMilliseconds,
@@ -33,12 +38,31 @@ export async function listen(witness: Witness, { host, port, onError }: ListenOp
       if (answer !== undefined) send(response, answer)
     },
   )
-  server.maxConnections = connectionLimit
+  boundConnections(server, connectionsLimit)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
   return server
+}
+
+/** When there are too many, the network with the most loses its oldest: so nobody can take all. */
+function boundConnections(server: Server, limit: number): void {
+  const open = new Set<Socket>()
+  server.on('connection', (socket) => {
+    open.add(socket.once('close', () => open.delete(socket)))
+    if (open.size <= limit) return
+    const [first = [], ...others] = Map.groupBy(open, networkOf).values()
+    const [oldest] = others.reduce((most, one) => (one.length > most.length ? one : most), first)
+    oldest?.destroy()
+  })
+}
+
+/** An address of IPv4; the half of an address of IPv6 that a host cannot choose. */
+function networkOf({ remoteAddress = '' }: Socket): string {
+  if (!isIPv6(remoteAddress) || remoteAddress.includes('.')) return remoteAddress
+  const [before = ''] = remoteAddress.split('::')
+  return before.split(':').slice(0, 4).join(':')
 }
 
 interface AnyAnswer {

@@ -3,9 +3,10 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { readVerifierKey, spellVerifierKey, type VerifierKey, verifierKey } from '../proof/note.ts'
-import { makeKey, publicKeyOf, readKey, signBy } from './keys.ts'
+import { isOpen, makeKey, publicKeyOf, readKey, signBy } from './keys.ts'
 import { listen } from './listen.ts'
 import { State } from './state.ts'
+import { sparing } from './witness.ts'
 
 const help = `countersign-witness --key FILE --name NAME --log KEY --state FILE
 
@@ -65,14 +66,17 @@ async function run(): Promise<void> {
     info: (members: object, message: string) => print('info', members, message),
     warn: (members: object, message: string) => print('warn', members, message),
   }
+  if (isOpen(required('key', options.key))) {
+    log.warn({ event: 'open-key' }, 'every account of this machine may read or write the private key')
+  }
   const onError = (error: unknown) => print('error', { err: String(error) }, 'a checkpoint could not be kept')
-  const witness = { ...cosigner, logs, state, clock: Date.now, log }
+  const witness = { ...cosigner, logs, state, clock: Date.now, log: sparing(log, Date.now) }
   const server = await listen(witness, { host: options.host, port, onError }).catch((cause) => {
     throw new Refusal(1, `cannot listen on ${options.host}:${port} (${cause.code})`)
   })
   const keys = { verifierKey: spellVerifierKey(cosigner.key), logs: logs.map(spellVerifierKey) }
-  log.info(keys, `listening at http://${spellAddress(server)}`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end(server, signal))
+  log.info(keys, `listening at http://${spellAddress(server)}`)
 }
 
 function readOptions() {

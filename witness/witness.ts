@@ -15,6 +15,7 @@ import {
   spellNote,
   spellSignature,
   type VerifierKey,
+  verifyCosignature,
   verifyNote,
 } from '../proof/note.ts'
 import { rootsFrom } from '../proof/tree.ts'
@@ -32,9 +33,30 @@ export interface Witness {
 }
 
 /** The witness's log. */
-interface Events {
-  info(members: object, message: string): void
-  warn(members: object, message: string): void
+export interface Events {
+  info(members: Line, message: string): void
+  warn(members: Line, message: string): void
+}
+
+interface Line {
+  event: string
+  origin: string
+  [more: string]: unknown
+}
+
+const minute = 60_000
+
+/** Passes on at most one line a minute of each event of each log, with the number of those left out. */
+export function sparing(log: Events, clock: () => number): Events {
+  const seen = new Map<string, { at: number; leftOut: number }>()
+  const pass = (level: keyof Events) => (members: Line, message: string) => {
+    const key = `${members.event} ${members.origin}`
+    const { at, leftOut } = seen.get(key) ?? { at: Number.NEGATIVE_INFINITY, leftOut: 0 }
+    if (clock() - at < minute) return void seen.set(key, { at, leftOut: leftOut + 1 })
+    seen.set(key, { at: clock(), leftOut: 0 })
+    log[level](leftOut === 0 ? members : { ...members, leftOut }, message)
+  }
+  return { info: pass('info'), warn: pass('warn') }
 }
 
 export interface Answer {
@@ -76,16 +98,29 @@ async function decide(witness: Witness, { from, path, note, checkpoint }: Submis
   if (from !== last.size) return conflict
   const fault = await faultOf(last, path, checkpoint)
   if (fault !== undefined) {
-    log.warn({ event: 'checkpoint-refused', origin, from, size, note: spellNote(note) }, fault)
+    log.warn({ event: 'checkpoint-refused', origin, from, size, note: shortened(spellNote(note)) }, fault)
     return fault === twoRoots ? conflict : refused(422, fault)
   }
   const signature = cosign(witness, note.text)
+  if (await isKept(witness, checkpoint)) return { status: 200, body: spellSignature(signature) }
   const signatures = note.signatures.filter(({ name, id }) =>
     logs.some((key) => key.name === name && key.id === id),
   )
   await state.keep(origin, spellNote({ text: note.text, signatures: [...signatures, signature] }))
   log.info({ event: 'checkpoint-cosigned', origin, from, size }, 'cosigned a checkpoint')
   return { status: 200, body: spellSignature(signature) }
+}
+
+/** The rest of a long one would fill the disk, and its log would know how to make it long. */
+const shortened = (note: string) => (note.length > noteLimit ? `${note.slice(0, noteLimit)}…` : note)
+const noteLimit = 16 * 1024
+
+/** Whether the state has a cosignature of the checkpoint that is less than a minute old. */
+async function isKept({ state, key, clock }: Witness, { origin, size }: Checkpoint): Promise<boolean> {
+  const kept = state.checkpointOf(origin)
+  if (kept === undefined || readCheckpoint(readNote(kept).text).size !== size) return false
+  const seconds = await verifyCosignature(readNote(kept), key)
+  return seconds !== undefined && clock() - seconds * 1000 < minute
 }
 
 function lastOf(state: State, origin: string): Pick<Checkpoint, 'size' | 'root'> {

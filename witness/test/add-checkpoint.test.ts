@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { spellRequest } from '../../proof/add-checkpoint.ts'
 import { readNote, spellNote, verifierKey, verifyCosignature, verifyNote } from '../../proof/note.ts'
@@ -281,6 +283,67 @@ describe('the newest checkpoint of a witness', () => {
     const { text } = await witness.post(spellRequest({ from: 0, path: [], note }))
     const served = await (await fetch(path)).text()
     assert.equal(served, spellNote(log.note()) + text)
+  })
+})
+
+describe('many requests of one log', () => {
+  it('cosign again what is cosigned, but are kept and logged once a minute', async (t) => {
+    const log = await SignedLog.named(origin, 9)
+    const witness = await startWitness(t, [log.signer.key])
+    const first = await witness.post(log.request(0, 4))
+    const state = await witness.state()
+    witness.now += 59_000
+    const second = await witness.post(log.request(4, 4))
+    assert.deepEqual([first.status, second.status], [200, 200])
+    assert.notEqual(first.text, second.text)
+    assert.deepEqual([await witness.state(), witness.infos.length], [state, 1])
+    witness.now += 1_000
+    assert.equal((await witness.post(log.request(4, 4))).status, 200)
+    assert.notEqual(await witness.state(), state)
+    assert.equal((await witness.post(log.request(4, 9))).status, 200)
+    witness.now += 60_000
+    assert.equal((await witness.post(log.request(9, 9))).status, 200)
+    const line = { event: 'checkpoint-cosigned', origin }
+    assert.deepEqual(witness.infos, [
+      { ...line, from: 0, size: 4 },
+      { ...line, from: 4, size: 4 },
+      { ...line, from: 9, size: 9, leftOut: 1 },
+    ])
+  })
+
+  it('that contradict each other are logged once a minute, and not at any length', async (t) => {
+    const log = await SignedLog.named(origin, 9)
+    const witness = await startWitness(t, [log.signer.key])
+    await witness.post(log.request(0, 8))
+    const fork = log.forkAt(4, 9)
+    for (let count = 0; count < 5; count += 1) assertConflict(await witness.post(fork.request(8, 8)), 8)
+    const [line, ...others] = witness.warnings as { note: string }[]
+    assert.deepEqual([line?.note, others], [spellNote(fork.note(8)), []])
+    witness.now += 60_000
+    const note = fork.note(8)
+    const long = { ...note, text: `${note.text}${'x'.repeat(60_000)}\n` }
+    const signed = { ...long, signatures: [signatureBy(log.signer, long.text)] }
+    assertConflict(await witness.post(spellRequest({ from: 8, path: [], note: signed })), 8)
+    const [, last] = witness.warnings as { note: string; leftOut: number }[]
+    assert.deepEqual([last?.leftOut, last?.note.length], [4, 16 * 1024 + 1])
+  })
+})
+
+describe('many connections of one host', () => {
+  it('keep nobody else from asking', async (t) => {
+    const log = await SignedLog.named(origin, 4)
+    const witness = await startWitness(t, [log.signer.key], { connectionsLimit: 20 })
+    const { port } = new URL(witness.url)
+    const sockets: Socket[] = []
+    t.after(() => sockets.map((socket) => socket.destroy()))
+    for (let count = 0; count < 25; count += 1) {
+      const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress: '127.0.0.2' })
+      sockets.push(socket.on('error', () => undefined).resume())
+      await once(socket, 'connect')
+    }
+    await Promise.all(sockets.slice(0, 5).map((socket) => socket.closed || once(socket, 'close')))
+    const { status } = await witness.post(log.request(0, 4))
+    assert.equal(status, 200)
   })
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -61,6 +61,18 @@ describe('countersign-witness', () => {
     const second = await startProgram(options)
     assert.deepEqual((await postTo(second.url, log.request(0))).text, '3\n')
     assert.equal(await second.stop(), 0)
+  })
+
+  it('warns of a key that others may read', async (t) => {
+    const { spelled, file } = await prepared(t)
+    const options = [...spelled(), '--port', '0']
+    const closed = await startProgram([...options, '--new-key', '--new-state'])
+    assert.equal(await closed.stop(), 0)
+    assert.doesNotMatch(closed.output(), /open-key/)
+    chmodSync(file('key.pem'), 0o644)
+    const open = await startProgram(options)
+    assert.equal(await open.stop(), 0)
+    assert.match(open.output(), /"event":"open-key","msg":"every account of this machine may read or write/)
   })
 
   it('refuses a key or a state that is missing, damaged or already there', async (t) => {

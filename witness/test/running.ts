@@ -6,6 +6,7 @@ import type { VerifierKey } from '../../proof/note.ts'
 import { signBy } from '../keys.ts'
 import { listen } from '../listen.ts'
 import { State } from '../state.ts'
+import { sparing } from '../witness.ts'
 import { newSigner, type Signer } from './signed-log.ts'
 
 export interface RunningWitness {
@@ -16,8 +17,9 @@ export interface RunningWitness {
   now: number
   /** Errors inside it. */
   errors: unknown[]
-  /** Its lines at level warn. */
+  /** Its lines at level warn, and at level info. */
   warnings: object[]
+  infos: object[]
   post(body: string | Buffer): Promise<WitnessAnswer>
   /** The text of its state. */
   state(): Promise<string>
@@ -41,6 +43,7 @@ export async function postTo(url: string, body: string | Buffer): Promise<Witnes
 export async function startWitness(
   t: { after(hook: () => unknown): void },
   logs: readonly VerifierKey[],
+  options: { connectionsLimit?: number } = {},
 ): Promise<RunningWitness> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-witness-'))
   const stateFile = join(folder, 'state.json')
@@ -53,6 +56,7 @@ export async function startWitness(
     now: 1_800_000_000_000,
     errors: [],
     warnings: [],
+    infos: [],
     post: (body) => postTo(running.url, body),
     state: () => readFile(stateFile, 'utf8'),
   }
@@ -63,9 +67,15 @@ export async function startWitness(
       logs,
       state: await State.open(stateFile, signer.key),
       clock: () => running.now,
-      log: { info: () => undefined, warn: (members) => void running.warnings.push(members) },
+      log: sparing(
+        {
+          info: (members) => void running.infos.push(members),
+          warn: (members) => void running.warnings.push(members),
+        },
+        () => running.now,
+      ),
     },
-    { host: '127.0.0.1', port: 0, onError: (error) => void running.errors.push(error) },
+    { ...options, host: '127.0.0.1', port: 0, onError: (error) => void running.errors.push(error) },
   )
   running.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   t.after(async () => {
