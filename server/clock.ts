@@ -1,3 +1,5 @@
+import { Temporal } from './temporal.ts'
+
 /**
  * Milliseconds since 1970-01-01T00:00:00Z. The clock is an argument everywhere, so that tests can move it.
  */

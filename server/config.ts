@@ -23,6 +23,7 @@ import {
   readLineOfFile,
   type Setting,
 } from './setting.ts'
+import { program } from './version.ts'
 
 /** Lists all faults of the configuration, one line each, without secrets. */
 export class ConfigurationError extends Error {
@@ -394,15 +395,15 @@ function missingInProduction(env: Record<string, string | undefined>): string[] 
   const missing: string[] = []
   if (!env.PUBLIC_URL) missing.push('PUBLIC_URL: required in production, such as https://orders.example.com')
   if (!/[^\s,]/.test(env.SIGNING_KEY_FILES ?? '')) {
-    missing.push('SIGNING_KEY_FILES: required in production (node server/main.ts key generate makes one)')
+    missing.push(`SIGNING_KEY_FILES: required in production (${program} key generate makes one)`)
   }
   if (!/[^\s,]/.test(env.LOG_KEY_FILES ?? '')) {
-    missing.push('LOG_KEY_FILES: required in production (node server/main.ts key generate --log makes one)')
+    missing.push(`LOG_KEY_FILES: required in production (${program} key generate --log makes one)`)
   }
   if (!env.ANTIFORGERY_KEY && !env.ANTIFORGERY_KEY_FILE) {
     missing.push(
       'ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE: required in production ' +
-        '(node server/main.ts key generate --antiforgery makes one)',
+        `(${program} key generate --antiforgery makes one)`,
     )
   }
   return missing

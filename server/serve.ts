@@ -32,6 +32,7 @@ import { jobs, mailKinds, openAppDatabase } from './operations.ts'
 import { Sender, startOutbox } from './outbox/sender.ts'
 import { countSubscriptions } from './outbox/store.ts'
 import { startUpkeep } from './upkeep.ts'
+import { isPackage } from './version.ts'
 
 export interface ServeOptions {
   development: boolean
@@ -55,7 +56,8 @@ const gracePeriodMilliseconds = 10_000
 /** How long the last lines of the log may wait for its reader. */
 const lastLinesMilliseconds = 1_000
 /** The release on which this version was tested. Older ones lack security fixes. */
-const testedNode = [26, 10, 0] as const
+/** The releases of each line that the tests ran on. */
+const testedNode: Record<number, readonly number[]> = { 24: [24, 22, 3], 26: [26, 10, 0] }
 const randomSteps = 2 ** 32
 
 /**
@@ -88,9 +90,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (config.development) announceDemo(config, publicUrlAt(config, port))
 }
 
-/** In development the service builds the web app from its sources. In production `npm run build` does. */
+/**
+ * In development the service builds the web app from its sources. In production `npm run build` does. The
+ * package has the app without its sources.
+ */
 async function prepareWebApp(config: Config, log: Log): Promise<void> {
-  if (config.development) {
+  if (config.development && !isPackage) {
     const { buildWebIfStale } = await import('../web/build.ts')
     await buildWebIfStale(() => log.info('building the web app: the first start takes up to a minute')).catch(
       (error) => log.warn({ err: error }, 'the web app could not be built'),
@@ -229,11 +234,10 @@ async function requireWebhookKey(db: AppDatabase, config: Config): Promise<void>
 
 function warnOfOldNode(log: Log): void {
   const running = process.versions.node.split('.').map(Number)
-  const older = testedNode.findIndex((part, index) => part !== running[index])
-  if (older >= 0 && (running[older] ?? 0) < (testedNode[older] ?? 0)) {
-    log.warn(
-      `Node ${process.versions.node} is older than ${testedNode.join('.')} and may lack security fixes`,
-    )
+  const tested = testedNode[running[0] ?? 0] ?? running
+  const older = tested.findIndex((part, index) => part !== running[index])
+  if (older >= 0 && (running[older] ?? 0) < (tested[older] ?? 0)) {
+    log.warn(`Node ${process.versions.node} is older than ${tested.join('.')} and may lack security fixes`)
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseTimeZone } from './clock.ts'
+import { program } from './version.ts'
 
 /** The same in both environments, or one value for each. */
 export type Default<T> = T | { development: T; production: T }
@@ -239,7 +240,7 @@ function parseKey(value: string, option: string): Buffer {
   const trimmed = value.trim()
   const key = Buffer.from(trimmed, 'base64')
   if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) || key.length < 32) {
-    throw new Error(`must be at least 32 bytes in base64 (node server/main.ts key generate ${option})`)
+    throw new Error(`must be at least 32 bytes in base64 (${program} key generate ${option})`)
   }
   return key
 }

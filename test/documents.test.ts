@@ -67,7 +67,7 @@ describe('a path in a comment or a document', () => {
   const ends = new Set(files.flatMap((file) => endsOf(file).flatMap(beginningsOf)))
   /** Named, but made by a build, or by a reader of the page. */
   const isMade =
-    /^(?:node_modules|web\/dist|x\.ts|receive\.mjs|.*\bal2023\/lib|\.vscode\/mcp\.json|(?:.*\/)?(?:(?:jwks|receipt)\.json|(?:problems|verify)\.html|signatures\.py))\b/
+    /^(?:node_modules|(?:web\/)?dist|npm-shrinkwrap\.json|x\.ts|receive\.mjs|.*\bal2023\/lib|\.vscode\/mcp\.json|(?:.*\/)?(?:(?:jwks|receipt)\.json|(?:problems|verify)\.html|signatures\.py))\b/
 
   it('leads to a file', () => {
     const named = files.filter(isRead).flatMap((file) => pathsIn(file, read(file)))

@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /**
  * `npm run components`: the component list of a release (CycloneDX), from the lock file alone, next to which
@@ -40,6 +42,7 @@ for (const [wanted, wantedVersion] of Object.entries(dependencies)) {
 }
 
 const file = `${name}-${version}.cdx.json`
-writeFileSync(new URL(file, root), `${JSON.stringify(list, null, 2)}\n`)
+const target = process.argv[2] ?? fileURLToPath(root)
+writeFileSync(join(target, file), `${JSON.stringify(list, null, 2)}\n`)
 const shipped = components.filter((component) => !isDevelopment(component)).length
 process.stdout.write(`${file}: ${components.length} components, ${shipped} of them of the server\n`)

@@ -21,7 +21,7 @@ export interface CommandSpec {
   argumentsText?: string
   options?: Record<string, OptionSpec>
   notes?: string[]
-  /** Command lines without `node server/main.ts`. */
+  /** Command lines without the program's name. */
   examples: string[]
   /** Without it, the command leaves a line in the log. */
   changesNothing?: true

@@ -1,7 +1,7 @@
+import { program } from '../version.ts'
 import { commands } from './catalogue/catalogue.ts'
 import { type CommandSpec, globalOptions, type OptionSpec } from './command.ts'
 
-const program = 'node server/main.ts'
 const lineWidth = 100
 
 /** Lists the commands, or those whose first word is `group`. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { machineAccount } from '../caller/stamp.ts'
 import { formatInstant, systemClock } from '../clock.ts'
+import { program } from '../version.ts'
 import { commands } from './catalogue/catalogue.ts'
 import { type CommandSpec, didYouMean, type Invocation, parseInvocation } from './command.ts'
 import { describeFailure, Refused, UsageError } from './failures.ts'
@@ -130,7 +131,7 @@ function groups(): Set<string> {
 }
 
 function hint(name?: string): string {
-  return ` (see: node server/main.ts ${name === undefined ? '' : `${name} `}--help)`
+  return ` (see: ${program} ${name === undefined ? '' : `${name} `}--help)`
 }
 
 /** `--version` is `version`, and `help user add` is `user add --help`. */

@@ -7,6 +7,7 @@ import { type AddUserInput, addUser } from '../auth/accounts/users/users.ts'
 import type { Passwords } from '../auth/credentials/passwords/passwords.ts'
 import { machineStamp } from '../caller/stamp.ts'
 import type { Config } from '../config.ts'
+import { databaseFile } from '../db/address.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import { addOrders, type MadeOrders } from '../orders/orders.ts'
@@ -135,6 +136,7 @@ export function announceDemo(config: Config, base: string): void {
     '',
     `  Countersign (development)   ${base}`,
     `  API browser                 ${base}/scalar/v1`,
+    `  Data                        ${databaseFile(config.database.databaseUrl) ?? 'in the server of DATABASE_URL'}`,
     '',
     '  Sign in with                password',
     ...demoAccounts.map(({ email, password, role }) => row(email, password, role)),

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { fastify, type RouteOptions } from 'fastify'
 import { describeApi } from './openapi.ts'
 import type { App } from './route.ts'
@@ -36,6 +38,9 @@ const start = `Scalar.createApiReference('#app', {
 })
 `
 
+/** The package has the script as a file, without what it comes from. */
+const packed = new URL('scalar.js', import.meta.url)
+
 /** In development only: the description at /openapi/v1.json and a browser for it at /scalar/v1. */
 export function registerApiBrowser(app: App, routes: readonly RouteOptions[], publicUrl: () => string): void {
   let script: Promise<string> | undefined
@@ -53,7 +58,7 @@ export function registerApiBrowser(app: App, routes: readonly RouteOptions[], pu
   serve('/scalar/v1', 'text/html; charset=utf-8', () => page)
   serve('/scalar/v1/start.js', 'text/javascript; charset=utf-8', () => start)
   serve('/scalar/v1/scalar.js', 'text/javascript; charset=utf-8', () => {
-    script ??= readScalarScript()
+    script ??= existsSync(packed) ? readFile(packed, 'utf8') : readScalarScript()
     return script
   })
 }
@@ -62,7 +67,7 @@ export function registerApiBrowser(app: App, routes: readonly RouteOptions[], pu
  * The script of the API browser. Its package offers it only by a route of its plugin. The plugin's page
  * redirects, which the contract forbids, and has an inline script; so the plugin runs on a separate instance.
  */
-async function readScalarScript(): Promise<string> {
+export async function readScalarScript(): Promise<string> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')
   const host = fastify()
   await host.register(scalar, { routePrefix: '/scalar', configuration: { url: '/openapi/v1.json' } })

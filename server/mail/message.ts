@@ -1,3 +1,5 @@
+import { Temporal } from '../temporal.ts'
+
 /** What a mail says: once, for its plain text and for its HTML. */
 export interface Message {
   subject: string

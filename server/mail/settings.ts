@@ -1,6 +1,7 @@
 import type { Stamp } from '../caller/stamp.ts'
 import { requireStanding } from '../caller/standing.ts'
 import type { Db, Trx } from '../db/tables.ts'
+import { Temporal } from '../temporal.ts'
 import { insertMail } from './store.ts'
 
 export const waitingChoices = ['at-once', 'daily', 'never'] as const

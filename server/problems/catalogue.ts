@@ -287,7 +287,7 @@ export const catalogue = {
     status: 409,
     title: 'The service has no key for webhooks',
     remedy:
-      'Ask an operator to set WEBHOOK_KEY_FILE (node server/main.ts key generate --webhook makes a key) and to start the service again.',
+      'Ask an operator to set WEBHOOK_KEY_FILE (`countersign key generate --webhook` makes a key) and to start the service again.',
   },
   'name-taken': {
     status: 409,

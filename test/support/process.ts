@@ -8,7 +8,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { assertDiscreet } from './discretion.ts'
 
-const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+/** Set by test/package.test.ts: the program as it is installed. */
+const main = process.env.TEST_MAIN ?? fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 
 export interface RunningServer {
   process: ChildProcess
@@ -41,7 +42,7 @@ export async function startProgram(
 ): Promise<RunningServer> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-process-'))
   const databaseUrl = env.DATABASE_URL ?? `file:${join(folder, 'test.db')}`
-  const child = spawn(process.execPath, [main, command, ...options], {
+  const child = spawn(process.execPath, [env.TEST_MAIN ?? main, command, ...options], {
     cwd: folder,
     env: { ...process.env, PORT: '0', ...env, DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'pipe', 'pipe'],

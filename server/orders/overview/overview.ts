@@ -3,6 +3,7 @@
  * longest.
  */
 import type { Db } from '../../db/tables.ts'
+import { Temporal } from '../../temporal.ts'
 import { type OrderStatusName, type OrderSummary, orderStatus, orderStatusNames } from '../order.ts'
 import { readOverview, type Sum, type Sums } from './store.ts'
 
