@@ -9,7 +9,7 @@ import { type RunningServer, startServer } from './support/process.ts'
 const tools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0)
 const skip = !tools && 'bash and curl are not here'
 
-describe('README', () => {
+describe('docs/walk.md', () => {
   let server: RunningServer
   before(async () => {
     server = await startServer(['--dev'])
@@ -18,8 +18,8 @@ describe('README', () => {
 
   /** The lines that the script under this comment prints. */
   async function linesOf(comment: string): Promise<string[]> {
-    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
-    const script = new RegExp(`<!-- ${comment}:.*-->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1]
+    const page = await readFile(new URL('../docs/walk.md', import.meta.url), 'utf8')
+    const script = new RegExp(`<!-- ${comment}:.*-->\\n\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(page)?.[1]
     assert.ok(script)
     const env = { ...process.env, BASE: server.baseUrl }
     const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-eu', '-c', script], { env })
@@ -48,6 +48,51 @@ describe('README', () => {
     assert.partialDeepStrictEqual(JSON.parse(policy), { warnings: [{ from: 1_000, code: 'too-few' }] })
     assert.deepEqual([first, second], ['204 0', '204 1'])
     assert.equal(JSON.parse(own).code, 'self-approval')
+  })
+
+  it('has the same operations in requests.http, each of which succeeds', async () => {
+    const text = await readFile(new URL('../docs/requests.http', import.meta.url), 'utf8')
+    const values = new Map([
+      ['base', server.baseUrl],
+      ['json', 'application/json'],
+    ])
+    const filled = (given: string) =>
+      given.replaceAll(/\{\{(.+?)\}\}/g, (_, name: string) => values.get(name) ?? assert.fail(name))
+    const jar = new Map<string, string>()
+    const called = new Set<string>()
+    for (const section of text.split(/^### .*\n/m).slice(1)) {
+      const [head = '', body = ''] = section.split('\n\n')
+      const lines = head.trim().split('\n')
+      const name = /^# @name (\w+)$/.exec(lines[0] ?? '')?.[1]
+      const [request = '', ...headers] = lines.filter((line) => !line.startsWith('#')).map(filled)
+      const [method = '', ...address] = request.split(' ')
+      const answer = await fetch(encodeURI(address.join(' ')), {
+        method,
+        headers: [
+          ...headers.map((line) => line.split(': ') as [string, string]),
+          ['cookie', [...jar].map((pair) => pair.join('=')).join('; ')],
+        ],
+        body: body === '' ? null : filled(body).trim(),
+      })
+      assert.ok(answer.ok, `${request}: ${answer.status}`)
+      for (const [, cookie = '', value = ''] of answer.headers
+        .getSetCookie()
+        .map((each) => /^(.+?)=(.*?);/.exec(each) ?? [])) {
+        jar.set(cookie, value)
+      }
+      called.add(
+        `${method} ${new URL(encodeURI(address.join(' '))).pathname.replace(/[\da-f]{8}-[\da-f-]+/, '{id}')}`,
+      )
+      const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '')
+      const content = isJson ? ((await answer.json()) as Record<string, unknown>) : {}
+      for (const [member, value] of Object.entries(content)) {
+        values.set(`${name}.response.body.${member}`, String(value))
+      }
+    }
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
+    const listed = [...readme.matchAll(/^\| ((?:GET|POST|PATCH) \S+) \|/gm)].map(([, operation]) => operation)
+    assert.equal(listed.length, 16)
+    assert.deepEqual([...called].toSorted(), listed.toSorted())
   })
 
   it('starts the service with two commands, and no checkpoint follows the banner', () => {
