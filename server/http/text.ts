@@ -23,6 +23,17 @@ export function nameField(description: string, example: string): Field<string> {
   )
 }
 
+/** `me` is the reader in a filter, and `person-17` a person whose name was erased. */
+const reservedName = /^(?:[Mm][Ee]|[Pp][Ee][Rr][Ss][Oo][Nn]-\d+)$/
+
+/** The name of a user or a service. */
+export function accountNameField(description: string, example: string): Field<string> {
+  const field = nameField(`${description} Not \`me\`, nor \`person-\` and a number.`, example)
+  return refined(field, { ...field.schema, not: { pattern: reservedName.source } }, (name) =>
+    reservedName.test(name) ? new Fault('reserved', 'must not be me, nor person- and a number.') : name,
+  )
+}
+
 /** Characters that change the order in which a text is read. Names in two directions do not need them. */
 const reordering = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 const reorders = new RegExp(`[${reordering}]`)

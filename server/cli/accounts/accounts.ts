@@ -15,7 +15,7 @@ import { formatInstant, formatInstantOrNull } from '../../clock.ts'
 import { readPublicUrl } from '../../config.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { type Field, instantField } from '../../http/fields.ts'
-import { nameField } from '../../http/text.ts'
+import { accountNameField, nameField } from '../../http/text.ts'
 import { newSecret, sha256 } from '../../ids.ts'
 import {
   type Invocation,
@@ -74,13 +74,14 @@ export const runs = {
   'role deny': changePermissions('denyPermissions'),
 } satisfies Record<string, Run>
 
-const name = nameField('', '')
+const roleName = nameField('', '')
+const accountName = accountNameField('', '')
 const instant = instantField('', '')
 
 async function addUser(invocation: Invocation): Promise<Outcome> {
   const { given, userName: wanted } = newNames(invocation)
   const email = readBy(newEmailField, 'the email', given)
-  const userName = readBy(name, 'the user name (--user-name)', wanted ?? nameFromEmail(email))
+  const userName = readBy(accountName, 'the user name (--user-name)', wanted ?? nameFromEmail(email))
   const timeZone = readOption(invocation, 'time-zone', timeZoneField)
   const isInvited = invocation.switches.has('invite')
   return withDatabase(invocation, async (db) => {
@@ -302,7 +303,7 @@ async function endAbsence(db: AppDatabase, person: NamedAccount<'user'>): Promis
 }
 
 async function addClient(invocation: Invocation): Promise<Outcome> {
-  const clientId = readBy(name, 'the client id', requiredArgument(invocation, 0, 'the client id'))
+  const clientId = readBy(accountName, 'the client id', requiredArgument(invocation, 0, 'the client id'))
   const displayName = readOption(invocation, 'display-name', displayNameField)
   const endsAt = readOption(invocation, 'ends-at', endField)
   const clientSecret = newSecret()
@@ -375,7 +376,7 @@ async function listAllRoles(invocation: Invocation): Promise<Outcome> {
 }
 
 async function addRole(invocation: Invocation): Promise<Outcome> {
-  const role = readBy(name, 'the role', requiredArgument(invocation, 0, 'the role'))
+  const role = readBy(roleName, 'the role', requiredArgument(invocation, 0, 'the role'))
   const permissions = spellPermissions(invocation.positionals.slice(1))
   await withDatabase(invocation, (db) => db.write('addRole', { role, permissions, stamp: commandStamp() }))
   return {

@@ -89,6 +89,8 @@ describe('addUser', () => {
       ['a name with a line feed', { userName: 'jo\n' }, { '#/userName': 'format' }],
       ['a name of 65 characters', { userName: 'a'.repeat(65) }, { '#/userName': 'format' }],
       ['a name that is not text', { userName: ['jo'] }, { '#/userName': 'type' }],
+      ['the reader in a filter', { userName: 'Me' }, { '#/userName': 'reserved' }],
+      ['a person whose name was erased', { userName: 'person-17' }, { '#/userName': 'reserved' }],
       ['an email with two @', { email: 'a@b@c' }, { '#/email': 'format' }],
       ['an email with a space', { email: 'a b@c' }, { '#/email': 'format' }],
       ['an email that reads in another order', { email: 'a\u202eb@c' }, { '#/email': 'format' }],

@@ -3,7 +3,7 @@ import { booleanField, exactBodyOf } from '../../../http/fields.ts'
 import { pageSchema } from '../../../http/paging.ts'
 import { permissionSchema } from '../../../http/problem-schema.ts'
 import { Type } from '../../../http/schema.ts'
-import { nameField } from '../../../http/text.ts'
+import { accountNameField, nameField } from '../../../http/text.ts'
 import {
   clearable,
   displayNameField,
@@ -23,7 +23,7 @@ const roles = Type.Array(Type.String(), {
 })
 const createdAtUtc = instant('When it was created.', '2026-11-20T10:00:00.000Z')
 
-const userName = nameField('Name of the user on orders and in the log.', 'jo')
+const userName = accountNameField('Name of the user on orders and in the log.', 'jo')
 
 export const AddUserCommand = exactBodyOf('AddUserCommand', 'A new user, who has no password yet.', {
   userName,
@@ -70,7 +70,7 @@ export const UserLink = answerOf('UserLink', undefined, {
 })
 
 export const AddClientCommand = exactBodyOf('AddClientCommand', 'A new service client.', {
-  clientId: nameField(
+  clientId: accountNameField(
     'Name of the service in its tokens, on orders and in the log; it never changes.',
     'billing',
   ),
