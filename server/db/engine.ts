@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, SqliteAdapter, sql } from '#kysely'
-import type { Db } from './tables.ts'
+import type { Db, Trx } from './tables.ts'
 
 /**
  * Picks, from two modules with the same functions, the one that speaks the SQL of this connection's engine.
@@ -27,6 +27,13 @@ export function asSeen(trx: Db, table: string, column: string): RawBuilder<SqlBo
     postgres: sql<SqlBool>`${value} = (select ${sql.ref(`seen.${column}`)} from ${rows} as seen
       where seen.id = ${sql.ref(`${table}.id`)})`,
   })
+}
+
+/** Waits for the writes to the table that are running, and holds back the next until the transaction ends. */
+export async function awaitWriters(trx: Trx, table: string): Promise<void> {
+  await ofEngine(trx, { sqlite: null, postgres: sql`lock table ${sql.table(table)} in share mode` })?.execute(
+    trx,
+  )
 }
 
 /** Texts as a table with the column `value`, so that a join finds each of them by an index. */

@@ -313,7 +313,7 @@ export const catalogue = {
     status: 409,
     title: 'The role is in use',
     remedy:
-      'Take it from the accounts that have it (`accounts` is how many) and from the approval policy first.',
+      'Take it from the accounts that have it (`accounts` is how many) and from the approval policy first. Pending orders that need it (`orders`) must be decided.',
   },
   'idempotency-in-progress': {
     status: 409,

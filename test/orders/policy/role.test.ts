@@ -298,6 +298,21 @@ describe('a role that one of the approvers must hold', () => {
       assert.equal((await browser.send('DELETE', `/v1/roles/${name}`)).status, 204)
     })
 
+    it('cannot be removed while a pending order needs it', async () => {
+      const name = `Needed-${randomUUID().slice(0, 8)}`
+      const browser = await service.session('admin')
+      await browser.post('/v1/roles', { name, permissions: ['Orders.Read'] })
+      await putPolicy(service, [policyRow({ role: name })])
+      const ids = [await createdId(browser), await createdId(browser)]
+      await putPolicy(service, firstPolicy)
+      const held = await browser.send('DELETE', `/v1/roles/${name}`)
+      assertProblem(held, 409, 'role-held')
+      assert.deepEqual([held.body.accounts, held.body.orders], [0, 2])
+      assert.deepEqual((await browser.get(`/v1/roles/${name}`)).body.permissions, ['Orders.Read'])
+      for (const id of ids) await browser.patch(`/v1/orders/${id}/reject`, { reason: 'x' })
+      assert.equal((await browser.send('DELETE', `/v1/roles/${name}`)).status, 204)
+    })
+
     it('is either named or removed if both happen at once', async () => {
       const browser = await service.session('admin')
       for (let round = 0; round < 10; round += 1) {

@@ -12,7 +12,7 @@ import {
   findRole,
   insertPermissions,
   insertRole,
-  isNamedByPolicy,
+  needsOfRole,
   type Role,
   raiseRoleVersion,
   roleNames,
@@ -37,17 +37,24 @@ export async function addRole(
   return { role }
 }
 
-/** Throws `role-not-found`, and `role-held` while an account has the role or the approval policy names it. */
+/**
+ * Throws `role-not-found`, and `role-held` while an account has the role, or the approval policy or a pending
+ * order asks for it.
+ */
 export async function removeRole(
   trx: Trx,
   { role, stamp }: { role: string; stamp: Stamp },
 ): Promise<{ role: string }> {
   await lockAdministration(trx, stamp)
   const { accounts, permissions } = await requireRole(trx, role)
-  if (accounts > 0) throw new Problem('role-held', { members: { accounts } })
-  await deleteRole(trx, role)
-  if (await isNamedByPolicy(trx, role)) {
-    throw new Problem('role-held', { detail: 'The approval policy names the role.', members: { accounts } })
+  if (accounts === 0) await deleteRole(trx, role)
+  const { policy, orders } = await needsOfRole(trx, role)
+  if (accounts + policy + orders > 0) {
+    const detail =
+      policy > 0
+        ? 'The approval policy names the role.'
+        : `${accounts} accounts have the role, and ${orders} pending orders need it.`
+    throw new Problem('role-held', { detail, members: { accounts, orders } })
   }
   await recordRole(trx, stamp, 'role-removed', role, permissions)
   return { role }

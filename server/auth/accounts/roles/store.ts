@@ -1,7 +1,10 @@
+import { sql } from '#kysely'
 import type { Permission } from '../../../caller/permissions.ts'
 import { holds } from '../../../caller/standing.ts'
+import { awaitWriters } from '../../../db/engine.ts'
 import { prepared, unseenNumber } from '../../../db/prepared.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
+import { readableStatuses } from '../../../db/tables-of-both.ts'
 
 /** Names of a principal's roles, sorted. */
 export async function rolesOf(db: Db, principalId: number): Promise<string[]> {
@@ -132,10 +135,18 @@ export async function deleteRole(trx: Trx, role: string): Promise<void> {
   await trx.deleteFrom('roles').where('name', '=', role).execute()
 }
 
-/** Asked once the role is deleted: until then a new policy may still name it (`requireRolesOf`). */
-export async function isNamedByPolicy(trx: Trx, role: string): Promise<boolean> {
-  const rows = trx.selectFrom('approval_policy').select('from_e4').where('role_needed', '=', role)
-  return (await rows.limit(1).execute()).length > 0
+/**
+ * How many rows of the policy and pending orders ask for the role. Asked once the role is deleted: until then
+ * a new policy may still name it (`requireRolesOf`). An order that is just being created may have the policy
+ * of before, so it is waited for.
+ */
+export async function needsOfRole(trx: Trx, role: string): Promise<{ policy: number; orders: number }> {
+  await awaitWriters(trx, 'orders')
+  const { rows } = await sql<{ policy: number; orders: number }>`select
+    (select count(*) from approval_policy where role_needed = ${role}) as policy,
+    (select count(*) from orders where status = ${sql.lit(readableStatuses.Pending)} and role_needed = ${role})
+      as orders`.execute(trx)
+  return { policy: Number(rows[0]?.policy), orders: Number(rows[0]?.orders) }
 }
 
 /** Returns the permissions that are new to the role, sorted. */

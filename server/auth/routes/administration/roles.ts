@@ -70,8 +70,9 @@ export const roleRoutes: Routes<AuthParts> = {
       change('setRolePermissions', { role: nameOf(request), ...body, ...how }),
   }),
   removeRole: ending('/v1/roles/:name', {
-    summary: 'Remove a role that no account has',
-    description: 'Take it from its accounts first: losing a role is a decision about each account.',
+    summary: 'Remove a role that no account has and no order needs',
+    description:
+      'Take it from its accounts first: losing a role is a decision about each account. Neither the approval policy nor a pending order may ask for it.',
     access: managing,
     problems: ['role-not-found', 'role-held'],
     parameters,
