@@ -82,7 +82,7 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     ['customer=«»', value, /Add a value: `customer` needs a text/],
     ['id=«»', value, /Add a value: `id` needs a text/],
     ['approvedBy:«»', value, /Add a value: `approvedBy` needs a text/],
-    ['waits:«»', ['me'], /Add a value: `waits` takes only/],
+    ['waits:«»', ['me', 'nobody'], /Add a value: `waits` takes only/],
     ['total= «»', decimal, /Add a value: `total` needs a number/],
     ['(total=«)»', decimal, /Add a value/],
     ['total=«(»5)', decimal, /Add a value/],
@@ -95,7 +95,7 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     [`id<«${orderId.replaceAll('-', '')}»`, value, /a whole id/],
     [`id>«"${orderId} "»`, value, /a whole id/],
     ['approvedBy «<» a', ['=', '!=', ':'], /`approvedBy` takes no `<`/],
-    ['waits «=» me', [':'], /`waits` takes no `=`. `waits` takes only `waits:me`/],
+    ['waits «=» me', [':'], /`waits` takes no `=`. `waits` takes only `waits:me` and `waits:nobody`/],
   ],
   'values of another type': [
     ['total = «abc»', decimal, /`total` needs a number, such as 100 or 12\.50\./],
@@ -113,8 +113,8 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     ]),
     ...['you', 'ann', '*', '"*"', 'me*'].map((text): [string, string[], RegExp] => [
       `waits:«${text}»`,
-      ['me'],
-      /only `waits:me`/,
+      ['me', 'nobody'],
+      /only `waits:me` and `waits:nobody`/,
     ]),
     ...[
       ...['2026-02-30', '2026-02-29', '1900-02-29', '2026-04-31', '2026-13-01', '2026-00-01', '2026-01-00'],

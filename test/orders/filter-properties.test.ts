@@ -95,7 +95,12 @@ function sqlOf(filter: Filter): { sql: string; parameters: readonly unknown[] } 
     .selectFrom('orders')
     .select('orders.id')
     .where((eb) =>
-      compileFilter(filter, eb, { ...engineSql, finds: () => false, findsRanges: true, waits: sql`true` }),
+      compileFilter(filter, eb, {
+        ...engineSql,
+        finds: () => false,
+        findsRanges: true,
+        waits: () => sql`true`,
+      }),
     )
     .compile()
 }

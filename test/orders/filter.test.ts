@@ -24,7 +24,7 @@ const status = number('status')
 const created = number('createdAtUtc')
 const short = number('number')
 const missing = number('approvalsMissing')
-const waits: Filter = { kind: 'waits' }
+const waits: Filter = { kind: 'waits', whom: 'me' }
 /** A pattern as `before|text|after`, with `*` for a wildcard on either side. */
 const pattern = (shown: string) => {
   const [before, text = '', after] = shown.split('|')
@@ -216,6 +216,17 @@ const meanings: Record<string, [string, Filter][]> = {
     ['Waits: "ME"', and(status('=', 0), waits)],
     ['NOT waits:me', not(and(status('=', 0), waits))],
     ['waits:me a', and(status('=', 0), waits, a)],
+    ['waits:Nobody', and(status('=', 0), { kind: 'waits', whom: 'nobody' })],
+  ],
+  'the reader, as a bare `me`': [
+    ['createdBy=me', { kind: 'caller', field: 'createdBy', id: 0 }],
+    ['createdby:ME', { kind: 'caller', field: 'createdBy', id: 0 }],
+    ['approvedBy=me', { kind: 'caller', field: 'approvedBy', id: 0 }],
+    ['createdBy="me"', text('createdBy')('=', '|me')],
+    ['createdBy:"me"', text('createdBy')(':', '|me')],
+    ['createdBy!=me', text('createdBy')('!=', '|me')],
+    ['modifiedBy=me', text('modifiedBy')('=', '|me')],
+    ['customer=me', text('customer')('=', '|me')],
   ],
   times: [
     ['createdAtUtc=2026-01-01', created('=', newYear2026Ms, newYear2026Ms + dayMs)],

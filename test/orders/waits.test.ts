@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
-import { machineOf, newCaller, newClient } from '../support/accounts.ts'
+import { machineOf, newCaller, newClient, newUser, setEnabled, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { createdId, onlyOrders, sortKeys } from '../support/orders.ts'
+import { newPasskey } from '../support/passkeys.ts'
 import { approve, newApprover, policyRow, putPolicy, putsPolicyBack } from '../support/policy.ts'
 import { assertProblem } from '../support/problem.ts'
 import { addRole } from '../support/roles.ts'
@@ -168,6 +170,79 @@ describe('what a filter asks about approvals', () => {
         assertProblem(await admin.get(`/v1/orders?filter=${filter}`), 400, 'invalid-filter')
       }
     })
+  })
+
+  describe('waits:nobody finds what nobody could approve now,', () => {
+    let [role, chief, deputy]: string[] = []
+    let holder: TestUser
+    const service = testService({})
+    const stuck = async (viewer?: Client) => {
+      viewer ??= await service.bearer('viewer')
+      const { status, body, text } = await viewer.get('/v1/orders?filter=waits:nobody&order=Asc')
+      assert.equal(status, 200, text)
+      return body.items.map(({ customer }: { customer: string }) => customer)
+    }
+    const make = async (customer: string, row: Parameters<typeof policyRow>[0]) => {
+      await putPolicy(service, [policyRow(row)])
+      return createdId(await service.bearer('admin'), { customer })
+    }
+    before(async () => {
+      role = await addRole(service, 'Finance', [])
+      chief = await addRole(service, 'Chief', ['Orders.Approve', 'Orders.Read'])
+      deputy = await addRole(service, 'Deputy', ['Orders.Read'])
+      holder = await newUser(service, { roles: [role, chief] })
+      await make('the role', { role })
+      await make('the role or one more', { role, approvals: 2 })
+      await make('a passkey', { passkey: true })
+      await make('the role, and not the creator', { role, selfApproval: false })
+    })
+
+    it('by the rules that were written onto it, not by those of today', async () => {
+      await putPolicy(service, [policyRow()])
+      assert.deepEqual(await stuck(), ['a passkey'])
+      await setEnabled(service, holder, false)
+      assert.deepEqual(await stuck(), ['the role', 'a passkey', 'the role, and not the creator'])
+    })
+
+    it('until an absence gives someone the right, for as long as it lasts', async () => {
+      await setEnabled(service, holder, true)
+      const other = await newUser(service, { roles: [deputy ?? ''] })
+      await newPasskey(service, other)
+      const reader = await service.bearer('viewer')
+      const [from_at, until_at] = [service.now() + 1_000, service.now() + 2_000]
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db
+          .insertInto('absences')
+          .values({ principal_id: holder.id, deputy_id: other.id, from_at, until_at })
+          .execute(),
+      )
+      const found = []
+      for (const moved of [999, 1, 999, 1]) {
+        service.advance(moved)
+        found.push(await stuck(reader))
+      }
+      assert.deepEqual(found, [['a passkey'], [], [], ['a passkey']])
+    })
+  })
+
+  describe('me is the reader in createdBy and approvedBy:', () => {
+    const filters: [filter: string, caller: () => Client | undefined, names: string[]][] = [
+      ['createdBy=me', () => ann, ['not the creator']],
+      ['createdBy:ME', () => ann, ['not the creator']],
+      ['createdBy=me', () => bo, []],
+      ['createdBy="me"', () => ann, []],
+      ['NOT createdBy=me status=Rejected', () => ann, ['rejected']],
+      ['approvedBy=me', () => bo, ['nobody any more', 'rejected']],
+      [
+        '-approvedBy:me',
+        () => ann,
+        ['anyone', 'not the creator', 'no services', 'the role', 'the role or one more', 'rejected'],
+      ],
+    ]
+    for (const [filter, caller, names] of filters) {
+      it(`${filter}, ${names.length} orders`, async () =>
+        assert.deepEqual(await found(filter, caller()), names))
+    }
   })
 
   describe('approvalsMissing finds as many as its column says:', () => {

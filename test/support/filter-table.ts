@@ -39,7 +39,12 @@ export function filterTable(rows: OrderRow[]) {
       .distinct()
       .orderBy(column)
       .where((eb) =>
-        compileFilter(filter, eb, { ...engineSql, finds: () => false, findsRanges: true, waits: sql`true` }),
+        compileFilter(filter, eb, {
+          ...engineSql,
+          finds: () => false,
+          findsRanges: true,
+          waits: () => sql`true`,
+        }),
       )
       .execute()
     return found.map((row) => String(Object.values(row)[0]))

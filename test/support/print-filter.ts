@@ -31,7 +31,9 @@ export function printFilter(filter: Filter): string {
     case 'number':
       return `${filter.field} ${filter.operator} ${printRange(filter)}`
     case 'waits':
-      return 'waits:me'
+      return `waits:${filter.whom}`
+    case 'caller':
+      return `${filter.field}=me`
   }
 }
 

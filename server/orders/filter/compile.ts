@@ -2,9 +2,9 @@ import { type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool,
 import type { Database } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
 import { type ColumnName, columnOf } from '../order.ts'
-import type { Comparison, NumberFieldName, Operator } from './fields.ts'
+import type { CallerFieldName, Comparison, NumberFieldName, Operator } from './fields.ts'
 import { firstIdFrom, type IdRange, idsBySearch, idsByText } from './id.ts'
-import type { Filter, TextPattern } from './parser.ts'
+import type { Filter, TextPattern, Whom } from './parser.ts'
 
 type Builder = ExpressionBuilder<Database, 'orders'>
 type Condition = Expression<SqlBool>
@@ -20,8 +20,8 @@ interface Place {
   /** Whether a range may use an index of its column; else `unindexed` hides it. */
   findsRanges: boolean
   unindexed(column: RawBuilder<unknown>): RawBuilder<unknown>
-  /** Whether the reader may approve the order; never null. */
-  waits: Condition
+  /** Whether the reader may approve the order, or nobody could; never null. */
+  waits(whom: Whom): Condition
   /** Under a NOT, a comparison with null must be false. Elsewhere null excludes an order just as well. */
   isNegated?: boolean
 }
@@ -54,8 +54,17 @@ export function compileFilter(filter: Filter, eb: Builder, place: Place): Condit
     case 'number':
       return falseWhenNull(filter.field, compileNumber(filter.field, filter, place), place)
     case 'waits':
-      return place.waits
+      return place.waits(filter.whom)
+    case 'caller':
+      return compileCaller(filter.field, filter.id)
   }
+}
+
+/** By the account, whatever it was called then. */
+function compileCaller(field: CallerFieldName, id: number): Condition {
+  return field === 'createdBy'
+    ? sql<SqlBool>`coalesce(created_by_id = ${id}, false)`
+    : sql<SqlBool>`exists (select 1 from order_approvals where order_id = orders.id and account_id = ${id})`
 }
 
 function storedValue(field: ColumnName) {

@@ -24,9 +24,15 @@ type NamesOf<Kind extends ColumnKind> = {
 export type IdFieldName = NamesOf<'id'>
 export type TextFieldName = NamesOf<'text' | 'names'>
 export type NumberFieldName = NamesOf<'total' | 'status' | 'instant' | 'number' | 'count'>
-/** `waits` is no column: it asks whether the reader may approve the order. */
+/** `waits` is no column: it asks whether the reader may approve the order, or nobody. */
 export const filterNames = [...columnNames, 'waits'] as const
 type FilterName = (typeof filterNames)[number]
+
+/** Whom an order can wait for. */
+export const whoms = ['me', 'nobody'] as const
+/** Fields whose value can be a bare `me`, which no account is called. */
+export const callerFieldNames = ['createdBy', 'approvedBy'] as const
+export type CallerFieldName = (typeof callerFieldNames)[number]
 
 export type Operator = '=' | '!=' | '<' | '<=' | '>' | '>=' | ':'
 
@@ -131,7 +137,8 @@ export function suggestField(name: string): FilterName | undefined {
 
 function fieldOf(name: FilterName): Field {
   if (name === 'waits') {
-    return { kind: name, name, operators: [':'], rule: '`waits` takes only `waits:me`.', expected: ['me'] }
+    const rule = '`waits` takes only `waits:me` and `waits:nobody`.'
+    return { kind: name, name, operators: [':'], rule, expected: whoms }
   }
   const { kind } = columnOf(name)
   const expected = ['a value']

@@ -4,7 +4,9 @@ import { type FilterFault, faultOfCharacters, keywords, type Token, tokensOf } f
 import { awaitingApproval } from '../order.ts'
 import { excerpt, FilterError } from './fault.ts'
 import {
+  type CallerFieldName,
   type Comparison,
+  callerFieldNames,
   type Field,
   type FilterColumn,
   filterNames,
@@ -16,6 +18,7 @@ import {
   readNumber,
   suggestField,
   type TextFieldName,
+  whoms,
 } from './fields.ts'
 import { foreignWord } from './foreign.ts'
 import { readId } from './id.ts'
@@ -36,24 +39,28 @@ export type Filter =
   /** Ids are in the order of creation. */
   | { kind: 'idRange'; operator: '<' | '<=' | '>' | '>='; id: string }
   | NumberFilter
-  /** The reader may approve it. */
-  | { kind: 'waits' }
+  /** The reader may approve it, or nobody could. */
+  | { kind: 'waits'; whom: Whom }
+  /** Created by the reader, or approved by them or in their place, under whatever name. */
+  | { kind: 'caller'; field: CallerFieldName; id: number }
+
+export type Whom = (typeof whoms)[number]
 
 type NumberFilter = { kind: 'number'; field: NumberFieldName } & Comparison
 
 /** A text as it was written, not folded. Only = and != have wildcards. */
 export type TextPattern = { text: string; anyBefore: boolean; anyAfter: boolean }
 
-/** Whether the filter means something else for each reader. */
-export function asksForReader(filter: Filter): boolean {
-  switch (filter.kind) {
+/** Whether the filter asks what waits for the reader, or for nobody. */
+export function asksWhatWaits(filter: Filter | null, whom: Whom): boolean {
+  switch (filter?.kind) {
     case 'and':
     case 'or':
-      return filter.operands.some(asksForReader)
+      return filter.operands.some((operand) => asksWhatWaits(operand, whom))
     case 'not':
-      return asksForReader(filter.operand)
+      return asksWhatWaits(filter.operand, whom)
     default:
-      return filter.kind === 'waits'
+      return filter?.kind === 'waits' && filter.whom === whom
   }
 }
 
@@ -67,7 +74,14 @@ export const maximumNesting = 6
 const walked = /^\((.*)\) AND (id[<>][\da-f-]{36}|\(id=[\da-f-]{36}(?: OR id=[\da-f-]{36})*\))$/s
 
 /** The tokens being read, with one of look-ahead. Nothing is read twice. */
-type Cursor = { tokens: readonly Token[]; at: number; token: Token; depth: number; restrictions: number }
+type Cursor = {
+  tokens: readonly Token[]
+  at: number
+  token: Token
+  depth: number
+  restrictions: number
+  readerId: number
+}
 
 const termStarts = ['a value', 'a field name', 'NOT', '-', '(']
 const afterFactor = ['white space', 'AND', 'OR']
@@ -78,28 +92,28 @@ const inQuotes = 'To search for it, put it in quotes.'
  * section 3). `null` for a text of white space only. Throws a FilterError, and nothing else, for any text
  * that is not a filter, at its first fault: length, then characters, then syntax and values from left to
  * right. The work is linear in the length of the text, and it recurses for parentheses only, which are
- * limited.
+ * limited. `me` means the reader.
  */
-export function parseFilter(text: string): Filter | null {
-  return parseWalked(text) ?? parseWhole(text)
+export function parseFilter(text: string, readerId = 0): Filter | null {
+  return parseWalked(text, readerId) ?? parseWhole(text, readerId)
 }
 
 /** Undefined for any other text, such as `(a) OR (b) AND id>...`, whose first part is no filter. */
-function parseWalked(text: string): Filter | undefined {
+function parseWalked(text: string, readerId: number): Filter | undefined {
   const parts = walked.exec(text)?.slice(1)
   try {
-    const operands = parts?.flatMap((part) => parseWhole(part) ?? [])
+    const operands = parts?.flatMap((part) => parseWhole(part, readerId) ?? [])
     return operands?.length === 2 ? combined('and', operands) : undefined
   } catch {
     return undefined
   }
 }
 
-function parseWhole(text: string): Filter | null {
+function parseWhole(text: string, readerId: number): Filter | null {
   refuse(faultOfCharacters(text))
   const tokens = tokensOf(text)
   refuse(foreignWord(tokens))
-  const cursor: Cursor = { tokens, at: 0, token: faultless(tokens[0]), depth: 0, restrictions: 0 }
+  const cursor: Cursor = { tokens, at: 0, token: faultless(tokens[0]), depth: 0, restrictions: 0, readerId }
   if (cursor.token.kind === 'end') return null
   const filter = parseExpression(cursor)
   if (cursor.token.kind === 'close') throw fault(cursor.token, 'This `)` has no `(`.', afterFactor)
@@ -293,15 +307,16 @@ function parseComparison(cursor: Cursor, field: Field, operator: Operator): Filt
   if (isAnyKeyword(value)) {
     throw fault(value, `\`${value.text}\` is not a value. ${inQuotes}`, expected)
   }
-  const comparison = comparisonOf(field, operator, value)
+  const comparison = comparisonOf(field, operator, value, cursor.readerId)
   if (comparison === null) throw fault(value, field.rule, expected)
   advance(cursor)
   return comparison
 }
 
-function comparisonOf(field: Field, operator: Operator, value: Token): Filter | null {
+function comparisonOf(field: Field, operator: Operator, value: Token, readerId: number): Filter | null {
   if (field.kind === 'waits') {
-    return value.text.toLowerCase() === 'me' ? whilePending({ kind: 'waits' }) : null
+    const whom = whoms.find((known) => known === value.text.toLowerCase())
+    return whom === undefined ? null : whilePending({ kind: 'waits', whom })
   }
   const isBareStar = value.kind === 'word' && value.length === 1 && value.starFirst
   if (operator === ':' && isBareStar) return { kind: 'hasValue', field: field.name }
@@ -315,6 +330,10 @@ function comparisonOf(field: Field, operator: Operator, value: Token): Filter | 
       range,
     } as const
     return field.name === 'approvalsMissing' && !isAllowed(0, filter) ? whilePending(filter) : filter
+  }
+  const namesReader = callerFieldNames.find((name) => name === field.name)
+  if (namesReader && operator !== '!=' && value.kind === 'word' && value.text.toLowerCase() === 'me') {
+    return { kind: 'caller', field: namesReader, id: readerId }
   }
   const pattern = patternOf(value, operator === '=' || operator === '!=')
   if (field.kind === 'text') return { kind: 'text', field: field.name, operator, pattern }

@@ -1,4 +1,4 @@
-import { sql } from '#kysely'
+import { type RawBuilder, type SqlBool, sql } from '#kysely'
 import type { Standing } from '../../caller/principal.ts'
 import { type Acting, stands, standsInFor } from '../../caller/standing.ts'
 import { prepared, preparedFor } from '../../db/prepared.ts'
@@ -6,7 +6,7 @@ import type { Db, RuleColumns, Trx } from '../../db/tables.ts'
 import { hasVersion } from '../../http/preconditions.ts'
 import type { ProblemCode } from '../../problems/catalogue.ts'
 import { Problem } from '../../problems/problems.ts'
-import { type Asking, authorityOf, conditionsOf, holdsRole } from '../conditions.ts'
+import { type Asking, askerOf, authorityOf, conditionsOf, holdsRole } from '../conditions.ts'
 import type { Decided } from '../event.ts'
 import { type OrderStatus, type TransitionName, transitions } from '../order.ts'
 import { type Rules, ruleColumns, rulesOf } from '../rules.ts'
@@ -44,7 +44,9 @@ export async function findDecisions(
   asking: Asking,
 ): Promise<Map<string, Decision>> {
   const conditions = conditionsOf(name)
-  const holding = conditions.map(({ holds }, index) => sql`${holds(asking)} as ${sql.ref(`holds_${index}`)}`)
+  const holding = conditions.map(
+    ({ holds }, index) => sql`${holds(askerOf(asking))} as ${sql.ref(`holds_${index}`)}`,
+  )
   const { rows } = await sql<
     RuleColumns & Omit<Decision, 'rules' | 'refusal'> & Record<`holds_${number}`, unknown> & { id: string }
   >`
@@ -140,6 +142,7 @@ function statusUpdate(db: Db, shape: Shape, values: Values) {
   const { id, version, by, nowMilliseconds, timeZone } = values
   const { to, by: whom, permission } = transitions[shape.name]
   const asking = askingOf(shape, values)
+  const asker = askerOf(asking)
   return db
     .updateTable('orders')
     .set((eb) => ({
@@ -147,18 +150,18 @@ function statusUpdate(db: Db, shape: Shape, values: Values) {
       updated_at: nowMilliseconds,
       updated_at_time_zone: timeZone,
       modified_by: by,
-      ...(whom === 'approver' ? countApproval(to, asking, values.approver) : { status: to }),
+      ...(whom === 'approver' ? countApproval(to, holdsRole(asker), values.approver) : { status: to }),
     }))
     .where('id', '=', id)
     .where(hasVersion(shape.versions === 'one' ? [version] : shape.versions))
-    .where((eb) => eb.and(conditionsOf(shape.name).map(({ holds }) => holds(asking))))
+    .where((eb) => eb.and(conditionsOf(shape.name).map(({ holds }) => holds(asker))))
     .where(
       asking.for === undefined
         ? stands(db, asking, permission)
         : standsInFor(db, asking, asking.for.id, permission),
     )
     .returning(['id', 'version', 'customer', 'total_e4 as total', 'status'])
-    .returning(sql<string | null>`case when ${holdsRole(asking)} then role_needed end`.as('role'))
+    .returning(sql<string | null>`case when ${holdsRole(asker)} then role_needed end`.as('role'))
 }
 
 function askingOf({ isService, via, isDeputy, isSigned }: Shape, values: Values) {
@@ -175,10 +178,10 @@ function askingOf({ isService, via, isDeputy, isSigned }: Shape, values: Values)
   }
 }
 
-const countApproval = (to: OrderStatus, asking: Asking, approver: string) => ({
+const countApproval = (to: OrderStatus, isOfRole: RawBuilder<SqlBool>, approver: string) => ({
   approvals_given: sql<number>`approvals_given + 1`,
   approved_by: sql<string>`coalesce(approved_by || ', ', '') || ${approver}`,
-  role_held: sql<number>`case when ${holdsRole(asking)} then 1 else role_held end`,
+  role_held: sql<number>`case when ${isOfRole} then 1 else role_held end`,
   status: sql<number>`case when approvals_given + 1 >= approvals_needed then ${sql.lit(to)} else status end`,
 })
 

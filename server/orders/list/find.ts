@@ -2,7 +2,7 @@ import { endOfLog } from '../../audit/audit.ts'
 import { ofEngine } from '../../db/engine.ts'
 import type { Db } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'
-import { asksForReader } from '../filter/parser.ts'
+import { asksWhatWaits } from '../filter/parser.ts'
 import { countByStatus } from '../tally.ts'
 import { type FoundOrders, type ListRequest, planCount, planPage, tuning } from './plan.ts'
 import * as postgres from './postgres.ts'
@@ -13,8 +13,9 @@ import * as sqlite from './sqlite.ts'
 export async function findOrders(snapshot: Db, request: ListRequest): Promise<FoundOrders> {
   const byStatus = await countByStatus(snapshot)
   // A count that is the same for everybody is kept for everybody.
-  const askings = request.filter && asksForReader(request.filter) ? request.askings : undefined
-  const matches = await countBy(snapshot, planCount(request.filter, byStatus), byStatus, askings)
+  const askings = asksWhatWaits(request.filter, 'me') ? request.askings : undefined
+  const { asOf } = request
+  const matches = await countBy(snapshot, planCount(request.filter, byStatus), byStatus, { askings, asOf })
   if (request.page === null && matches > tuning.unpagedLimit) throw tooLarge(matches)
   const isInOrder = await ofEngine(snapshot, { sqlite, postgres }).isInOrder(snapshot)
   const items = await findBy(snapshot, request, planPage(request, { byStatus, matches, isInOrder }))

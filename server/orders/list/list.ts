@@ -5,9 +5,9 @@ import { type AppDatabase, pageLimitMilliseconds } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
 import { describePage, type PageDescription, pageJson, pageRequest } from '../../http/paging.ts'
 import { Problem } from '../../problems/problems.ts'
-import { rightsOf } from '../conditions.ts'
+import { lastTurn, rightsOf } from '../conditions.ts'
 import { FilterError } from '../filter/fault.ts'
-import { asksForReader, type Filter, parseFilter } from '../filter/parser.ts'
+import { asksWhatWaits, type Filter, parseFilter } from '../filter/parser.ts'
 import { type ColumnName, columnNames, type SortKey, summaryNames } from '../order.ts'
 import type { ListRequest } from './plan.ts'
 
@@ -29,7 +29,7 @@ export interface List {
   place: Place
 }
 
-/** The reader of a list, and the time: `waits:me` depends on both. */
+/** The reader of a list, and the time: `waits` depends on both. */
 export interface Reader {
   caller: Principal
   nowMilliseconds: number
@@ -77,17 +77,19 @@ async function readFilter(
   text: string,
   { caller, nowMilliseconds }: Reader,
   isShown: boolean,
-): Promise<Pick<ListRequest, 'filter' | 'askings'>> {
-  const filter = readText(text)
-  const isAsked = filter !== null && asksForReader(filter)
-  return isAsked || isShown
-    ? { filter, askings: await rightsOf(db, 'approve', caller, nowMilliseconds) }
-    : { filter }
+): Promise<Pick<ListRequest, 'filter' | 'askings' | 'asOf'>> {
+  const filter = readText(text, caller)
+  const needsRights = isShown || asksWhatWaits(filter, 'me')
+  return {
+    filter,
+    ...(needsRights && { askings: await rightsOf(db, 'approve', caller, nowMilliseconds) }),
+    ...(asksWhatWaits(filter, 'nobody') && { asOf: await lastTurn(db, nowMilliseconds) }),
+  }
 }
 
-function readText(text: string): Filter | null {
+function readText(text: string, { id }: Principal): Filter | null {
   try {
-    return parseFilter(text)
+    return parseFilter(text, id)
   } catch (error) {
     if (!(error instanceof FilterError)) throw error
     const { fault } = error

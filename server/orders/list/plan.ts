@@ -14,6 +14,8 @@ export interface ListRequest {
   filter: Filter | null
   /** The rights in which the reader may approve, if the filter or a column asks for them. */
   askings?: readonly Asking[] | undefined
+  /** When `waits:nobody` is judged, if the filter asks that. */
+  asOf?: number | undefined
   sortKey: SortKey
   direction: 'asc' | 'desc'
   /** Null for every match as one page. */

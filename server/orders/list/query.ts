@@ -2,28 +2,32 @@ import { expressionBuilder, type RawBuilder, sql } from '#kysely'
 import { ofEngine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Database, Db } from '../../db/tables.ts'
-import { mayDecide } from '../conditions.ts'
+import { mayDecide, nobodyMay } from '../conditions.ts'
 import { compileFilter } from '../filter/compile.ts'
+import type { Whom } from '../filter/parser.ts'
 import { type Count, isIndexed, type ListRequest, type Page, sumOf, type Table, type Window } from './plan.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 import { oncePerList, orderOf, sortColumn, wayOf } from './statement.ts'
+
+/** The facts that `waits` in a filter depends on. */
+type Waits = Pick<ListRequest, 'askings' | 'asOf'>
 
 /** Counts the matches in this snapshot as the plan says. */
 export async function countBy(
   db: Db,
   count: Count,
   byStatus: Table['byStatus'],
-  askings?: ListRequest['askings'],
+  waits: Waits = {},
 ): Promise<number> {
   switch (count.by) {
     case 'tally':
       return sumOf(byStatus, count.statuses)
     case 'rest':
-      return sumOf(byStatus, null) - (await countBy(db, count.of, byStatus, askings))
+      return sumOf(byStatus, null) - (await countBy(db, count.of, byStatus, waits))
     case 'text':
     case 'looking':
-      return countOnce(db, count, askings)
+      return countOnce(db, count, waits)
   }
 }
 
@@ -40,7 +44,7 @@ const countsOf = new WeakMap<object, { version: number | string; byPlan: Map<str
 async function countOnce(
   db: Db,
   count: Exclude<Count, { by: 'tally' | 'rest' }>,
-  askings: ListRequest['askings'],
+  waits: Waits,
 ): Promise<number> {
   const { snapshotVersion, countContaining } = ofEngine(db, { sqlite, postgres })
   const version = await snapshotVersion(db)
@@ -48,14 +52,14 @@ async function countOnce(
   const before = countsOf.get(adapter)
   const byPlan = before?.version === version ? before.byPlan : new Map<string, number>()
   countsOf.set(adapter, { version, byPlan })
-  const plan = JSON.stringify([count, askings])
+  const plan = JSON.stringify([count, waits])
   const known = byPlan.get(plan)
   if (known !== undefined) return known
   const counted = await firstCount(
     db,
     count.by === 'text'
       ? countContaining(count.text)
-      : sql`select count(*) as count from orders where ${conditionOf(db, { filter: count.filter, askings }, count.ofFew ? 'findingFew' : 'finding')}`,
+      : sql`select count(*) as count from orders where ${conditionOf(db, { filter: count.filter, ...waits }, count.ofFew ? 'findingFew' : 'finding')}`,
   )
   if (byPlan.size < keptCounts) byPlan.set(plan, counted)
   return counted
@@ -131,13 +135,13 @@ function idsOf(
  */
 export function conditionOf(
   db: Db,
-  { filter, askings = [] }: Pick<ListRequest, 'filter' | 'askings'>,
+  { filter, askings = [], asOf = 0 }: Pick<ListRequest, 'filter'> & Waits,
   how: 'finding' | 'findingFew' | 'looking',
 ): RawBuilder<unknown> {
   const { withinTime, ...engine } = ofEngine(db, { sqlite, postgres })
   if (filter === null) return withinTime
   const eb = expressionBuilder<Database, 'orders'>()
-  const waits = mayDecide('approve', askings)
+  const waits = (whom: Whom) => (whom === 'me' ? mayDecide('approve', askings) : nobodyMay('approve', asOf))
   const finds = how === 'looking' ? () => false : isIndexed
   return sql`${withinTime} and (${compileFilter(filter, eb, { ...engine, finds, findsRanges: how !== 'findingFew', waits })})`
 }

@@ -80,6 +80,8 @@ const world = fc.record({
       isPermitted: fc.boolean(),
       isEnabled: fc.constantFrom(1, 1, 1, 0),
       hasPasskey: fc.boolean(),
+      /** Only services end. */
+      hasEnded: fc.constantFrom(false, false, true),
       deputy: person,
       // Mostly there is one now: only then does its deputy matter.
       absence: fc.oneof(
@@ -93,7 +95,8 @@ const world = fc.record({
 })
 
 describe('whether someone may approve an order', () => {
-  const service = testService()
+  // Its accounts are disabled, so no other test may use it.
+  const service = testService({})
   const accounts: Omit<Principal, 'permissions'>[] = []
   const roleNames: Record<'first' | 'second', string> = { first: '', second: '' }
 
@@ -151,12 +154,13 @@ describe('whether someone may approve an order', () => {
       await db.deleteFrom('passkeys').where('principal_id', 'in', ids).execute()
       if (kept.length > 0) await db.insertInto('absences').values(kept).execute()
       if (passkeys.length > 0) await db.insertInto('passkeys').values(passkeys).execute()
-      for (const [index, { isEnabled: enabled }] of drawn.entries()) {
-        await db
-          .updateTable('principals')
-          .set({ enabled })
-          .where('id', '=', people[index]?.id ?? 0)
-          .execute()
+      // Nobody else could approve anything.
+      await db.updateTable('principals').set({ enabled: 0 }).execute()
+      for (const [index, { isEnabled: enabled, hasEnded }] of drawn.entries()) {
+        const { id = 0 } = people[index] ?? {}
+        await db.updateTable('principals').set({ enabled }).where('id', '=', id).execute()
+        const ends = { ends_at: hasEnded ? now : now + 1 }
+        await db.updateTable('clients').set(ends).where('principal_id', '=', id).execute()
       }
     })
     return people
@@ -170,7 +174,10 @@ describe('whether someone may approve an order', () => {
   const approvalsOf = ({ status, approvals_needed, approvals }: DrawnOrder) =>
     approvals.slice(0, status === 0 ? approvals_needed - 1 : approvals_needed)
 
-  /** The rules once more, in plain words: in whose right the caller may approve; undefined for nobody's. */
+  /**
+   * The rules once more, in plain words: in whose right the caller may approve; undefined for nobody's.
+   * Whether the caller can ask at all is not judged.
+   */
   function mayBy(drawn: DrawnPerson[], people: Principal[], caller: number, order: DrawnOrder) {
     const [asking, byId] = [drawn[caller] ?? assert.fail(), people[caller]?.id]
     const isService = people[caller]?.kind === 'client'
@@ -202,6 +209,18 @@ describe('whether someone may approve an order', () => {
       )
     })
     return right === caller ? byId : people[right ?? -1]?.id
+  }
+
+  /** Whether nobody could approve it, by the roles that the accounts have now. */
+  function isStuck(drawn: DrawnPerson[], people: Principal[], order: DrawnOrder): boolean {
+    const present = drawn.map((person) => ({ ...person, isPermitted: true }))
+    return (
+      order.status === 0 &&
+      !present.some(({ isEnabled, hasEnded }, person) => {
+        const canAsk = isEnabled === 1 && !(hasEnded && people[person]?.kind === 'client')
+        return canAsk && mayBy(present, people, person, order) !== undefined
+      })
+    )
   }
 
   async function makeOrders(people: Principal[], drawn: DrawnOrder[]): Promise<string[]> {
@@ -283,7 +302,7 @@ describe('whether someone may approve an order', () => {
     return (await authoritiesOf(service.db.read, asking, 'Orders.Approve', false)).length > 0
   }
 
-  it(`mayApprove, waits:me and an attempt follow the rules, for ${peopleCount} people and ${worlds * ordersCount} orders`, async () => {
+  it(`mayApprove, waits and an attempt follow the rules, for ${peopleCount} people and ${worlds * ordersCount} orders`, async () => {
     await forAllAsync(worlds, world, async ({ people: drawn, orders }) => {
       const people = await makePeople(drawn)
       const ids = await makeOrders(people, orders)
@@ -306,6 +325,12 @@ describe('whether someone may approve an order', () => {
       }
       const expected = people.map((_, person) => orders.map((each) => mayBy(drawn, people, person, each)))
       assert.deepEqual(told, expected)
+      const [stuck, others] = [true, false].map((wanted) =>
+        ids.filter((_, index) => isStuck(drawn, people, orders[index] ?? assert.fail()) === wanted).sort(),
+      )
+      const [reader = assert.fail()] = people
+      assert.deepEqual(await idsFound('waits:nobody', reader), stuck)
+      assert.deepEqual(await idsFound('NOT waits:nobody', reader), others)
       const attempts = orders.map(async ({ trying, passkey_needed }, index) => {
         // Nobody who is disabled can ask, and nothing here signs.
         if (drawn[trying]?.isEnabled !== 1 || passkey_needed === 1) return
