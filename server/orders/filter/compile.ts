@@ -5,6 +5,7 @@ import { type ColumnName, columnOf } from '../order.ts'
 import type { CallerFieldName, Comparison, NumberFieldName, Operator } from './fields.ts'
 import { firstIdFrom, type IdRange, idsBySearch, idsByText } from './id.ts'
 import type { Filter, TextPattern, Whom } from './parser.ts'
+import { namesOfZone } from './zones.ts'
 
 type Builder = ExpressionBuilder<Database, 'orders'>
 type Condition = Expression<SqlBool>
@@ -98,9 +99,14 @@ function compileText({ field, operator, pattern }: TextRestriction, eb: Builder,
   // User names and zones are ASCII, where lower() is the fold on both engines.
   const column =
     field === 'customer' ? eb.ref('orders.customer_folded') : sql<string>`lower(${storedValue(field)})`
-  if (operator !== ':' && !pattern.anyBefore && !pattern.anyAfter) return eb(column, operator, folded.text)
+  const isWhole = !pattern.anyBefore && !pattern.anyAfter
+  const zones = isWhole && field.endsWith('TimeZone') ? namesOfZone(folded.text) : []
+  if (zones.length > 1 && operator === '=') return eb(column, 'in', zones)
+  if (zones.length > 1 && operator === '!=') return eb(column, 'not in', zones)
+  if (operator !== ':' && isWhole) return eb(column, operator, folded.text)
   const wanted = operator === ':' ? { ...folded, ...anywhere } : folded
   if (operator === '!=') return eb.not(matching(column, wanted, place))
+  if (zones.length > 1) return eb.or([eb(column, 'in', zones), matching(column, wanted, place)])
   return field === 'customer' ? inFoldedCustomer(wanted, eb, place) : matching(column, wanted, place)
 }
 
