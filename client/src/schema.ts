@@ -1003,8 +1003,8 @@ export interface paths {
         put: operations["setRolePermissions"];
         post?: never;
         /**
-         * Remove a role that no account has
-         * @description Take it from its accounts first: losing a role is a decision about each account.
+         * Remove a role that no account has and no order needs
+         * @description Take it from its accounts first: losing a role is a decision about each account. Neither the approval policy nor a pending order may ask for it.
          */
         delete: operations["removeRole"];
         options?: never;
@@ -1638,7 +1638,7 @@ export interface components {
         };
         /** @description A new service client. */
         AddClientCommand: {
-            /** @description Name of the service in its tokens, on orders and in the log; it never changes. A letter, then up to 63 letters, digits and . _ - */
+            /** @description Name of the service in its tokens, on orders and in the log; it never changes. Not `me`, nor `person-` and a number. A letter, then up to 63 letters, digits and . _ - */
             clientId: string;
             /** @description Name for people. White space at both ends is trimmed. The rest has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             displayName?: string;
@@ -1703,7 +1703,7 @@ export interface components {
         };
         /** @description A new user, who has no password yet. */
         AddUserCommand: {
-            /** @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ - */
+            /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter, then up to 63 letters, digits and . _ - */
             userName: string;
             /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email: string;
@@ -1844,7 +1844,7 @@ export interface components {
         };
         /** @description The members to change; the others stay. */
         ChangeUserCommand: {
-            /** @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ - */
+            /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter, then up to 63 letters, digits and . _ - */
             userName?: string;
             /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email?: string;
@@ -4760,7 +4760,7 @@ export interface operations {
                 orderBy?: string;
                 /** @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Desc, or Asc if orderBy is given. */
                 order?: components["schemas"]["EOrderDirection"] | string;
-                /** @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `replaces`, `replacedBy` and `waits` (only `waits:me`); `#1042` alone is a number. To walk through orders that change, sort by id and go on with `(filter) AND id>last`. See docs/filter.md. */
+                /** @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `replaces`, `replacedBy` and `waits` (`waits:me`, `waits:nobody`); `createdBy=me` are the caller's; `#1042` alone is a number. To walk through orders that change, sort by id and go on with `(filter) AND id>last`. See docs/filter.md. */
                 filter?: string;
                 /** @description `false` returns every match as one page, up to 10,000. */
                 paginated?: boolean | string;

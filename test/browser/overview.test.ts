@@ -69,12 +69,13 @@ describe('the overview', () => {
     assert.deepEqual(await page.evaluate(heights), ['100%', '40%', '20%', '60%', '60%'])
   })
 
-  it('warns of pending orders that could get stuck', async (t) => {
+  it('lists pending orders that nobody could approve, and links to all', async (t) => {
     const { person, service } = await browser.alone(t, { clockRuns: true })
     await putPolicy(service, [policyRow({ role: await addRole(service, 'Finance', ['Orders.Approve']) })])
     await createdId(await service.bearer('operator'))
     const page = await visit(person, 'admin', '/')
-    await page.getByText('1 order: No enabled account with the role Finance may approve orders.').waitFor()
+    const stranded = page.getByRole('region', { name: 'Nobody can approve these now' })
+    await stranded.getByRole('listitem').waitFor()
     await page.getByText('Nothing is waiting for you. 1 order is waiting for others.').waitFor()
     await checkAccessibility(page)
   })

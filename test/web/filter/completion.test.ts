@@ -55,7 +55,8 @@ describe('complete', () => {
     ['wait|', 'waits: waits:me'],
     ['pend|', 'status=Pending'],
     ['today|', 'createdAtUtc=2026-11-20'],
-    ['mine|', 'createdBy=ada'],
+    ['mine|', 'createdBy=me'],
+    ['nobo|', 'waits:nobody'],
     // After a field.
     ['total |', '>= <= = > < !='],
     // After an operator.
@@ -66,7 +67,8 @@ describe('complete', () => {
     ['createdAtUtc>=2026-11-1|', '2026-11-19 2026-11-16'],
     ['createdAtUtc>=yes|', '2026-11-19'],
     ['modifiedBy:|', 'ada'],
-    ['waits:|', 'me'],
+    ['createdBy=|', 'me'],
+    ['waits:|', 'me nobody'],
     // A word that begins nothing, or that is whole.
     ...['acme|', 'b|', 'pe|', 'AND|', 'statuses|', 'status=pending|', 'waits:me|'].map(
       (text) => [text, ''] as const,

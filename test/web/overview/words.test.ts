@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import '../../support/page.ts'
 
-const { daysInWords, durationWords, greetingAt, waitingWords, warningLines } = await import(
+const { daysInWords, durationWords, greetingAt, waitingWords } = await import(
   '../../../web/src/overview/words.ts'
 )
 
@@ -36,15 +36,6 @@ describe('the words of the overview', () => {
       '1 day',
       '88 days',
     ])
-  })
-
-  it('say which orders could get stuck', () => {
-    const warning = { code: 'role-unheld', detail: 'Nobody with the role Finance.', pendingOrders: 2 }
-    const others = [
-      { ...warning, pendingOrders: 0 },
-      { ...warning, code: 'only-one' },
-    ]
-    assert.deepEqual(warningLines([warning, ...others]), ['2 orders: Nobody with the role Finance.'])
   })
 
   it('say how many orders are waiting', () => {

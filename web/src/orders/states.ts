@@ -18,6 +18,9 @@ export const waitingFilter = eachWaiting.length > 1 ? `(${eachWaiting.join(' OR 
  * others may.
  */
 export const mineFilter = 'waits:me'
+export const nobodyFilter = 'waits:nobody'
+/** Orders that the person created. */
+export const ownFilter = 'createdBy=me'
 export const othersFilter = `${waitingFilter} NOT ${mineFilter}`
 
 interface StateWords {

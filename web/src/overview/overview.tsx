@@ -10,9 +10,8 @@ import { alwaysAsked } from '../orders/address/columns.ts'
 import { mineOldestFirst, waitingOldestFirst } from '../orders/address/queries.ts'
 import type { SortKey } from '../orders/fields.ts'
 import { askedOf, dateOf, dayAt } from '../orders/filter/days.ts'
-import { quoteValue } from '../orders/filter/text.ts'
 import { NewOrder } from '../orders/new-order.tsx'
-import { othersFilter } from '../orders/states.ts'
+import { nobodyFilter, othersFilter, ownFilter } from '../orders/states.ts'
 import { useIsUnreadable, WithoutReading } from '../orders/without-reading.tsx'
 import { OnePerson } from '../policy/one-person.tsx'
 import { FailureNote } from '../ui/failure.tsx'
@@ -21,7 +20,6 @@ import mark from '../ui/mark.svg'
 import { Name } from '../ui/name.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { Days } from './days.tsx'
-import { WaitsForNobody } from './nobody.tsx'
 import { type Listed, mostListed, Orders } from './orders.tsx'
 import { countOf, greetingAt, waitingOf, waitingWords } from './words.ts'
 
@@ -53,6 +51,9 @@ const listedQuery = ({ filter, ...sort }: { filter: string; orderBy?: SortKey })
     },
     retry: false,
   })
+
+const ownOnes = { filter: ownFilter }
+const strandedOnes = { filter: nobodyFilter, orderBy: 'createdAtUtc' } as const
 
 /** Orders that others have left waiting, oldest first. */
 function stuckSearch() {
@@ -101,16 +102,17 @@ function useLists() {
   const mine = useQuery({ ...listedQuery(mineOldestFirst), enabled: isDeciding })
   const [stuckOnes] = useState(stuckSearch)
   const stuck = useQuery({ ...listedQuery(stuckOnes), enabled: isDeciding })
-  const ownOnes = { filter: `createdBy=${quoteValue(useUser().userName)}` }
   const created = useQuery({ ...listedQuery(ownOnes), enabled: useMay('Orders.Create') && mayRead })
+  const stranded = useQuery({ ...listedQuery(strandedOnes), enabled: mayRead })
   return {
     mine: mine.data,
     created: created.data,
-    ownOnes,
+    stranded: stranded.data,
     stuck: stuck.data,
     stuckOnes,
     // A deputy's lists may come later, because they depend on who is away, which is read first.
-    areLoading: created.isLoading || (mayApprove && (mine.isLoading || stuck.isLoading)),
+    areLoading:
+      created.isLoading || stranded.isLoading || (mayApprove && (mine.isLoading || stuck.isLoading)),
   }
 }
 
@@ -119,11 +121,10 @@ interface BodyProps {
   lists: ReturnType<typeof useLists>
 }
 
-function Body({ summary, lists: { mine, created, ownOnes, stuck, stuckOnes } }: BodyProps) {
+function Body({ summary, lists: { mine, created, stranded, stuck, stuckOnes } }: BodyProps) {
   const oldest = { items: summary.oldestPending, count: waitingOf(summary) }
   return (
     <>
-      <WaitsForNobody />
       <div className="columns gap-5 overview-lists">
         {mine ? (
           <Orders title="Waiting for you" orders={mine} search={mineOldestFirst}>
@@ -138,6 +139,9 @@ function Body({ summary, lists: { mine, created, ownOnes, stuck, stuckOnes } }: 
           <Orders title="Your orders" orders={created} search={ownOnes} isMixed>
             You have not created any orders yet.
           </Orders>
+        )}
+        {stranded && stranded.count > 0 && (
+          <Orders title="Nobody can approve these now" orders={stranded} search={strandedOnes} />
         )}
         {stuck && stuck.count > 0 && (
           <Orders title="Waiting for others for over a week" orders={stuck} search={stuckOnes} />

@@ -64,20 +64,6 @@ function forWhom(mine: number, others: number): string {
     : `${areWaiting(mine)} for you, and ${formatCount(others)} for others.`
 }
 
-/** A rule of the policy that too few enabled accounts can satisfy, and its pending orders. */
-export interface PolicyWarning {
-  code: string
-  detail: string
-  pendingOrders: number
-}
-
-/** Which orders could get stuck, and why. One person who may approve is enough for what waits now. */
-export function warningLines(warnings: readonly PolicyWarning[]): string[] {
-  return warnings
-    .filter(({ code, pendingOrders }) => code !== 'only-one' && pendingOrders > 0)
-    .map(({ detail, pendingOrders }) => `${formatOrders(pendingOrders)}: ${detail}`)
-}
-
 /** Such as "3 days", in the largest unit that fits at least once. */
 export function durationWords(milliseconds: number): string {
   const unit = units.find(([, length]) => milliseconds >= length)

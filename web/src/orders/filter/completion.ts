@@ -1,5 +1,5 @@
 import { type OperatorWords, type SearchField, searchFields } from '../fields.ts'
-import { mineFilter, stateNames, words } from '../states.ts'
+import { mineFilter, nobodyFilter, ownFilter, stateNames, words } from '../states.ts'
 import { dateOf, dayAt } from './days.ts'
 import { fieldAt, quoteValue, readTokens, type Token } from './text.ts'
 
@@ -103,16 +103,21 @@ const operatorsOf = ({ operators, isNullable }: SearchField): OperatorWords[] =>
 function valuesOf({ name, kind }: SearchField, context: Context): readonly Suggestion[] {
   if (kind === 'status') return statuses
   if (kind === 'instant') return daysOf(context.nowMilliseconds)
-  if (kind === 'waits') return [{ insert: 'me', hint: 'you' }]
+  if (kind === 'waits')
+    return [
+      { insert: 'me', hint: 'you' },
+      { insert: 'nobody', hint: 'nobody can approve it now' },
+    ]
+  if (name === 'createdBy' || name === 'approvedBy') return [{ insert: 'me', hint: 'you' }]
   return name.endsWith('By') ? [{ insert: quoteValue(context.userName), hint: 'you' }] : []
 }
 
 /** Whole restrictions, each found by one word. */
 function shortcutsFor(typed: string, context: Context): Suggestion[] {
   if (typed.length < shortestShortcut) return []
-  const you = quoteValue(context.userName)
   const shortcuts = [
     { word: 'waiting', insert: mineFilter, hint: 'waits for you' },
+    { word: 'nobody', insert: nobodyFilter, hint: 'waits for nobody' },
     ...statuses.map(({ insert: word, hint }) => ({
       word,
       insert: `status=${word}`,
@@ -125,7 +130,7 @@ function shortcutsFor(typed: string, context: Context): Suggestion[] {
         insert: `createdAtUtc=${insert}`,
         hint: `created ${word}`,
       })),
-    { word: 'mine', insert: `createdBy=${you}`, hint: 'created by you' },
+    { word: 'mine', insert: ownFilter, hint: 'created by you' },
   ]
   return shortcuts
     .filter(({ word }) => word.toLowerCase().startsWith(typed))

@@ -14,7 +14,8 @@ import { requiredStatus, restrictionsOf, withRestriction, withStatus } from './r
 const statuses = [{ label: 'All', value: null }, ...stateNames.map((name) => ({ label: name, value: name }))]
 const anyDay = { from: '', to: '' }
 
-const waits = (text: string) => (restrictionsOf(text, 'waits') ?? []).length > 0
+const waits = (text: string) =>
+  (restrictionsOf(text, 'waits') ?? []).some(({ value }) => value.toLowerCase() === 'me')
 const withWaiting = (text: string, isOn: boolean) => withRestriction(text, 'waits', isOn ? mineFilter : null)
 
 interface ChoiceProps {
