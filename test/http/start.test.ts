@@ -101,17 +101,19 @@ describe('a start under another host name', () => {
   const production = testProduction()
 
   it('says how many people cannot use their passkeys, and how many that locks out', async () => {
-    const { baseUrl } = await production.serve()
-    const first = { client: () => new Client(baseUrl) }
+    const server = await production.serve()
+    const first = { client: () => new Client(server.baseUrl) }
     await newPasskey(first, { credentials: credentialsOf('admin') })
     const passkey = await newPasskey(first, { credentials: credentialsOf('operator') })
     const operator = await signInByPasskey(first, passkey)
     assert.equal((await operator.send('DELETE', '/v1/auth/password')).status, 204)
+    await server.stop()
     const second = await production.serve({ PUBLIC_URL: 'https://signing.example.com' })
     assert.match(
       second.output(),
       /"msg":"PUBLIC_URL: the passkeys of 2 people are for another host than signing\.example\.com; 1 of them cannot sign in"/,
     )
+    await second.stop()
     assert.doesNotMatch((await production.serve()).output(), /passkeys/)
   })
 })
