@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { registerAgents } from './agents/routes.ts'
-import { newestEventTime, refuseContradicted } from './audit/audit.ts'
+import { refuseContradicted } from './audit/audit.ts'
 import { isCosignedIfPossible, proofOfLine } from './audit/checkpoints/proof.ts'
 import { isCurrentReceipt, signReceipt } from './audit/checkpoints/receipt.ts'
 import { registerLog } from './audit/routes.ts'
@@ -56,6 +56,7 @@ import { registerOrders } from './orders/routes.ts'
 import { Statements } from './orders/statements.ts'
 import { instructions, orderResources, orderTools } from './orders/tools/tools.ts'
 import { registerWebhooks } from './outbox/webhooks/routes.ts'
+import { findWarnings } from './warnings.ts'
 
 export interface AppParts extends CourierParts {
   log: Log
@@ -102,8 +103,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   register(app, 'Operations', healthRoutes, {
     db,
     readiness,
-    clock,
-    newestEventTime: () => newestEventTime(db.read),
+    warnings: () => findWarnings({ db, clock }),
     refuseContradicted: () => refuseContradicted(db.read),
   })
   register(app, 'Operations', keyRoutes, { jwks: keys.jwks, development })

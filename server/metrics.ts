@@ -7,6 +7,7 @@ import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { parseDatabaseUrl } from './db/address.ts'
 import type { AppDatabase } from './db/port.ts'
+import { warningNames, warningsInWords } from './http/health.ts'
 import type { App } from './http/route.ts'
 import type { Log } from './log.ts'
 import type { Post } from './mail/post.ts'
@@ -14,6 +15,7 @@ import { waitingMails } from './mail/store.ts'
 import { reportOnOutbox } from './outbox/report.ts'
 import type { Sender } from './outbox/sender.ts'
 import { readVersion } from './version.ts'
+import { findWarnings } from './warnings.ts'
 
 export interface Metrics {
   close(): Promise<void>
@@ -43,6 +45,7 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   describeBuild(registry, parts.config)
   watchRequests(registry, parts.app)
   watchDatabase(registry, parts.db)
+  watchWarnings(registry, parts)
   watchEvents(registry, parts)
   if (parts.witnesses.list.length > 0) watchWitnesses(registry, parts)
   if (parts.post !== undefined) watchMail(registry, parts, parts.post)
@@ -157,6 +160,21 @@ function watchDatabase(registry: Registry, db: AppDatabase): void {
       for (const [of, states] of Object.entries(db.load())) {
         for (const [state, count] of Object.entries(states)) gauge.set({ of, state }, count)
       }
+    },
+  )
+}
+
+function watchWarnings(registry: Registry, parts: MetricsParts): void {
+  readAtScrape(
+    registry,
+    {
+      name: 'countersign_warning',
+      help: `1 for each warning of GET /health/ready. ${warningsInWords}`,
+      labelNames: ['warning'],
+    },
+    async (gauge) => {
+      const found = await findWarnings(parts)
+      for (const warning of warningNames) gauge.set({ warning }, Number(found.includes(warning)))
     },
   )
 }

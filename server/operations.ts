@@ -53,5 +53,11 @@ export function openAppDatabase(options: ConnectOptions): Promise<AppDatabase> {
     writerEntry: new URL('./writer.ts', import.meta.url),
     readerEntry: new URL('./reader.ts', import.meta.url),
     refusals: problemCodec,
+    idleOperations: [
+      'runJob',
+      'holdLease',
+      'endLease',
+      'queueEventMails',
+    ] satisfies (keyof typeof operations)[],
   })
 }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
-import { newestEventTime } from './audit/audit.ts'
+import { latestEventTime } from './audit/audit.ts'
 import { type LogKeys, loadLogKeys } from './audit/checkpoints/checkpoints.ts'
 import { startCheckpoints } from './audit/checkpoints/hourly.ts'
 import { startWitnessing } from './audit/witnesses/watch.ts'
@@ -17,6 +17,7 @@ import { type Config, ConfigurationError, publicUrlAt, readConfig } from './conf
 import { type CourierParts, webhookSending } from './couriers.ts'
 import { databaseFile } from './db/address.ts'
 import type { AppDatabase } from './db/port.ts'
+import type { Refusal } from './db/refusals.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
 import { resetAnswers } from './http/connections.ts'
 import type { Readiness } from './http/health.ts'
@@ -31,8 +32,9 @@ import { type Resolve, systemNames } from './names.ts'
 import { jobs, mailKinds, openAppDatabase } from './operations.ts'
 import { Sender, startOutbox } from './outbox/sender.ts'
 import { countSubscriptions } from './outbox/store.ts'
-import { startUpkeep } from './upkeep.ts'
+import { FailureReport, startUpkeep } from './upkeep.ts'
 import { isPackage } from './version.ts'
+import { watchClock } from './warnings.ts'
 
 export interface ServeOptions {
   development: boolean
@@ -75,6 +77,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     ...config.database,
     isForService: true,
     onNotice: (message) => log.warn(message),
+    onRefusal: reportRefusals(log),
   })
   try {
     await warnOfClock(db, log)
@@ -88,6 +91,15 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const port = await listenOrClose(config, log, keys, db)
   if (config.development) announceDemo(config, publicUrlAt(config, port))
+}
+
+/** One line when the database begins to refuse changes, and one when it takes them again. */
+function reportRefusals(log: Log): (refusal: Refusal | undefined) => void {
+  const report = new FailureReport(log, {
+    fails: 'the database takes no changes; writes are answered with 503',
+    works: 'the database takes changes again',
+  })
+  return (refusal) => report.note(refusal, { event: 'database-refuses', refusal })
 }
 
 /**
@@ -157,7 +169,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     await closeAll()
     throw error
   }
-  stops = startUpkeep({ ...parts, jobs })
+  stops = [...startUpkeep({ ...parts, jobs }), watchClock(systemClock, log)]
   const checkpointParts = { ...parts, keys: keys.log, publicUrl }
   // Nobody keeps the checkpoints of a development service, and their line would be longer than the banner.
   if (!config.development) stops.push(startCheckpoints(log, checkpointParts))
@@ -247,14 +259,14 @@ const quietDays = 30
 
 /** With a wrong clock, tokens and links end too early or too late, and the log has wrong times. */
 async function warnOfClock(db: AppDatabase, log: Log): Promise<void> {
-  const newest = await newestEventTime(db.read)
-  if (newest === undefined) return
-  const age = systemClock() - newest
-  const at = formatInstant(newest)
-  if (age < -clockDifferenceMilliseconds) log.warn(`the clock is wrong, or was: the newest event is of ${at}`)
+  const latest = await latestEventTime(db.read)
+  if (latest === undefined) return
+  const age = systemClock() - latest
+  const at = formatInstant(latest)
+  if (age < -clockDifferenceMilliseconds) log.warn(`the clock is wrong, or was: the latest event is of ${at}`)
   if (age > quietDays * day) {
     log.warn(
-      `the newest event is ${Math.floor(age / day)} days old (${at}): check the clock if that is unlikely`,
+      `the latest event is ${Math.floor(age / day)} days old (${at}): check the clock if that is unlikely`,
     )
   }
 }

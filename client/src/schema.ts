@@ -2887,12 +2887,11 @@ export interface components {
             /** @description Columns of the list, in this order. Later versions will have more. */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "replaces" | "replacedBy" | "version" | "passkey" | "mayApprove")[];
         };
-        /** @description The warning `clock-behind` says that the clock is more than a minute behind the newest event of the log. */
         ReadinessResponse: {
             /** @constant */
             status: "ok";
-            /** @constant */
-            warning?: "clock-behind";
+            /** @description Absent without any. `read-only`: the database takes no writes; `full`: the disk of the database is full; `not-sealing`: an event has waited for its seal for more than ten seconds; `clock-behind`: the clock is more than a minute behind the latest event. Later versions may have more. */
+            warnings?: string[];
         };
         /** @description Uses a refresh token, once. */
         RefreshTokenCommand: {

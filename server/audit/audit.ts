@@ -21,7 +21,7 @@ export {
   countEventsOfKind,
   eventsOfKinds,
   headOfLog,
-  newestEventTime,
+  latestEventTime,
   type SealedEvent,
   sealedEvents,
 } from './lines/store.ts'

@@ -2,10 +2,11 @@ import { parseDatabaseUrl } from './address.ts'
 import { DatabaseRefused, type RefusalCodec } from './errors.ts'
 import type { DatabasePort, GroupedOperations, ReadOperations, SingleReads, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres/connections.ts'
+import type { RefusalOptions } from './refusals.ts'
 import { migrateSqlite, openSqlite, openSqliteToRead } from './sqlite/open.ts'
 import { claimFile, faultOfPlace } from './sqlite/place.ts'
 
-export interface ConnectOptions {
+export interface ConnectOptions extends RefusalOptions {
   /** `file:...` is embedded SQLite, `postgres://...` is PostgreSQL. */
   databaseUrl: string
   /** The database must be of this version: it is not migrated, and what `write` changes may be lost. */

@@ -1,3 +1,4 @@
+import type { Refusal } from './refusals.ts'
 import type { Db, Trx } from './tables.ts'
 
 /**
@@ -95,6 +96,8 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   ): Promise<Awaited<ReturnType<Operations[Name]>>>
   /** Rejects with `DatabaseUnavailable` if a trivial query gets no answer. */
   ping(): Promise<void>
+  /** Why the database takes no changes now; undefined if it takes them. */
+  refusesWrites(): Promise<Refusal | undefined>
   load(): DatabaseLoad
   /** Copies the database, as one consistent snapshot, to a new file. */
   backup(file: string): Promise<void>

@@ -32,10 +32,15 @@ export function registerErrors(app: App, publicUrl: () => string): void {
   app.decorateRequest('problem', null)
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const problem = toProblem(error)
-    // An instance that refuses requests while it shuts down is not at fault.
-    if (problem.status >= 500 && problem.code !== 'shutting-down') {
+    // An instance that refuses requests while it shuts down is not at fault. A database that takes no changes is
+    // logged once (db/refusals.ts).
+    const { cause } = problem
+    const isKnown =
+      problem.code === 'shutting-down' ||
+      (cause instanceof DatabaseUnavailable && cause.refusesWrites !== undefined)
+    if (problem.status >= 500 && !isKnown) {
       const level = problem.status === 500 ? 'error' : 'warn'
-      request.log[level]({ err: problem.cause ?? problem }, problem.code)
+      request.log[level]({ err: cause ?? problem }, problem.code)
     }
     return sendProblem(problem, request, reply, publicUrl())
   })

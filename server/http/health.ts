@@ -1,4 +1,3 @@
-import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { Problem, retryAfter } from '../problems/problems.ts'
 import { named } from './fields.ts'
@@ -10,15 +9,31 @@ const HealthResponse = named(
   Type.Object({ status: Type.Literal('ok') }, { examples: [{ status: 'ok' }] }),
 )
 
-const clockBehind = 'clock-behind'
+const meanings = {
+  'read-only': 'the database takes no writes',
+  full: 'the disk of the database is full',
+  'not-sealing': 'an event has waited for its seal for more than ten seconds',
+  'clock-behind': 'the clock is more than a minute behind the latest event',
+}
+export type Warning = keyof typeof meanings
+export const warningNames = Object.keys(meanings) as Warning[]
+/** All warnings with their meanings, as one sentence. */
+export const warningsInWords = `${Object.entries(meanings)
+  .map(([name, meaning]) => `\`${name}\`: ${meaning}`)
+  .join('; ')}.`
+
 const ReadinessResponse = named(
   'ReadinessResponse',
   Type.Object(
-    { status: Type.Literal('ok'), warning: Type.Optional(Type.Literal(clockBehind)) },
     {
-      description: `The warning \`${clockBehind}\` says that the clock is more than a minute behind the newest event of the log.`,
-      examples: [{ status: 'ok' }],
+      status: Type.Literal('ok'),
+      warnings: Type.Optional(
+        Type.Array(Type.Unsafe<Warning>({ type: 'string', examples: ['not-sealing'] }), {
+          description: `Absent without any. ${warningsInWords} Later versions may have more.`,
+        }),
+      ),
     },
+    { examples: [{ status: 'ok' }] },
   ),
 )
 
@@ -30,8 +45,8 @@ export interface Readiness {
 interface HealthParts {
   db: AppDatabase
   readiness: Readiness
-  clock: Clock
-  newestEventTime(): Promise<number | undefined>
+  /** Everything that a ready instance warns of now. */
+  warnings(): Promise<Warning[]>
   /** Throws `log-contradicted` while the log is stopped. */
   refuseContradicted(): Promise<void>
 }
@@ -54,13 +69,12 @@ export const healthRoutes: Routes<HealthParts> = {
     limit: 'exempt',
     problems: ['shutting-down', 'database-unavailable', 'log-contradicted'],
     response: { 200: ReadinessResponse },
-    handler: async ({ db, readiness, clock, newestEventTime, refuseContradicted }) => {
+    handler: async ({ db, readiness, warnings, refuseContradicted }) => {
       if (readiness.phase !== 'serving') throw new Problem('shutting-down', { headers: retryAfter(5_000) })
       await db.ping()
       await refuseContradicted()
-      const newest = (await newestEventTime()) ?? 0
-      const isBehind = newest - clock() > clockDifferenceMilliseconds
-      return { status: 'ok' as const, ...(isBehind && ({ warning: clockBehind } as const)) }
+      const found = await warnings()
+      return { status: 'ok' as const, ...(found.length > 0 && { warnings: found }) }
     },
   }),
 }

@@ -5,6 +5,7 @@ import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { spellVerifierKey } from '../../proof/note.ts'
+import { warningNames } from '../../server/http/health.ts'
 import { newSigner } from '../../witness/test/signed-log.ts'
 import { freePort } from '../support/process.ts'
 import { bearerOf, testProduction } from '../support/production.ts'
@@ -113,6 +114,17 @@ describe('docs/monitoring', () => {
         assert.ok(added.includes(label) || answer.includes(`${label}="`), `${query}: ${label}`)
       }
     }
+  })
+
+  it('has an alert for each warning of a ready instance', () => {
+    const warned = rules.flatMap(
+      ({ expr }) => /countersign_warning\{warning="([^"]+)"\}/.exec(expr)?.[1] ?? [],
+    )
+    assert.deepEqual(warned.toSorted(), warningNames.toSorted())
+    const sampled = samplesOf('countersign_warning').map(
+      (sample) => /warning="([^"]+)"\} 0$/.exec(sample)?.[1],
+    )
+    assert.deepEqual(sampled, warningNames)
   })
 
   it('has a test for each alert', () => {

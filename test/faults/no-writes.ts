@@ -7,6 +7,7 @@ import { assertSound } from '../support/history.ts'
 import { assertProblem } from '../support/problem.ts'
 import type { RunningServer } from '../support/process.ts'
 import { bearerOf, credentialsOf, type Production, sessionOf } from '../support/production.ts'
+import { until } from '../support/stream.ts'
 
 const writers = 8
 const recoversWithinMilliseconds = 10_000
@@ -44,8 +45,11 @@ export class NoWrites {
     return answer
   }
 
-  /** Every kind of write gets this 503 (with the detail, if given), and every kind of read works as usual. */
-  async assertReadsOnly(detail?: string): Promise<void> {
+  /**
+   * Every kind of write gets this 503 (with the detail, if given), every kind of read works as usual, and the
+   * instance is ready with the warning.
+   */
+  async assertReadsOnly(detail?: string, warning?: string): Promise<void> {
     const order = `/v1/orders/${this.#orderId}`
     for (const answer of await Promise.all([
       this.create(),
@@ -69,14 +73,48 @@ export class NoWrites {
     const whole = await this.#bearer.get('/v1/orders', { accept: 'application/jsonl' })
     assert.equal(whole.status, 200)
     assert.equal(whole.text.split('\n').length - 1, this.acknowledged.length)
+    if (warning !== undefined) assert.deepEqual(await this.#warnings(), [warning])
+  }
+
+  async #warnings(): Promise<string[] | undefined> {
+    const { status, body } = await this.anyone().get('/health/ready')
+    assert.equal(status, 200)
+    return body.warnings
+  }
+
+  /** Lines of the service's log. */
+  lines(): { msg: string; event?: string; refusal?: string; err?: unknown }[] {
+    const lines = this.server.output().split('\n')
+    return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  }
+
+  /** Since that line, the log says that a refusal began and ended, and has no line for each refused write. */
+  async #assertQuiet(refusal: string, from: number): Promise<void> {
+    const changes = () =>
+      this.lines()
+        .slice(from)
+        .filter(({ event }) => event === 'database-refuses')
+    await until(() => changes().length > 0 && changes().at(-1)?.refusal === undefined)
+    for (const [index, change] of changes().entries()) {
+      assert.equal(change.refusal, index % 2 === 0 ? refusal : undefined)
+    }
+    const stacks = this.lines()
+      .slice(from)
+      .filter(({ msg, err }) => msg === 'database-unavailable' && err)
+    assert.deepEqual(stacks, [])
   }
 
   /**
    * With writers from before the fault until after it, each answer is 201 or 503. Then the same process
-   * writes again, everything it acknowledged is there and nothing else, and the database is sound.
+   * writes again, everything it acknowledged is there and nothing else, and the database is sound. With
+   * `refusal`, the log says that writes were refused for this reason.
    */
-  async assertOutlives(fault: () => Promise<void>, pauseMilliseconds = 100): Promise<void> {
+  async assertOutlives(
+    fault: () => Promise<void>,
+    { pauseMilliseconds = 100, refusal }: { pauseMilliseconds?: number; refusal?: string | undefined } = {},
+  ): Promise<void> {
     let isOver = false
+    const from = this.lines().length
     const answers: Answer[] = []
     const work = Array.from({ length: writers }, async () => {
       while (!isOver) answers.push(await this.create())
@@ -91,6 +129,7 @@ export class NoWrites {
     const refused = answers.filter(({ status }) => status === 503)
     for (const answer of refused) assertProblem(answer, 503, 'database-unavailable')
     await this.#assertRecovered()
+    if (refusal !== undefined) await this.#assertQuiet(refusal, from)
   }
 
   async #assertRecovered(): Promise<void> {
@@ -99,7 +138,7 @@ export class NoWrites {
       assert.ok(performance.now() < deadline, 'no write within 10 s')
       await wait(20)
     }
-    assert.equal((await this.anyone().get('/health/ready')).status, 200)
+    assert.equal(await this.#warnings(), undefined)
     assert.equal(this.server.process.exitCode, null)
     assert.doesNotMatch(this.server.output(), /internal-error|unexpected error/)
     await withRawDatabase(this.#production.databaseUrl, async (db) => {

@@ -9,9 +9,9 @@ const tables = ['orders', 'sessions', 'session_ids', 'refresh_families']
 
 /** Errors of a server whose disk is full: https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const refusals = {
-  'its disk is full': ['53100', 'The database takes no changes: its disk is full.'],
-  'reading and writing fail': ['58030', catalogue['database-unavailable'].remedy],
-  'its memory is exhausted': ['53200', catalogue['database-unavailable'].remedy],
+  'its disk is full': ['53100', 'The database takes no changes: its disk is full.', 'full'],
+  'reading and writing fail': ['58030', catalogue['database-unavailable'].remedy, undefined],
+  'its memory is exhausted': ['53200', catalogue['database-unavailable'].remedy, undefined],
 } as const
 
 const readOnly = 'The database takes no changes: it is read-only.'
@@ -32,41 +32,59 @@ describe('when PostgreSQL cannot write any more', { skip: withoutPostgres }, () 
     mend = async () => undefined
   })
 
-  const assertOutlives = (fault: () => Promise<unknown>, detail?: string) =>
-    service.assertOutlives(async () => {
-      await fault()
-      await service.assertReadsOnly(detail)
-      await mend()
-      mend = async () => undefined
-    })
+  const assertOutlives = (
+    fault: () => Promise<unknown>,
+    {
+      detail,
+      warning,
+      refusal,
+    }: { detail?: string; warning?: string | undefined; refusal?: string | undefined },
+  ) =>
+    service.assertOutlives(
+      async () => {
+        await fault()
+        await service.assertReadsOnly(detail, warning)
+        await mend()
+        mend = async () => undefined
+      },
+      { refusal },
+    )
 
-  for (const [what, [code, detail]] of Object.entries(refusals)) {
+  for (const [what, [code, detail, warning]] of Object.entries(refusals)) {
     it(`because ${what}: writes answer 503 and reads continue, then writes work again`, () =>
-      assertOutlives(async () => {
-        mend = () => query('drop function if exists fault cascade')
-        await query(
-          `create function fault() returns trigger language plpgsql as
-             $$ begin raise exception 'injected' using errcode = '${code}'; end $$`,
-        )
-        for (const table of tables) {
+      assertOutlives(
+        async () => {
+          mend = () => query('drop function if exists fault cascade')
           await query(
-            `create trigger fault before insert or update on ${table} for each row execute function fault()`,
+            `create function fault() returns trigger language plpgsql as
+             $$ begin raise exception 'injected' using errcode = '${code}'; end $$`,
           )
-        }
-      }, detail))
+          for (const table of tables) {
+            await query(
+              `create trigger fault before insert or update on ${table} for each row execute function fault()`,
+            )
+          }
+        },
+        { detail, warning, refusal: warning },
+      ))
   }
 
   it('because it has become read-only: writes answer 503 and reads continue, then writes work again', () =>
-    assertOutlives(async () => {
-      const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
+    assertOutlives(
+      async () => {
+        const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = '${name()}' and pid <> pg_backend_pid()`
-      mend = async () => {
-        await query(`begin read write; alter database ${name()} reset default_transaction_read_only; commit`)
+        mend = async () => {
+          await query(
+            `begin read write; alter database ${name()} reset default_transaction_read_only; commit`,
+          )
+          await query(terminate)
+        }
+        await query(`alter database ${name()} set default_transaction_read_only = on`)
         await query(terminate)
-      }
-      await query(`alter database ${name()} set default_transaction_read_only = on`)
-      await query(terminate)
-      // Each connection of the pool finds out once that it was ended.
-      for (let tries = 0; tries < 20 && (await service.create()).body.detail !== readOnly; tries += 1);
-    }, readOnly))
+        // Each connection of the pool finds out once that it was ended.
+        for (let tries = 0; tries < 20 && (await service.create()).body.detail !== readOnly; tries += 1);
+      },
+      { detail: readOnly, warning: 'read-only' },
+    ))
 })

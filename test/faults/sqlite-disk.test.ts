@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { failCalls, limitFiles, type Mend, withoutLimits, withoutStrace } from '
 import { faultSeed, isLong, randomOf } from '../support/faults.ts'
 import { assertProblem } from '../support/problem.ts'
 import { newProduction, type Production } from '../support/production.ts'
+import { until } from '../support/stream.ts'
 import { NoWrites } from './no-writes.ts'
 
 const rounds = isLong ? 20 : 2
@@ -39,15 +41,15 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
   const pid = () => service.server.process.pid ?? 0
 
   /** `fault` returns a function that mends it. That is called once every kind of call has been made. */
-  const assertOutlives = (fault: () => Promise<void>, detail?: string) =>
+  const assertOutlives = (fault: () => Promise<void>, detail?: string, warning?: string) =>
     service.assertOutlives(
       async () => {
         await fault()
-        await service.assertReadsOnly(detail)
+        await service.assertReadsOnly(detail, warning)
         await mend()
         mend = async () => undefined
       },
-      20 + 200 * random(),
+      { pauseMilliseconds: 20 + 200 * random(), refusal: warning },
     )
 
   async function assertNotReady(): Promise<void> {
@@ -70,8 +72,8 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
   })
 
   const repeat = catalogue['database-unavailable'].remedy
-  for (const [what, calls, error, detail] of [
-    ['is full', 'pwrite64', 'ENOSPC', 'The database takes no changes: its disk is full.'],
+  for (const [what, calls, error, detail, warning] of [
+    ['is full', 'pwrite64', 'ENOSPC', 'The database takes no changes: its disk is full.', 'full'],
     ['becomes read-only', 'pwrite64', 'EROFS', repeat],
     ['fails to write', 'pwrite64', 'EIO', repeat],
     ['fails to flush', 'fsync,fdatasync', 'EIO', repeat],
@@ -80,12 +82,36 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
       skip: withoutStrace,
     }, async () => {
       for (let round = 0; round < rounds; round += 1) {
-        await assertOutlives(async () => {
-          mend = await failCalls(pid(), calls, error)
-        }, detail)
+        await assertOutlives(
+          async () => {
+            mend = await failCalls(pid(), calls, error)
+          },
+          detail,
+          warning,
+        )
       }
     })
   }
+
+  it('is full while nobody writes: the probe says so by itself, and when there is room again', {
+    skip: withoutStrace,
+  }, async () => {
+    const warnings = async () => (await service.anyone().get('/health/ready')).body.warnings
+    assert.equal(await warnings(), undefined)
+    const before = service.lines().length
+    mend = await failCalls(pid(), 'pwrite64', 'ENOSPC')
+    await until(async () => (await warnings())?.[0] === 'full')
+    await mend()
+    mend = async () => undefined
+    await until(async () => (await warnings()) === undefined)
+    const since = () => service.lines().slice(before)
+    const told = () => since().filter(({ event }) => event === 'database-refuses')
+    await until(() => told().length > 1)
+    assert.deepEqual(
+      told().map(({ refusal }) => refusal),
+      ['full', undefined],
+    )
+  })
 
   it('loses its folder: not ready, and no write acknowledged until it is back', () =>
     assertOutlives(async () => {

@@ -3,8 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { passwordOf, startService, testService } from '../support/service.ts'
+import { until } from '../support/stream.ts'
+import { sealAll } from '../support/webhooks.ts'
 
 describe('the probes', () => {
   const service = testService()
@@ -18,15 +21,50 @@ describe('the probes', () => {
     }
   })
 
-  it('warn of a clock that is behind the newest event', async (t) => {
+  it('warn of a clock that is behind the latest event, until it no longer is', async (t) => {
     const back = await startService({ until: t, orders: true })
-    const warning = async () => (await back.client().get('/health/ready')).body.warning
-    assert.equal(await warning(), undefined)
+    const warnings = async () => {
+      const { status, body } = await back.client().get('/health/ready')
+      assert.equal(status, 200)
+      return body.warnings
+    }
+    assert.equal(await warnings(), undefined)
     back.advance(-59_000)
-    assert.equal(await warning(), undefined)
+    assert.equal(await warnings(), undefined)
     back.advance(-3_600_000)
-    assert.equal(await warning(), 'clock-behind')
-    assert.equal((await back.client().get('/health/ready')).status, 200)
+    assert.deepEqual(await warnings(), ['clock-behind'])
+    // An event by the wrong clock changes nothing, sealed or not.
+    await createdId(await back.bearer('admin'), {})
+    assert.deepEqual(await warnings(), ['clock-behind'])
+    await sealAll(back.db)
+    assert.deepEqual(await warnings(), ['clock-behind'])
+    back.advance(3_600_000)
+    assert.equal(await warnings(), undefined)
+  })
+
+  it('a jump of the clock leaves a line in the log', async (t) => {
+    const jumping = await startService({ until: t })
+    const jumps = async () => (await jumping.log()).filter(({ event }) => event === 'clock-jumped')
+    for (const [count, seconds] of [-3_600, 7_200].entries()) {
+      jumping.advance(1_000 * seconds)
+      await until(async () => (await jumps()).length > count)
+    }
+    const [back, forward] = await jumps()
+    assert.match(String(back?.msg), /^the clock went back by 36\d\d s$/)
+    assert.match(String(forward?.msg), /^the clock went forward by 7[12]\d\d s$/)
+  })
+
+  it('warn of an event that waits for its seal for more than ten seconds', async (t) => {
+    const waiting = await startService({ inside: true, until: t })
+    const warnings = async () => (await waiting.client().get('/health/ready')).body.warnings
+    await sealAll(waiting.db)
+    waiting.advance(3_600_000)
+    assert.equal(await warnings(), undefined)
+    await createdId(await waiting.bearer('admin'), {})
+    waiting.advance(11_000)
+    assert.deepEqual(await warnings(), ['not-sealing'])
+    await sealAll(waiting.db)
+    assert.equal(await warnings(), undefined)
   })
 
   it('while draining: alive, serving and not ready; once the listener is closed, 503 to every other request', async (t) => {

@@ -122,9 +122,9 @@ describe('the clock', () => {
   const day = 86_400_000
 
   for (const [what, ageDays, warning] of [
-    ['behind the newest event', -400, /"msg":"the clock is wrong, or was: the newest event is of 20/],
-    ['far ahead of the newest event', 400, /"msg":"the newest event is 400 days old \(20/],
-    ['near the newest event', 1, undefined],
+    ['behind the latest event', -400, /"msg":"the clock is wrong, or was: the latest event is of 20/],
+    ['far ahead of the latest event', 400, /"msg":"the latest event is 400 days old \(20/],
+    ['near the latest event', 1, undefined],
   ] as const) {
     it(`${what}: the start ${warning === undefined ? 'says nothing' : 'warns'}`, async (t) => {
       const database = await createTestDatabase()
@@ -138,7 +138,7 @@ describe('the clock', () => {
       t.after(remove)
       const server = await startServer([], env)
       t.after(() => server.stop())
-      const warnings = server.output().match(/"msg":"(?:the clock|the newest event) [^"]*/g) ?? []
+      const warnings = server.output().match(/"msg":"(?:the clock|the latest event) [^"]*/g) ?? []
       assert.equal(warnings.length, warning === undefined ? 0 : 1)
       assert.match(warnings[0] ?? '', warning ?? /^$/)
     })

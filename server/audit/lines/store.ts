@@ -29,11 +29,21 @@ export async function findRestores(db: Db): Promise<Place[]> {
 
 const selectHead = prepared((db) => db.selectFrom('log_head').select(['era', 'size', 'root']))
 
-/** When the last event was written, sealed or not; undefined without any event. */
-export async function newestEventTime(db: Db): Promise<number | undefined> {
-  const unsealed = db.selectFrom('unsealed_events').select('at').orderBy('number', 'desc').limit(1)
-  const sealed = db.selectFrom('events').select('at').orderBy('sequence', 'desc').limit(1)
-  return ((await unsealed.executeTakeFirst()) ?? (await sealed.executeTakeFirst()))?.at
+/** How many of the events that wait to be sealed are looked at. All others are sealed soon. */
+const unsealedLookedAt = 1_000
+
+/** The latest time of an event, sealed or not; undefined without any event. */
+export async function latestEventTime(db: Db): Promise<number | undefined> {
+  const newest = db
+    .selectFrom('unsealed_events')
+    .select('at')
+    .orderBy('number', 'desc')
+    .limit(unsealedLookedAt)
+  const unsealed = db.selectFrom(newest.as('newest')).select(({ fn }) => fn.max<number | null>('at').as('at'))
+  const sealed = db.selectFrom('events').select('at').orderBy('at', 'desc').limit(1)
+  const found = [await unsealed.executeTakeFirst(), await sealed.executeTakeFirst()]
+  const times = found.flatMap((row) => row?.at ?? [])
+  return times.length === 0 ? undefined : Math.max(...times)
 }
 
 /** Sealed events by their sequences, both ends included. */

@@ -8,6 +8,7 @@ import type {
   SingleReads,
   WriteOperations,
 } from '../port.ts'
+import { type RefusalOptions, RefusedWrites } from '../refusals.ts'
 import type { Database } from '../tables.ts'
 import {
   ConnectionLosses,
@@ -47,7 +48,11 @@ const readSetup = `set statement_timeout = ${readTimeoutMilliseconds};
 /** An instance whose database takes longer for a trivial query should get no callers. */
 const pingLimitMilliseconds = 1_500
 
-interface Registry<Operations, NamedReads> {
+/** A standby, or a primary that an operator has made so. */
+const isReadOnly = sql<{ readonly: boolean }>`
+  select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as readonly`
+
+interface Registry<Operations, NamedReads> extends RefusalOptions {
   operations: Operations
   groupedOperations?: GroupedOperations
   reads: NamedReads
@@ -62,6 +67,7 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     groupedOperations = {},
     reads: namedReads,
     singleReads = {},
+    ...refusalOptions
   }: Registry<Operations, NamedReads>,
 ): DatabasePort<Operations, NamedReads> {
   const { poolSize, transactionPooler } = options
@@ -90,6 +96,7 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     }),
   })
   const ofReads = { names: newNames('r'), transactionLimitMilliseconds, limits }
+  const refused = new RefusedWrites(refusalOptions)
   const reads = new Reads(namedReads, pool, { ...ofReads, poolSize })
 
   return {
@@ -99,9 +106,14 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     query: async (name, input, options): Promise<any> =>
       (await singleReads[name]?.(single, input)) ?? reads.query(name, input, options),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-    write: (name, input): Promise<any> => writes.write(name, input),
+    write: (name, input): Promise<any> => refused.note(name, writes.write(name, input)),
     async ping() {
       await within(pingLimitMilliseconds, sql`select 1 from roles limit 1`.execute(read))
+    },
+    /** A full disk shows only when something is written. */
+    async refusesWrites() {
+      const { rows } = await within(pingLimitMilliseconds, isReadOnly.execute(read))
+      return rows[0]?.readonly ? 'read-only' : refused.refusal === 'full' ? 'full' : undefined
     },
     load: () => ({
       writes: { running: writes.underWay },

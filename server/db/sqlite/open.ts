@@ -4,6 +4,7 @@ import { Kysely, sql } from '#kysely'
 import { DatabaseRefused, type RefusalCodec } from '../errors.ts'
 import { migrate, requireMigrated } from '../migrate.ts'
 import { type DatabasePort, type ReadOperations, type WriteOperations, waitingWritesLimit } from '../port.ts'
+import { type RefusalOptions, RefusedWrites } from '../refusals.ts'
 import type { Database } from '../tables.ts'
 import { backUp } from './backup.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
@@ -20,6 +21,7 @@ import {
 import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
 import { DatabaseThread } from './thread.ts'
+import { Trial, trialName } from './trial.ts'
 import { TurnSnapshot } from './turn.ts'
 
 /** Migrates the file, all or nothing, under the write lock (two processes may start at once). */
@@ -37,7 +39,7 @@ export async function migrateSqlite(file: string): Promise<string[]> {
   }
 }
 
-export interface SqliteParts {
+export interface SqliteParts extends RefusalOptions {
   file: string
   /** Entry module of the writer: registers the operations and calls `runSqliteWriter`. */
   writerEntry: URL
@@ -80,6 +82,7 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
   readerEntry,
   refusals,
   release,
+  ...refusalOptions
 }: SqliteParts): DatabasePort<Operations, NamedReads> {
   const connection = translateErrors(() => openReadOnly(file))
   const assertInPlace = watchPlace(file)
@@ -98,17 +101,24 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
     beforeResults,
   })
 
+  const refused = new RefusedWrites(refusalOptions)
+  const trial = new Trial(() => refused.note(trialName, writer.run(trialName, null)))
+
   return {
     defersTally: false,
     read,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     query: (name, input, options) => reads.query(name, input, options) as Promise<any>,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-    write: (name, input) => writer.run(name, input) as Promise<any>,
+    write: (name, input) => refused.note(name, writer.run(name, input)) as Promise<any>,
     async ping() {
       await sql`select 1 from roles limit 1`.execute(read)
       assertInPlace()
       await writer.start()
+    },
+    async refusesWrites() {
+      await trial.make()
+      return refused.refusal
     },
     load: () => ({ writes: { running: writer.underWay }, lists: reads.load }),
     async backup(target) {

@@ -14,6 +14,7 @@ import {
   toThreadResult,
   unavailable,
 } from './thread.ts'
+import { trialName, writeTrial } from './trial.ts'
 
 /** Operations in one commit. This bounds how long the first of them waits for its acknowledgement. */
 const groupLimit = 256
@@ -31,7 +32,12 @@ export function runSqliteWriter(
   refusals: RefusalCodec,
 ): void {
   const connection = openWritable(file)
-  const groups = new Groups(connection, operations, refusals, watchPlace(file))
+  const groups = new Groups(
+    connection,
+    { ...operations, [trialName]: writeTrial },
+    refusals,
+    watchPlace(file),
+  )
   const waiting: ThreadRequest[] = []
   let closing = false
   let scheduled = false
