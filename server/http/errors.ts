@@ -32,8 +32,8 @@ export function registerErrors(app: App, publicUrl: () => string): void {
   app.decorateRequest('problem', null)
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const problem = toProblem(error)
-    // An instance that refuses requests while it shuts down is not at fault. A database that takes no changes is
-    // logged once (db/refusals.ts).
+    // An instance that refuses requests while it shuts down is not at fault. A database that takes no changes
+    // is logged once (db/refusals.ts).
     const { cause } = problem
     const isKnown =
       problem.code === 'shutting-down' ||
