@@ -1,6 +1,6 @@
 import { delay } from './calls.ts'
 import { linesOf } from './lines.ts'
-import { isPassing, ProblemError, retryDelayMilliseconds } from './problem.ts'
+import { isPassing, ProblemError, problemOf, retryDelayMilliseconds } from './problem.ts'
 
 /** A change of an order, as the live list reports it. */
 export interface Change {
@@ -29,29 +29,37 @@ export interface FollowOptions {
   signal?: AbortSignal
 }
 
+const triesForRoom = 4
 /** A comment comes every 15 s. A connection that misses two of them is lost. */
 const silenceMilliseconds = 35_000
 
 /**
  * Reads the live list and resumes it after a lost connection, until the signal aborts. Throws `ProblemError`
- * if the service refuses the caller.
+ * if the service refuses the caller. If the account has four streams already (`too-many-streams`), a stream
+ * that had begun tries a few times first: the service may not have noticed that its connection was lost.
  */
 export async function* follow(
   begin: (place: string | undefined, signal: AbortSignal) => Promise<Response>,
   { after, signal = new AbortController().signal }: FollowOptions,
 ): AsyncGenerator<Batch, void> {
   let place = after
+  let hasBegun = false
   for (let tries = 0; !signal.aborted; tries += 1) {
+    let reason: unknown
     try {
       for await (const batch of readOnce(begin, place, signal)) {
         tries = 0
+        hasBegun = true
         place = batch.place
         yield batch
       }
     } catch (failure) {
-      if (failure instanceof ProblemError && !isPassing(failure)) throw failure
+      const mayHaveRoom =
+        hasBegun && tries < triesForRoom && problemOf(failure, 'too-many-streams') !== undefined
+      if (failure instanceof ProblemError && !isPassing(failure) && !mayHaveRoom) throw failure
+      reason = failure
     }
-    await delay(retryDelayMilliseconds(tries, undefined), signal).catch(() => undefined)
+    await delay(retryDelayMilliseconds(tries, reason), signal).catch(() => undefined)
   }
 }
 

@@ -56,13 +56,16 @@ export function problemOf<Code extends ProblemCode>(
   return isWanted ? (problem as Extract<Problem, { code: Code }>) : undefined
 }
 
-/** Whether the same request may succeed soon without any change. Only an operator helps a stopped log. */
+/**
+ * Whether the same request may succeed soon without any change. Only an operator helps a stopped log, and
+ * only the end of another stream makes room for one.
+ */
 export function isPassing(failure: unknown): boolean {
   if (failure instanceof NoAnswerError) return true
   if (!(failure instanceof ProblemError)) return false
   const { status, code } = failure.problem
   return (
-    (status === 429 && code !== 'too-many-attempts') ||
+    (status === 429 && code !== 'too-many-attempts' && code !== 'too-many-streams') ||
     (status === 503 && code !== 'log-contradicted') ||
     code === 'idempotency-in-progress'
   )

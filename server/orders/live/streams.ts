@@ -15,6 +15,8 @@ declare module 'fastify' {
 }
 
 const streamsOfCaller = 4
+/** Only the end of another stream makes room. */
+const retryMilliseconds = 30_000
 /**
  * Keeps proxies from ending a silent connection. A stream also checks then whether its caller is still
  * admitted.
@@ -99,7 +101,11 @@ export class LiveStreams {
   /** Counts the stream; the signal ends it. */
   #openFor(caller: number, { raw }: FastifyReply): AbortSignal {
     const count = this.#countOf.get(caller) ?? 0
-    if (count >= streamsOfCaller) throw new Problem('too-many-streams', { headers: retryAfter(5_000) })
+    if (count >= streamsOfCaller) {
+      const detail =
+        'The account follows the list in four other places. Close one of these windows or programs.'
+      throw new Problem('too-many-streams', { detail, headers: retryAfter(retryMilliseconds) })
+    }
     this.#countOf.set(caller, count + 1)
     const stream = new AbortController()
     this.#open.add(stream)

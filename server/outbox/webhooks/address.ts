@@ -82,6 +82,8 @@ export function isGloballyReachable(address: string): boolean {
 /** The message names the address and the rule. */
 class AddressRefused extends Error {}
 
+const plainHttp = 'plain http is for addresses within WEBHOOK_NETWORKS'
+
 /** How long adding a webhook waits for DNS. */
 const patienceMilliseconds = 3_000
 
@@ -105,8 +107,7 @@ export class Destinations {
     if (addresses.length === 0) throw new Error('its host has no address')
     for (const address of addresses) {
       if (this.#networks.has(address)) continue
-      if (protocol === 'http:')
-        throw new AddressRefused('plain http is for addresses within WEBHOOK_NETWORKS')
+      if (protocol === 'http:') throw new AddressRefused(plainHttp)
       if (!isGloballyReachable(address)) {
         throw new AddressRefused(`${address} is not a public address, nor within WEBHOOK_NETWORKS`)
       }
@@ -114,12 +115,16 @@ export class Destinations {
     return addresses
   }
 
-  /** Why the URL is refused; undefined if it is not, or if its host cannot be found in a few seconds. */
+  /**
+   * Why the URL is refused; undefined if it is not. A host that cannot be found in a few seconds may be found
+   * later, but plain http is for those that are known to be within the networks.
+   */
   async refusalOf(url: URL): Promise<string | undefined> {
-    const patience = wait(patienceMilliseconds, undefined, { ref: false })
+    const ofUnknown = url.protocol === 'http:' ? `${plainHttp}, and its host was not found` : undefined
+    const patience = wait(patienceMilliseconds, ofUnknown, { ref: false })
     const look = this.addressesOf(url).then(
       () => undefined,
-      (error) => (error instanceof AddressRefused ? error.message : undefined),
+      (error) => (error instanceof AddressRefused ? error.message : ofUnknown),
     )
     return Promise.race([look, patience])
   }

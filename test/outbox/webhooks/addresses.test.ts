@@ -145,6 +145,18 @@ describe('an address of a webhook', () => {
         )
       }
     })
+
+    it('is refused by http unless its name is known to lead into WEBHOOK_NETWORKS', async () => {
+      const refusalOf = (resolve: () => Promise<string[]>, url: string) =>
+        new Destinations(['10.0.0.0/8'], resolve).refusalOf(new URL(url))
+      assert.equal(await refusalOf(async () => ['10.1.2.3'], 'http://erp.example/'), undefined)
+      const rule = 'plain http is for addresses within WEBHOOK_NETWORKS'
+      assert.equal(await refusalOf(async () => [publicAddress], 'http://erp.example/'), rule)
+      assert.equal(await refusalOf(noName, 'http://erp.example/'), `${rule}, and its host was not found`)
+      const silent = () => new Promise<string[]>(() => undefined)
+      assert.match(String(await refusalOf(silent, 'http://erp.example/')), /was not found$/)
+      assert.equal(await refusalOf(noName, 'https://erp.example/'), undefined)
+    })
   })
 
   describe('when something is sent', () => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, mock } from 'node:test'
 import { InfiniteQueryObserver } from '@tanstack/react-query'
 import type { OrderSummary } from '../../../web/src/orders/order.ts'
-import { hear, settled, told } from '../../support/page.ts'
+import { hear, problemWith, settled, told } from '../../support/page.ts'
 import { aPersonListens, approval, happens, knows, page, pathsAsked, row, said, shown, tab } from './tab.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { endSession } = await import('../../../web/src/auth/session.ts')
 const { listen } = await import('../../../web/src/live/live.ts')
+const { isCrowded } = await import('../../../web/src/orders/arrivals.ts')
 const { listQuery } = await import('../../../web/src/orders/address/queries.ts')
 const { approvalsQuery, historyQuery, orderQuery } = await import('../../../web/src/orders/queries.ts')
 
@@ -25,6 +26,27 @@ describe('the live list of a browser', () => {
     await send(`id: 1.5\ndata: ${JSON.stringify(approval('a'))}\n\n`)
     assert.deepEqual(told, [batch])
     assert.deepEqual(rowsOf(listQuery({})), [row('a', 1)])
+  })
+
+  it('says that it is not live while the account has too many streams, and asks again a minute later', async () => {
+    await tab.service.next()
+    tab.stop()
+    await settled()
+    tab.service.refuses = () => problemWith(429, 'too-many-streams')
+    told.length = 0
+    tab.stop = listen()
+    // Node passes a lock on in another thread.
+    for (let turn = 0; turn < 1_000 && !isCrowded.get(); turn += 1) await settled()
+    assert.deepEqual([isCrowded.get(), told], [true, [{ isCrowded: true }]])
+    mock.timers.tick(59_999)
+    assert.equal(await tab.service.connection(), undefined)
+    tab.service.refuses = undefined
+    mock.timers.tick(1)
+    const { send } = await tab.service.next()
+    await send('id: 1.5\n\n')
+    assert.equal(isCrowded.get(), false)
+    hear('countersign-live', { isCrowded: true })
+    assert.equal(isCrowded.get(), true)
   })
 
   it('is read on by the next tab from the place that the last one had reached, until its person leaves', async () => {

@@ -119,6 +119,20 @@ describe('the live list that a page reads', () => {
     })
   }
 
+  it('ends if the account has too many streams, unless that may be its own lost one', async () => {
+    const first = await service.next()
+    service.refuses = () => problemWith(429, 'too-many-streams')
+    await assert.rejects(client.orders.follow().next(), { name: 'ProblemError' })
+    await first.send('id: 1.3\n\n')
+    await first.end()
+    for (const pause of [1_000, 1_000, 2_000, 4_000]) {
+      await pass(pause)
+      assert.equal(isOver, false)
+    }
+    await pass(8_000)
+    assert.equal(isOver, true)
+  })
+
   it('ends with its connection when the page leaves', async () => {
     const connection = await service.next()
     leaving.abort()

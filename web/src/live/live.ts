@@ -1,14 +1,16 @@
 import type { Query } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { delay } from '../../../client/src/calls.ts'
 import type { Batch, Change } from '../../../client/src/changes.ts'
 import { isBefore, readPlace } from '../../../proof/place.ts'
 import { isolated } from '../../../rules/isolate.ts'
 import { answerOf, client } from '../api/client.ts'
+import { problemOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { mayDecide, useAbsentPersons } from '../auth/absence.ts'
 import { currentSession, ofThisPerson, onForget, useMay } from '../auth/session.ts'
 import { countQuery, usuallyAsked } from '../orders/address/queries.ts'
-import { arrive } from '../orders/arrivals.ts'
+import { arrive, isCrowded } from '../orders/arrivals.ts'
 import { isChoosable } from '../orders/decide/chosen.ts'
 import { focusRow, rowIdOf } from '../orders/list/rows.ts'
 import type { ListedOrder, VersionedOrder } from '../orders/order.ts'
@@ -22,12 +24,14 @@ const name = 'countersign-live'
 const channel = new BroadcastChannel(name)
 /** Figures are refreshed no more often than this, however much happens. */
 const figuresMilliseconds = 3_000
+/** Only the end of a stream elsewhere makes room for this one. */
+const crowdedMilliseconds = 60_000
 /** How far in the log this tab has read, in case it becomes the reader. */
 let place: string | undefined
 let again = new AbortController()
 
 /** Messages between tabs. */
-type Message = Batch | { listReadAt: string }
+type Message = Batch | { listReadAt: string } | { isCrowded: true }
 
 /**
  * Shows what others do while someone who may read orders is signed in. Without Web Locks, or without the
@@ -48,8 +52,11 @@ export function useLive(): void {
 export function listen(): () => void {
   const leaving = new AbortController()
   const { signal } = leaving
-  const hear = ({ data }: MessageEvent<Message>) =>
-    'listReadAt' in data ? beginAt(data.listReadAt) : take(data)
+  const hear = ({ data }: MessageEvent<Message>) => {
+    if ('listReadAt' in data) beginAt(data.listReadAt)
+    else if ('isCrowded' in data) isCrowded.set(true)
+    else take(data)
+  }
   channel.addEventListener('message', hear, { signal })
   for (const list of lists()) coverList(list)
   // Rejects when the service refuses this browser.
@@ -63,15 +70,23 @@ async function read(signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     again = new AbortController()
     const following = { after: place, signal: AbortSignal.any([signal, again.signal]) }
-    for await (const batch of client.orders.follow(following)) {
-      channel.postMessage(batch)
-      take(batch)
+    try {
+      for await (const batch of client.orders.follow(following)) {
+        channel.postMessage(batch)
+        take(batch)
+      }
+    } catch (failure) {
+      if (problemOf(failure, 'too-many-streams') === undefined) throw failure
+      channel.postMessage({ isCrowded: true } satisfies Message)
+      isCrowded.set(true)
+      await delay(crowdedMilliseconds, following.signal).catch(() => undefined)
     }
   }
 }
 
 onForget(() => {
   place = undefined
+  isCrowded.set(false)
   waiting.set(0)
 })
 
@@ -96,6 +111,7 @@ function beginAt(listReadAt: string): void {
 }
 
 function take(batch: Batch): void {
+  isCrowded.set(false)
   place = batch.place
   if (batch.isReset) void queries.invalidateQueries({ queryKey: ['orders'] })
   if (batch.isReset) refreshFigures()

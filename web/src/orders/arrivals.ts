@@ -3,6 +3,8 @@ import { observable } from '../ui/observable.ts'
 
 /** Ids of the orders that others created since the list on the screen was loaded. */
 export const arrived = observable<readonly string[]>([])
+/** Whether the list is not live because the account follows it in as many other places as it may. */
+export const isCrowded = observable(false)
 /** Orders created in this tab. The person already knows about them. */
 const made = new Set<string>()
 

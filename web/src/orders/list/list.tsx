@@ -21,7 +21,7 @@ import type { OrderSummary } from '../order.ts'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { BeginReview } from './begin-review.tsx'
 import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
-import { Reload } from './reload.tsx'
+import { NotLive, Reload } from './reload.tsx'
 import { focusRow } from './rows.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
 import { type Shown, useListSearch, useOpening, useShownOrders } from './state.ts'
@@ -90,6 +90,7 @@ function Listing(list: List) {
       >
         <Reload filter={search.filter ?? ''} orders={shown?.page.items ?? []} onLoad={retry} />
       </ListControls>
+      <NotLive />
       <Spoken text={isSlow ? 'Still searching' : (reason ?? (isStale ? undefined : count))} />
       {failure != null && !refusal && <FailureNote failure={failure} onRetry={retry} />}
       <Result {...list} />

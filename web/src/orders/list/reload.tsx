@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { formatCount } from '../../ui/format.ts'
 import { ReloadIcon } from '../../ui/icons.tsx'
 import { countQuery } from '../address/queries.ts'
-import { arrived } from '../arrivals.ts'
+import { arrived, isCrowded } from '../arrivals.ts'
 import type { OrderSummary } from '../order.ts'
 
 interface ReloadProps {
@@ -33,6 +33,18 @@ export function Reload({ filter, orders, onLoad }: ReloadProps) {
         {count > 0 && `${words}.`}
       </span>
     </>
+  )
+}
+
+/** Says why the list does not change by itself. */
+export function NotLive() {
+  return (
+    isCrowded.use() && (
+      <p className="soft small" role="status">
+        This list is not live because four other windows or programs of yours follow it. Close one, or reload
+        to see changes.
+      </p>
+    )
   )
 }
 
