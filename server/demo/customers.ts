@@ -41,16 +41,6 @@ const cultures: Culture[] = [
     forms: 'S.L.,S.A.,S.A.S.,y Compañía,S.A. de C.V.',
   },
   {
-    names: 'Conceição,Açaí,Óbidos,Araújo,Magalhães,Gonçalves,Simões,Brandão,Queirós,Furtado,Leitão',
-    trades: 'Cerâmica,Café,Cortiça,Pescas,Móveis,Engenharia,Vinhos,Tecidos',
-    forms: 'Lda.,Ltda.,S.A.,& Filhos',
-  },
-  {
-    names: 'Esposito,Bianchi,Ferrari,Cefalù,Pellè,Rizzo,Colombo,Moretti,Gallo,Mancinelli,Barbieri',
-    trades: 'Ceramiche,Oleificio,Tessuti,Marmi,Vini,Trasporti,Pasta,Vetro',
-    forms: 'S.r.l.,S.p.A.,& Figli',
-  },
-  {
     names:
       'Ångström,Höst,Fjällräv,Växjö,Sørensen,Ødegård,Grønn,Ægir,Aalto,Sähkö,Jöklar,Eðvarð,Bjørnstad,Östlund',
     trades: 'Instrument,Møbler,Havfiske,Kraft,Skog,Verktyg,Bryggeri,Papper,Garn',
@@ -62,34 +52,9 @@ const cultures: Culture[] = [
     forms: 'sp. z o.o.,S.A.,i Wspólnicy',
   },
   {
-    names: 'Dvořák,Třebíč,Šumava,Blažek,Novotný,Kőszegi,Szűcs,Győri,Hruška,Černý,Mészáros',
-    trades: 'Sklárny,Dřevo,Borászat,Strojírna,Pivovar,Kerámia,Papír',
-    forms: 's.r.o.,a.s.,Kft.,Zrt.',
-  },
-  {
-    names: 'Yılmaz,İnci,Işık,Çelik,Öztürk,Şahin,Güneş,Ağaoğlu,Kılıç,Ünal',
-    trades: 'Tekstil,Gıda,Mobilya,Lojistik,İnşaat,Cam,Halı',
-    forms: 'A.Ş.,Ltd. Şti.,Ticaret',
-  },
-  {
-    names: 'Okonkwo,Mbeki,Adeyemi,Nkosi,Abebe,Wanjiru,Diallo,Traoré,Mensah,Chukwu,Ndlovu',
-    trades: 'Solar,Textiles,Logistics,Cocoa,Mobile,Foods,Timber,Coffee',
-    forms: '(Pty) Ltd,Nigeria Ltd,Kenya Ltd,Group',
-  },
-  {
-    names: 'Nguyễn,Trần,Đặng,Phạm,Lê Văn,Hoàng,Vũ Minh,Bùi',
-    trades: 'Cà Phê,Dệt May,Thủy Sản,Gốm Sứ,Trà,Gỗ',
-    forms: 'Co. Ltd,JSC,& Con',
-  },
-  {
     names: 'Балтийский,Северный,Киевский,Волжский,Уральский,Донской,Родопски',
     trades: 'Чай,Хлеб,Лес,Завод,Текстиль,Мёд,Фарфор',
     forms: 'ООО,АО,ТОВ,ЕООД',
-  },
-  {
-    names: 'Αθηναϊκή,Ελιές Μάνης,Κρητική,Θράκη,Σίφνος,Πελοπόννησος',
-    trades: 'Χαρτοποιία,Τροφίμων,Ναυτιλία,Υφαντουργία,Κεραμική',
-    forms: 'Α.Ε.,Ο.Ε.,Ε.Π.Ε.',
   },
   {
     names: 'さくら,東京,青空,富士見,大和,北斗,みなと,桜井',
@@ -98,32 +63,10 @@ const cultures: Culture[] = [
     pattern: '{form}{name}{trade}',
   },
   {
-    names: '上海明月,臺北永豐,廣州金龍,杭州西湖,成都锦绣,青岛海星',
-    trades: '茶业,書局,贸易,纺织,电子,瓷器',
-    forms: '有限公司,股份有限公司',
-    pattern: '{name}{trade}{form}',
-  },
-  {
-    names: '한빛,서울달빛,부산바다,제주바람,푸른솔',
-    trades: '출판사,커피,제과,물류,전자',
-    forms: '㈜,유한회사',
-    pattern: '{name}{trade} {form}',
-  },
-  {
     names: 'نخيل,البركة,النور,الخليج,الياسمين',
     trades: 'شركة,مخبز,مصنع,مكتبة',
     forms: 'المحدودة,وشركاه,للتجارة',
     pattern: '{trade} {name} {form}',
-  },
-  {
-    names: 'हिमालय,गंगा,सूर्य,अशोक,मयूर',
-    trades: 'चाय,वस्त्र,मसाले,इस्पात',
-    forms: 'कंपनी,उद्योग,प्रा. लि.',
-  },
-  {
-    names: 'Tāne,Kahurangi,Moana,Pounamu,Aroha,Kauri',
-    trades: 'Wool,Nurseries,Carvings,Honey,Charters',
-    forms: 'Ltd,Trust,Collective',
   },
 ]
 
