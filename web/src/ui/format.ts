@@ -35,7 +35,6 @@ const agoFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 export const formatTotal = (total: number | `${number}`) => totalFormat.format(total)
 /** As people type it in their language. A total has at most 15 digits, which a number holds exactly. */
 export const typedTotal = (total: number) => typedTotalFormat.format(total)
-export const { minimumFractionDigits: leastDecimals = 2 } = totalFormat.resolvedOptions()
 export const formatCount = (count: number) => countFormat.format(count)
 /** Such as "1 order" or "1,204 orders". */
 export const formatOrders = (count: number) => `${formatCount(count)} ${count === 1 ? 'order' : 'orders'}`

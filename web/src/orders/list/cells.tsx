@@ -5,7 +5,7 @@ import { numberOf } from '../identity.ts'
 import type { ListedOrder } from '../order.ts'
 import { allows } from '../states.ts'
 import { Status } from '../status.tsx'
-import { exactInstantText, instantText, lackingDigits, totalText } from './format.ts'
+import { exactInstantText, instantText, totalText } from './format.ts'
 
 type Cell = (order: ListedOrder, shown: readonly ColumnName[]) => ReactNode
 
@@ -25,12 +25,7 @@ export const cells: Record<ColumnName, Cell> = {
     </td>
   ),
   total: ({ total }) => (
-    <td
-      key="total"
-      className="orders-total number"
-      data-label="Total"
-      data-short={lackingDigits(total) || undefined}
-    >
+    <td key="total" className="orders-total number" data-label="Total">
       {totalText(total)}
     </td>
   ),

@@ -1,4 +1,4 @@
-import { formatExactInstant, formatInstant, formatTotal, leastDecimals } from '../../ui/format.ts'
+import { formatExactInstant, formatInstant, formatTotal } from '../../ui/format.ts'
 
 const most = 2_000
 
@@ -18,14 +18,3 @@ export function remembered<Value>(format: (value: Value) => string): (value: Val
 export const totalText = remembered(formatTotal)
 export const instantText = remembered(formatInstant)
 export const exactInstantText = remembered(formatExactInstant)
-
-const mostDecimals = 4
-
-/**
- * The digits that pad a total to four decimals: all totals are equally wide, so nothing shifts between pages.
- */
-export function lackingDigits(total: number): string {
-  const decimals = Math.max(leastDecimals, String(total).split('.')[1]?.length ?? 0)
-  const zeros = '0'.repeat(mostDecimals - decimals)
-  return decimals === 0 ? `.${zeros}` : zeros
-}

@@ -25,7 +25,7 @@ import { NotLive, Reload } from './reload.tsx'
 import { focusRow } from './rows.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
 import { type Shown, useListSearch, useOpening, useShownOrders } from './state.ts'
-import { OrderTable, OrderTableSkeleton } from './table.tsx'
+import { OrderTable } from './table.tsx'
 import { ViewMenu } from './view-menu.tsx'
 import { captionOf, countWords } from './words.ts'
 
@@ -114,14 +114,10 @@ function Result(list: List) {
       {isRefused ? (
         <NotSearched onSearch={(filter) => showOther((before) => filteredBy(before, filter))} />
       ) : (
-        <FirstOrders inAddress={search.columns} />
+        <span className="skeleton" style={{ height: 480 }} aria-busy="true" />
       )}
     </div>
   )
-}
-
-function FirstOrders({ inAddress }: { inAddress: string | undefined }) {
-  return <OrderTableSkeleton maySelect={useMayDecide()} shown={useColumns(inAddress)} />
 }
 
 interface OrdersProps extends List {

@@ -137,8 +137,6 @@ function SelectAll({
   )
 }
 
-const leastDragPixels = 4
-
 interface BodyProps extends Pick<TableProps, 'onOpen'> {
   children: ReactNode
   onToggle(id: string, isRange: boolean): void
@@ -146,12 +144,10 @@ interface BodyProps extends Pick<TableProps, 'onOpen'> {
 
 /** Listens for all its rows, so that a hundred rows need no listener each. */
 function Body({ children, onToggle, onOpen }: BodyProps) {
-  const pressedAt = useRef<Point>(undefined)
   function press(event: MouseEvent) {
     const id = rowIdOf(event.target)
     const isBrowsers = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
     if (id === undefined || isBrowsers || isControl(event.target)) return
-    if (endsSelection(event, pressedAt.current)) return
     event.preventDefault()
     onOpen(id)
   }
@@ -161,29 +157,10 @@ function Body({ children, onToggle, onOpen }: BodyProps) {
     if (id !== undefined) onToggle(id, 'shiftKey' in nativeEvent && nativeEvent.shiftKey === true)
   }
   return (
-    <tbody
-      onClick={press}
-      onPointerDown={({ clientX, clientY }) => {
-        pressedAt.current = { clientX, clientY }
-      }}
-      onChange={change}
-      onKeyDown={(event: KeyboardEvent) => moveFromRow(event)}
-    >
+    <tbody onClick={press} onChange={change} onKeyDown={(event: KeyboardEvent) => moveFromRow(event)}>
       {children}
     </tbody>
   )
-}
-
-interface Point {
-  clientX: number
-  clientY: number
-}
-
-/** Whether the pointer was dragged over text to copy it, rather than clicked on selected text. */
-function endsSelection(end: MouseEvent, start: Point | undefined): boolean {
-  // A click by keyboard has no pointer.
-  if (start === undefined || end.detail === 0 || getSelection()?.type !== 'Range') return false
-  return Math.hypot(end.clientX - start.clientX, end.clientY - start.clientY) > leastDragPixels
 }
 
 function isControl(target: EventTarget): boolean {
@@ -239,36 +216,3 @@ function leavesFocusToRow(box: HTMLInputElement): () => void {
 function nothing(): void {
   // React requires a listener on every checkbox that it controls.
 }
-
-/** The table while it loads. */
-export function OrderTableSkeleton({ maySelect, shown }: Pick<RowProps, 'maySelect' | 'shown'>) {
-  return (
-    <table className={tableClass(shown)} aria-busy="true">
-      <caption className="visually-hidden">Orders, loading</caption>
-      <thead>
-        <tr>
-          {maySelect && <td className="orders-select" />}
-          {shown.map((name) => (
-            <th key={name} scope="col" className={`orders-${name}`}>
-              <span className="bare soft orders-sort">{headingOf(name)}</span>
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {skeletonRows.map((row) => (
-          <tr key={row} className="orders-row">
-            {maySelect && <td className="orders-select" />}
-            {shown.map((name) => (
-              <td key={name} className={`orders-${name}`}>
-                <span className="skeleton" />
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
-}
-
-const skeletonRows = Array.from({ length: 25 }, (_, row) => row)

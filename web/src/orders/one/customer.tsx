@@ -7,15 +7,13 @@ import { Section } from '../../ui/section.tsx'
 import { numberOf } from '../identity.ts'
 import type { ListedOrder, OrderSummary } from '../order.ts'
 import { Status } from '../status.tsx'
-import { customerQuery, filterOf, othersOf, usualTotal } from './usual.ts'
-
-const shown = 5
+import { customerQuery, filterOf, shown } from './customer-orders.ts'
 
 /** Other orders of the customer, as context for a decision. */
 export function OtherOrders({ order }: { order: OrderSummary | undefined }) {
   const query = useQuery({ ...customerQuery(order?.customer ?? ''), enabled: order !== undefined })
   const { data } = query
-  const others = order && data ? othersOf(order.id, data.items) : []
+  const others = data?.items.filter(({ id }) => id !== order?.id).slice(0, shown) ?? []
   return (
     <Section
       title="The customer’s other orders"
@@ -31,29 +29,15 @@ export function OtherOrders({ order }: { order: OrderSummary | undefined }) {
       }
     >
       {order && <Unread query={query} />}
-      {data && <Usual others={others} />}
+      {data && others.length === 0 && <p className="soft">This customer has no other orders.</p>}
       {others.length > 0 && (
         <ol className="lined">
-          {others.slice(0, shown).map((other) => (
+          {others.map((other) => (
             <Other key={other.id} order={other} />
           ))}
         </ol>
       )}
     </Section>
-  )
-}
-
-function Usual({ others }: { others: readonly OrderSummary[] }) {
-  const { total, words } = usualTotal(others)
-  return (
-    <p className="soft">
-      {total !== undefined && (
-        <>
-          Usual total <strong>{formatTotal(total)}</strong>.{' '}
-        </>
-      )}
-      {words}
-    </p>
   )
 }
 

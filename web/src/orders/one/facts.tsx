@@ -58,31 +58,12 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
         {order && approvals ? (
           hasApprovals && <Approvals approvals={approvals} isPending={isPending} />
         ) : (
-          <ApprovalsToCome />
+          <div>
+            <dt className="soft">Approvals</dt>
+            <dd className="skeleton" style={{ height: 110 }} />
+          </div>
         )}
       </dl>
     </section>
-  )
-}
-
-function ApprovalsToCome() {
-  return (
-    <div>
-      <dt className="soft">Approvals</dt>
-      <dd className="stack gap-1">
-        <p>
-          <span className="skeleton" style={{ width: '7ch' }} />
-        </p>
-        <p className="approvals-rule">
-          <span className="skeleton" style={{ width: '30ch' }} />
-        </p>
-        <p>
-          <span className="skeleton" style={{ width: '7ch' }} />
-        </p>
-        <p>
-          <span className="skeleton" style={{ width: '20ch' }} />
-        </p>
-      </dd>
-    </div>
   )
 }

@@ -23,10 +23,8 @@ export function OrderHistory({ order, events, onMore, isReview }: HistoryProps) 
     <section className="sheet order-history" aria-labelledby="order-history">
       <h2 id="order-history">History</h2>
       <ol>
-        {events ? (
-          events.map((event) => <Event key={event.id} event={event} isReview={isReview} />)
-        ) : (
-          <EventsToCome />
+        {events?.map((event) => <Event key={event.id} event={event} isReview={isReview} />) ?? (
+          <li className="order-event skeleton" style={{ height: 60 }} />
         )}
         {!onMore && order && isOpen(order.status) && <ToCome status={order.status} />}
       </ol>
@@ -99,17 +97,4 @@ function Place({ event: { sequence, hash } }: { event: OrderEvent }) {
       <span className="visually-hidden">Log entry </span>#{number}
     </span>
   )
-}
-
-function EventsToCome() {
-  return ['first', 'second'].map((key) => (
-    <li key={key} className="order-event">
-      <div>
-        <span className="skeleton" style={{ width: '9ch' }} />
-      </div>
-      <div>
-        <span className="skeleton" style={{ width: '22ch' }} />
-      </div>
-    </li>
-  ))
 }

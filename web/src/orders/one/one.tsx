@@ -4,11 +4,9 @@ import { useParams } from '@tanstack/react-router'
 import { useCallback, useRef, useState } from 'react'
 import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
-import { useMay, useUser } from '../../auth/session.ts'
+import { useMay } from '../../auth/session.ts'
 import { FailureNote } from '../../ui/failure.tsx'
-import { formatExactInstant, viewerTimeZone } from '../../ui/format.ts'
 import { Missing, outdatedLink, toOrders } from '../../ui/missing.tsx'
-import { useNow } from '../../ui/moment.tsx'
 import { Name } from '../../ui/name.tsx'
 import { PageHead, PageTitle } from '../../ui/page-title.tsx'
 import { BackToList } from '../address/back.tsx'
@@ -134,19 +132,7 @@ function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place 
         <OrderHistory order={order} events={events} onMore={onMore} isReview={isReview} />
       </div>
       <OtherOrders order={known} />
-      <PrintFoot />
     </>
-  )
-}
-
-function PrintFoot() {
-  const { userName } = useUser()
-  const now = useNow()
-  return (
-    <p className="order-print-foot small soft">
-      Countersign · {location.href} · printed by <Name of={userName} />,{' '}
-      {formatExactInstant(new Date(now).toISOString())} · times in {viewerTimeZone.replaceAll('_', ' ')}
-    </p>
   )
 }
 
