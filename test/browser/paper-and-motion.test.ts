@@ -53,7 +53,7 @@ describe('with reduced motion', () => {
     await page.keyboard.press('Escape')
     const release = await hold(page, '**/v1/orders?*')
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
-    await page.getByText('Orders, loading').waitFor({ state: 'attached' })
+    await page.locator('.list-card .skeleton').waitFor()
     assert.deepEqual(await page.evaluate(movements), [])
     await release()
     await rows(page).first().waitFor()

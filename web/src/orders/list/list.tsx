@@ -114,7 +114,7 @@ function Result(list: List) {
       {isRefused ? (
         <NotSearched onSearch={(filter) => showOther((before) => filteredBy(before, filter))} />
       ) : (
-        <span className="skeleton" style={{ height: 480 }} aria-busy="true" />
+        <div className="skeleton" style={{ display: 'block', height: 480 }} aria-busy="true" />
       )}
     </div>
   )

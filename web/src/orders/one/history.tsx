@@ -24,7 +24,7 @@ export function OrderHistory({ order, events, onMore, isReview }: HistoryProps) 
       <h2 id="order-history">History</h2>
       <ol>
         {events?.map((event) => <Event key={event.id} event={event} isReview={isReview} />) ?? (
-          <li className="order-event skeleton" style={{ height: 60 }} />
+          <li className="skeleton" style={{ display: 'block', height: 90 }} />
         )}
         {!onMore && order && isOpen(order.status) && <ToCome status={order.status} />}
       </ol>
