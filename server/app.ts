@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { isIP } from 'node:net'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { registerAgents } from './agents/routes.ts'
 import { refuseContradicted } from './audit/audit.ts'
@@ -18,7 +19,7 @@ import { AccessTokens } from './auth/credentials/tokens/tokens.ts'
 import { isStillAdmitted, registerGuard } from './auth/guard.ts'
 import { registerAuth } from './auth/routes/routes.ts'
 import { Touches } from './auth/touches.ts'
-import { publicUrlAt } from './config.ts'
+import { type Config, publicUrlAt } from './config.ts'
 import { type CourierParts, webhookSending } from './couriers.ts'
 import { publishedAccounts } from './demo/demo.ts'
 import { compileWriter } from './http/answers.ts'
@@ -56,6 +57,7 @@ import { registerOrders } from './orders/routes.ts'
 import { Statements } from './orders/statements.ts'
 import { instructions, orderResources, orderTools } from './orders/tools/tools.ts'
 import { registerWebhooks } from './outbox/webhooks/routes.ts'
+import { AddressRanges, socketPathOf } from './setting.ts'
 import { findWarnings } from './warnings.ts'
 
 export interface AppParts extends CourierParts {
@@ -165,7 +167,7 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,
-    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    trustProxy: trusted(config),
     // A request must arrive within 30 s, its headers within 10 s.
     requestTimeout: 30_000,
     // Drops a caller that reads nothing for this long.
@@ -193,6 +195,13 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
   app.setValidatorCompiler(compileParser)
   app.setSerializerCompiler(compileWriter)
   return app
+}
+
+/** The proxies whose X-Forwarded-For counts. The peer at a socket has no address. */
+function trusted({ host, trustedProxies }: Config) {
+  if (socketPathOf(host) === undefined) return trustedProxies.length > 0 ? trustedProxies : false
+  const ranges = new AddressRanges(trustedProxies)
+  return (address: string, hop: number) => hop === 0 || (isIP(address) !== 0 && ranges.has(address))
 }
 
 function listeningPort(server: Server): number | undefined {

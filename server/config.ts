@@ -22,6 +22,7 @@ import {
   readKey,
   readLineOfFile,
   type Setting,
+  socketPathOf,
 } from './setting.ts'
 import { program } from './version.ts'
 
@@ -44,7 +45,8 @@ const perMinute = [1, 1e9] as const
  */
 export const settings = {
   HOST: {
-    description: 'Address to listen on',
+    description:
+      'Address to listen on, or `unix:/path` for a socket in the file system, whose peer counts as a trusted proxy',
     default: { development: '127.0.0.1', production: '0.0.0.0' },
     parse: hostName,
   },
@@ -290,7 +292,9 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   const atUnsafePlace = values.DATABASE_PLACE_CHECK === 'off' ? 'accept' : development ? 'warn' : 'refuse'
   if (!development) faults.push(...missingInProduction(env))
   if (values.SMTP_URL && !env.MAIL_FROM) faults.push('MAIL_FROM: required with SMTP_URL')
-  if (development && !allowRemoteDemo && !isLoopbackHost(bracketed(values.HOST))) {
+  const isSocket = socketPathOf(values.HOST) !== undefined
+  if (isSocket && development && !env.PUBLIC_URL) faults.push('PUBLIC_URL: required with HOST=unix:')
+  if (development && !allowRemoteDemo && !isSocket && !isLoopbackHost(bracketed(values.HOST))) {
     faults.push(
       'HOST: development listens on loopback only, because its accounts are public (--allow-remote-demo lifts this)',
     )

@@ -14,6 +14,7 @@ import type { Post } from './mail/post.ts'
 import { waitingMails } from './mail/store.ts'
 import { reportOnOutbox } from './outbox/report.ts'
 import type { Sender } from './outbox/sender.ts'
+import { socketPathOf } from './setting.ts'
 import { readVersion } from './version.ts'
 import { findWarnings } from './warnings.ts'
 
@@ -60,7 +61,9 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, parts.config.host, resolve)
+    const { host } = parts.config
+    // A socket has no other port.
+    server.listen(port, socketPathOf(host) === undefined ? host : '127.0.0.1', resolve)
   })
   return {
     close: () => new Promise((resolve) => server.close(() => resolve())),

@@ -32,6 +32,8 @@ import { type Resolve, systemNames } from './names.ts'
 import { jobs, mailKinds, openAppDatabase } from './operations.ts'
 import { Sender, startOutbox } from './outbox/sender.ts'
 import { countSubscriptions } from './outbox/store.ts'
+import { socketPathOf } from './setting.ts'
+import { listenAtSocket } from './socket.ts'
 import { FailureReport, startUpkeep } from './upkeep.ts'
 import { isPackage } from './version.ts'
 import { watchClock } from './warnings.ts'
@@ -138,7 +140,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   }
   let app: App | undefined
   let metrics: Metrics | undefined
-  let stops: (() => void)[] = []
+  const stops: (() => void)[] = []
   let port: number
   const parts = { db, clock: systemClock, config, log }
   const publicUrl = () => publicUrlAt(config, port)
@@ -163,13 +165,13 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     })
     metrics = await listenForMetrics({ app, ...parts, witnesses: keys.witnesses, post, sender })
     await post?.begin()
-    await listenForRequests(app, config)
+    stops.push(await listenForRequests(app, config))
     port = (app.server.address() as AddressInfo).port
   } catch (error) {
     await closeAll()
     throw error
   }
-  stops = [...startUpkeep({ ...parts, jobs }), watchClock(systemClock, log)]
+  stops.push(...startUpkeep({ ...parts, jobs }), watchClock(systemClock, log))
   const checkpointParts = { ...parts, keys: keys.log, publicUrl }
   // Nobody keeps the checkpoints of a development service, and their line would be longer than the banner.
   if (!config.development) stops.push(startCheckpoints(log, checkpointParts))
@@ -321,11 +323,15 @@ function isOpen(file: string): boolean {
   }
 }
 
-function listenForRequests(app: App, config: Config): Promise<string> {
+/** Returns what is to be done after the app has closed. */
+async function listenForRequests(app: App, config: Config): Promise<() => void> {
   const { host, port } = config
-  return explained('PORT', port, host, () =>
+  const path = socketPathOf(host)
+  if (path !== undefined) return listenAtSocket(path, app)
+  await explained('PORT', port, host, () =>
     app.listen({ host, port, listenTextResolver: (at) => `listening at ${at}` }),
   )
+  return () => undefined
 }
 
 async function listenForMetrics(parts: MetricsParts): Promise<Metrics | undefined> {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
+import { BlockList, isIP } from 'node:net'
 import { parseTimeZone } from './clock.ts'
 import { program } from './version.ts'
 
@@ -71,7 +71,21 @@ export function oneLine(value: string): string {
 
 export const asGiven = (value: string) => value
 
+const socketPrefix = 'unix:'
+/** Systems allow little more than a hundred bytes. */
+const socketPathBytes = 90
+
+/** The path in `unix:/path`; undefined for a host. */
+export function socketPathOf(host: string): string | undefined {
+  return host.startsWith(socketPrefix) ? host.slice(socketPrefix.length) : undefined
+}
+
 export function hostName(value: string): string {
+  const path = socketPathOf(value)
+  if (path !== undefined) {
+    if (path.startsWith('/') && Buffer.byteLength(path) <= socketPathBytes) return value
+    throw new Error(`must have an absolute path of at most ${socketPathBytes} bytes behind unix:`)
+  }
   if (!/^[\w.:%-]{1,253}$/.test(value)) throw new Error('must be an address or a name of this machine')
   return value
 }
@@ -193,6 +207,25 @@ export function parseAddressRange(value: string): string {
     throw new Error('must hold IP addresses or ranges such as 10.0.0.0/8')
   }
   return value
+}
+
+/** Ranges of both families. Each family has its list, because one list would compare IPv4 as mapped IPv6. */
+export class AddressRanges {
+  readonly #ipv4 = new BlockList()
+  readonly #ipv6 = new BlockList()
+
+  constructor(ranges: readonly string[]) {
+    for (const range of ranges) {
+      const [address = '', bits] = range.split('/')
+      const isIpv6 = isIP(address) === 6
+      const list = isIpv6 ? this.#ipv6 : this.#ipv4
+      list.addSubnet(address, Number(bits ?? (isIpv6 ? 128 : 32)), isIpv6 ? 'ipv6' : 'ipv4')
+    }
+  }
+
+  has(address: string): boolean {
+    return isIP(address) === 6 ? this.#ipv6.check(address, 'ipv6') : this.#ipv4.check(address, 'ipv4')
+  }
 }
 
 export function parseContact(value: string): string {

@@ -363,6 +363,17 @@ describe('the configuration', () => {
     }
   })
 
+  it('listens at a socket only with an absolute path, and with an address for clients', () => {
+    const host = 'unix:/run/countersign/http.sock'
+    assert.equal(readConfig({ ...required, HOST: host }, production).host, host)
+    for (const wrong of ['unix:', 'unix:http.sock', `unix:/${'x'.repeat(90)}`]) {
+      assert.deepEqual(namesOf(faultsOf({ ...required, HOST: wrong }, production)), ['HOST'], wrong)
+    }
+    assert.deepEqual(namesOf(faultsOf({ HOST: host }, development)), ['PUBLIC_URL'])
+    const env = { HOST: host, PUBLIC_URL: 'http://localhost:9000' }
+    assert.equal(readConfig(env, development).publicUrl, env.PUBLIC_URL)
+  })
+
   it('counts an empty value as absent', () => {
     const empty = Object.fromEntries(
       ['HOST', 'PORT', 'RATE_LIMIT_FACTOR', 'LOG_LEVEL'].map((name) => [name, '']),

@@ -13,6 +13,7 @@ const main = process.env.TEST_MAIN ?? fileURLToPath(new URL('../../server/main.t
 
 export interface RunningServer {
   process: ChildProcess
+  /** Its address, or the path of its socket. */
   baseUrl: string
   databaseUrl: string
   /** Everything the process has printed so far. */
@@ -56,8 +57,9 @@ export async function startProgram(
   const baseUrl = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (chunk) => {
       output += chunk
-      const port = /listening at http:\/\/[^"]*?:(\d+)/.exec(output)?.[1]
+      const [, port, path] = /listening at (?:http:\/\/[^"]*?:(\d+)|unix:([^"]+))/.exec(output) ?? []
       if (port !== undefined) resolve(`http://localhost:${port}`)
+      if (path !== undefined) resolve(path)
     })
     child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${output}`)))
   })

@@ -2,10 +2,10 @@
  * Which addresses the service may connect to for a webhook. Anyone who manages webhooks chooses the address,
  * so it must not lead into the network of the service (ASVS 1.3.6).
  */
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Resolve } from '../../names.ts'
-import { isLoopbackHost } from '../../setting.ts'
+import { AddressRanges, isLoopbackHost } from '../../setting.ts'
 
 /** IPv4 that is not globally reachable (IANA's special-purpose registry, 2025-10), and multicast. */
 const refusedIpv4 = [
@@ -49,29 +49,10 @@ const embedded = (range: string) => {
   return `${nat64}${address}/${96 + Number(bits)}`
 }
 
-/** Ranges of both families. Each family has its list, because one list would compare IPv4 as mapped IPv6. */
-class Ranges {
-  readonly #ipv4 = new BlockList()
-  readonly #ipv6 = new BlockList()
-
-  constructor(ranges: readonly string[]) {
-    for (const range of ranges) {
-      const [address = '', bits] = range.split('/')
-      const isIpv6 = isIP(address) === 6
-      const list = isIpv6 ? this.#ipv6 : this.#ipv4
-      list.addSubnet(address, Number(bits ?? (isIpv6 ? 128 : 32)), isIpv6 ? 'ipv6' : 'ipv4')
-    }
-  }
-
-  has(address: string): boolean {
-    return isIP(address) === 6 ? this.#ipv6.check(address, 'ipv6') : this.#ipv4.check(address, 'ipv4')
-  }
-}
-
-const refused = new Ranges([...refusedIpv4, ...refusedIpv6])
-const reachable = new Ranges([...reachableIpv4, ...reachableIpv6])
-const translated = new Ranges([`${nat64}/96`])
-const refusedTranslated = new Ranges(refusedIpv4.map(embedded))
+const refused = new AddressRanges([...refusedIpv4, ...refusedIpv6])
+const reachable = new AddressRanges([...reachableIpv4, ...reachableIpv6])
+const translated = new AddressRanges([`${nat64}/96`])
+const refusedTranslated = new AddressRanges(refusedIpv4.map(embedded))
 
 /** Whether the public internet has the address, as far as an address shows that. */
 export function isGloballyReachable(address: string): boolean {
@@ -89,12 +70,12 @@ const patienceMilliseconds = 3_000
 
 /** The addresses to which webhooks may go, and how names are resolved. */
 export class Destinations {
-  readonly #networks: Ranges
+  readonly #networks: AddressRanges
   readonly #resolve: Resolve
 
   /** `networks`: internal ranges that webhooks may reach as well, also by plain http. */
   constructor(networks: readonly string[], resolve: Resolve) {
-    this.#networks = new Ranges(networks)
+    this.#networks = new AddressRanges(networks)
     this.#resolve = resolve
   }
 
