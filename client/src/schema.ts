@@ -3251,6 +3251,12 @@ export interface components {
             };
             content?: never;
         };
+        RemovePasskey204: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         RequestLink204: {
             headers: {
                 [name: string]: unknown;
@@ -3968,7 +3974,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: components["responses"]["NoContent"];
+            204: components["responses"]["RemovePasskey204"];
         };
     };
     renamePasskey: {
@@ -4402,7 +4408,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: components["responses"]["NoContent"];
+            204: components["responses"]["RemovePasskey204"];
         };
     };
     getUserAbsence: {
@@ -5594,7 +5600,12 @@ export interface operations {
             };
         };
         responses: {
-            204: components["responses"]["ChangeUser204"];
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     rotateWebhookSecret: {

@@ -5,7 +5,7 @@ import { type App, backgroundHeader } from './route.ts'
 /** In addition to those that routes declare. */
 const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-Id', 'traceparent', backgroundHeader.name]
 const exposedHeaders =
-  'Content-Disposition, ETag, Last-Event-ID, Location, Link, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, WWW-Authenticate, X-Request-Id'
+  'Content-Disposition, ETag, Last-Event-ID, Location, Link, Preference-Applied, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, Waits-For-Nobody, WWW-Authenticate, X-Request-Id'
 const preflightMaxAgeSeconds = 600
 
 /** For bearer callers only: `Access-Control-Allow-Credentials` is never sent, so browsers send no cookie. */

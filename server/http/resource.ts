@@ -4,7 +4,7 @@ import type { Access } from '../caller/permissions.ts'
 import { type Stamp, stampOf } from '../caller/stamp.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
-import { pageLimitMilliseconds, type QueryOptions } from '../db/port.ts'
+import { type AppDatabase, pageLimitMilliseconds, type QueryOptions } from '../db/port.ts'
 import { parseUuid } from '../ids.ts'
 import type { ProblemCode } from '../problems/catalogue.ts'
 import { Problem } from '../problems/problems.ts'
@@ -29,16 +29,18 @@ import {
 } from './preconditions.ts'
 import { callerOf, locationHeader, route } from './route.ts'
 import type { Schema, Static } from './schema.ts'
+import { strandedHeader, tellStranded } from './stranded.ts'
 import { beginningField } from './text.ts'
 
-/** The parts of a slice that a stamp needs. */
+/** The parts of a slice that a change needs. */
 interface StampParts {
+  db: AppDatabase
   config: Pick<Config, 'defaultTimeZone'>
   clock: Clock
 }
 
 /** Who changes something, when, and in which zone. */
-export function readStamp(request: FastifyRequest, { config, clock }: StampParts) {
+export function readStamp(request: FastifyRequest, { config, clock }: Omit<StampParts, 'db'>) {
   const caller = callerOf(request)
   return stampOf(caller, clock(), caller.timeZone ?? config.defaultTimeZone)
 }
@@ -198,19 +200,21 @@ interface Change<Parts, Body> extends Operation {
     how: { acceptedVersions: number[] | null; stamp: Stamp },
     request: FastifyRequest,
   ) => Promise<{ version: number }>
+  /** It can take from someone the right to approve, so the answer says what waits for nobody then. */
+  canStrand?: boolean
 }
 
 /** A change of the version that If-Match names, or of any version without that header. */
 export function change<Parts extends StampParts, Body>(
   address: `${'PATCH' | 'PUT'} /${string}`,
-  { body, change, problems = [], ...about }: Change<Parts, Body>,
+  { body, change, canStrand, problems = [], ...about }: Change<Parts, Body>,
 ) {
   return route(address, {
     ...about,
     needsRecentSignIn: true,
     problems: ['precondition-failed', ...problems],
     requestHeaders: [ifMatchHeader],
-    responseHeaders: { 204: [etagHeader], 412: [etagHeader] },
+    responseHeaders: { 204: canStrand ? [etagHeader, strandedHeader] : [etagHeader], 412: [etagHeader] },
     body: body as Schema,
     response: { 204: noContent },
     handler: async (parts: Parts, request, reply) => {
@@ -218,6 +222,7 @@ export function change<Parts extends StampParts, Body>(
       const how = { acceptedVersions: acceptedVersions(request.headers['if-match']), stamp }
       const { version } = await change(parts, request.body as Body, how, request)
       reply.header('etag', versionTag(version)).header('cache-control', cacheControl)
+      if (canStrand) await tellStranded(parts, request, reply)
       return reply.code(204).send(undefined)
     },
   })
@@ -225,15 +230,22 @@ export function change<Parts extends StampParts, Body>(
 
 interface End<Parts> extends Operation {
   end: (parts: Parts, request: FastifyRequest, stamp: Stamp) => Promise<unknown>
+  /** It can take from someone the right to approve, so the answer says what waits for nobody then. */
+  canStrand?: boolean
 }
 
-export function ending<Parts extends StampParts>(url: `/${string}`, { end, ...about }: End<Parts>) {
+export function ending<Parts extends StampParts>(
+  url: `/${string}`,
+  { end, canStrand, ...about }: End<Parts>,
+) {
   return route(`DELETE ${url}`, {
     ...about,
     needsRecentSignIn: true,
+    ...(canStrand && { responseHeaders: { 204: [strandedHeader] } }),
     response: { 204: noContent },
     handler: async (parts: Parts, request, reply) => {
       await end(parts, request, readStamp(request, parts))
+      if (canStrand) await tellStranded(parts, request, reply)
       return reply.code(204).send(undefined)
     },
   })

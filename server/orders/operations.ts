@@ -9,6 +9,7 @@ import { findWaiting } from './mails/store.ts'
 import { addOrders, createOrder, createOrders } from './orders.ts'
 import { findOverview } from './overview/overview.ts'
 import { setApprovalPolicy } from './policy/policy.ts'
+import { countStranded } from './policy/store.ts'
 import { findPolicyWarnings } from './policy/warnings.ts'
 import { merging } from './postgres.ts'
 import { deleteView, putView } from './views/views.ts'
@@ -29,7 +30,14 @@ export const writes = {
 /** Writes that several callers can share one transaction for (PostgreSQL). */
 export const groupedWrites = { createOrder: createOrders }
 
-export const reads = { findOrders, findOverview, findExportBatch, findPolicyWarnings, findWaiting }
+export const reads = {
+  findOrders,
+  findOverview,
+  findExportBatch,
+  findPolicyWarnings,
+  findWaiting,
+  countStranded,
+}
 
 /** Reads that one statement may answer (PostgreSQL). */
 export const singleReads = { findOrders: findOrdersAtOnce }

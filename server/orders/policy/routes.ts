@@ -3,6 +3,7 @@ import { idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
 import { etagHeader, ifMatchHeader, requiredVersions } from '../../http/preconditions.ts'
 import { read } from '../../http/resource.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
+import { strandedHeader, tellStranded } from '../../http/stranded.ts'
 import { announceChange, changeHeaders, type OrderParts, readChange } from '../requests.ts'
 import { managing } from './policy.ts'
 import { ApprovalPolicy, PolicyWarnings, SetApprovalPolicyResponse } from './schemas.ts'
@@ -34,7 +35,11 @@ export const policyRoutes: Routes<OrderParts> = {
       ...idempotencyProblems,
     ],
     requestHeaders: [{ ...ifMatchHeader, required: true }, ...changeHeaders],
-    responseHeaders: { 200: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
+    responseHeaders: {
+      200: [etagHeader, replayedHeader, strandedHeader],
+      409: [etagHeader],
+      412: [etagHeader],
+    },
     body: ApprovalPolicy,
     response: { 200: SetApprovalPolicyResponse },
     handler: async (parts, request, reply) => {
@@ -44,6 +49,7 @@ export const policyRoutes: Routes<OrderParts> = {
         acceptedVersions: requiredVersions(request.headers['if-match']),
       })
       announceChange(reply, replaced)
+      await tellStranded(parts, request, reply)
       return { warnings: replaced.result.warnings }
     },
   }),

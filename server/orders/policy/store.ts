@@ -4,6 +4,7 @@ import { keptUntilCommit, withinTime } from '../../db/engine.ts'
 import type { Database, Db, RuleColumns, Trx } from '../../db/tables.ts'
 import { hasVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
+import { nobodyMay } from '../conditions.ts'
 import { awaitingApproval, transitions } from '../order.ts'
 import { type Rules, ruleColumns, ruleNames, rules, rulesOf, type SentRules, storedRules } from '../rules.ts'
 
@@ -111,6 +112,17 @@ function creates(account: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql`exists (select 1 from principal_roles
     join role_permissions on role_permissions.role = principal_roles.role
     where principal_id = ${account} and permission = ${sql.lit(creating)})`
+}
+
+/** How many pending orders nobody could approve at this time. */
+export async function countStranded(
+  snapshot: Db,
+  { nowMilliseconds }: { nowMilliseconds: number },
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from orders
+    where status = ${awaitingApproval} and ${withinTime(snapshot, 'orders.number')}
+      and ${nobodyMay('approve', nowMilliseconds)}`.execute(snapshot)
+  return Number(rows[0]?.count)
 }
 
 /** How many orders wait under each set of rules. */

@@ -67,6 +67,7 @@ export const clientRoutes: Routes<AuthParts> = {
     problems: ['client-not-found', 'unknown-role', 'not-an-owner'],
     parameters: idParameter,
     body: ChangeClientCommand,
+    canStrand: true,
     change: ({ change }, changes, how, request) =>
       change('changeClient', { id: requireId(request, 'client-not-found'), changes, ...how }),
   }),

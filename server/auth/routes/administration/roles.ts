@@ -66,6 +66,7 @@ export const roleRoutes: Routes<AuthParts> = {
     problems: ['role-not-found', 'last-administrator'],
     parameters,
     body: SetRolePermissionsCommand,
+    canStrand: true,
     change: ({ change }, body, how, request) =>
       change('setRolePermissions', { role: nameOf(request), ...body, ...how }),
   }),

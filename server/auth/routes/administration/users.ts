@@ -60,6 +60,7 @@ export const userRoutes: Routes<AuthParts> = {
     problems: ['user-not-found', 'name-taken', 'email-taken', 'unknown-role', 'last-administrator'],
     parameters: idParameter,
     body: ChangeUserCommand,
+    canStrand: true,
     change: ({ change }, changes, how, request) =>
       change('changeUser', { id: requireId(request, 'user-not-found'), changes, ...how }),
   }),

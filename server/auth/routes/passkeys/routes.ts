@@ -4,6 +4,7 @@ import { noContent } from '../../../http/fields.ts'
 import type { PageRequest } from '../../../http/paging.ts'
 import { ending, list, pageOf, readStamp } from '../../../http/resource.ts'
 import { callerOf, locationHeader, type Routes, route } from '../../../http/route.ts'
+import { strandedHeader, tellStranded } from '../../../http/stranded.ts'
 import { PasskeyRequestOptions } from '../../../http/webauthn.ts'
 import { Problem } from '../../../problems/problems.ts'
 import {
@@ -126,6 +127,7 @@ export const passkeyRoutes: Routes<AuthParts> = {
     needsRecentSignIn: true,
     problems: ['passkey-not-found', 'last-credential'],
     parameters: { id: passkeyId },
+    responseHeaders: { 204: [strandedHeader] },
     response: { 204: noContent },
     handler: async (parts, request, reply) => {
       const { id: principalId, session } = callerOf(request)
@@ -134,6 +136,7 @@ export const passkeyRoutes: Routes<AuthParts> = {
       const stamp = readStamp(request, parts)
       const { ended } = await parts.change('removePasskey', { principalId, id, rpId, stamp })
       if (session && ended.includes(session.id)) clearSession(reply)
+      await tellStranded(parts, request, reply)
       return reply.code(204).send(undefined)
     },
   }),
@@ -176,6 +179,7 @@ export const userPasskeyRoutes: Routes<AuthParts> = {
     access: managing,
     problems: ['user-not-found', 'passkey-not-found', 'last-credential'],
     parameters: { ...idParameter, passkey: passkeyId },
+    canStrand: true,
     end: async (parts, request, stamp) => {
       const principalId = requireId(request, 'user-not-found')
       const id = requirePasskeyId(request, 'passkey')
