@@ -13,7 +13,7 @@ export interface ChangeOptions {
   /** The change is made once, however often it is sent. By default each call gets its own key. */
   idempotencyKey?: string
   /** IANA name. By default the time zone of the account. */
-  timeZone?: string
+  timeZone?: string | undefined
   /** Approve and reject take a value of `signDecisions`. */
   signature?: string
   signal?: AbortSignal

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { englishOf } from '../../../rules/locale.ts'
+import { englishOf, knownTimeZone } from '../../../rules/locale.ts'
 
 describe('the language of words, dates and digits', () => {
   const known: [string[], string, string][] = [
@@ -22,4 +22,15 @@ describe('the language of words, dates and digits', () => {
       assert.equal(format.format(Date.UTC(2026, 10, 23)), date)
     })
   }
+})
+
+describe('the time zone of a browser', () => {
+  it('is the one that it names, if the service knows such names', () => {
+    for (const zone of ['Europe/Berlin', 'UTC', 'Asia/Calcutta', 'Etc/GMT+3']) {
+      assert.equal(knownTimeZone(zone), zone)
+    }
+    for (const zone of [undefined, '', 'Etc/Unknown', '+01:00', 'Mars/Olympus']) {
+      assert.equal(knownTimeZone(zone), undefined)
+    }
+  })
 })

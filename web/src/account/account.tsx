@@ -6,7 +6,7 @@ import { useUser } from '../auth/session.ts'
 import { SignIns } from '../auth/sign-ins.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Unread } from '../ui/failure.tsx'
-import { viewerTimeZone } from '../ui/format.ts'
+import { ownTimeZone, viewerTimeZone } from '../ui/format.ts'
 import { Name } from '../ui/name.tsx'
 import { PageHead } from '../ui/page-title.tsx'
 import { Section } from '../ui/section.tsx'
@@ -89,7 +89,8 @@ function ThisBrowser() {
 
 /** The web app uses the browser's time zone; the stored one is for other software. */
 function zoneInWords(stored: string | null | undefined): string {
-  const here = `${viewerTimeZone.replaceAll('_', ' ')}, from this browser`
+  const source = ownTimeZone === undefined ? 'because this browser names no time zone' : 'from this browser'
+  const here = `${viewerTimeZone.replaceAll('_', ' ')}, ${source}`
   if (stored === null || stored === undefined || stored === viewerTimeZone) return here
   return `${here}; ${stored.replaceAll('_', ' ')} in other software`
 }

@@ -15,7 +15,7 @@ import { nobodyFilter, othersFilter, ownFilter } from '../orders/states.ts'
 import { useIsUnreadable, WithoutReading } from '../orders/without-reading.tsx'
 import { OnePerson } from '../policy/one-person.tsx'
 import { FailureNote } from '../ui/failure.tsx'
-import { viewerTimeZone } from '../ui/format.ts'
+import { timeZoneHeader } from '../ui/format.ts'
 import mark from '../ui/mark.svg'
 import { Name } from '../ui/name.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
@@ -33,7 +33,7 @@ const patientDays = 7
 const summaryQuery = queryOptions({
   queryKey: ['orders', 'overview'],
   queryFn: ({ signal }) => {
-    const params = { query: { days: shownDays }, header: { 'Time-Zone': viewerTimeZone } }
+    const params = { query: { days: shownDays }, header: timeZoneHeader }
     return answerOf(client.GET('/v1/orders/summary', { params, signal }))
   },
 })

@@ -8,7 +8,7 @@ import type { PolicyRow } from '../orders/policy.ts'
 import { type Policy, policyQuery } from '../orders/queries.ts'
 import { announce } from '../ui/announce.ts'
 import { sendingOf, type UserId } from '../ui/draft.ts'
-import { viewerTimeZone } from '../ui/format.ts'
+import { timeZoneHeader } from '../ui/format.ts'
 
 /** Totals are decimal texts, sent unchanged. */
 export type WireRow = Omit<PolicyRow, 'from'> & { from: string }
@@ -29,7 +29,7 @@ export type PolicyWarning = components['schemas']['PolicyWarnings']['warnings'][
  */
 export async function savePolicy(userId: UserId, rows: WireRow[], etag: string): Promise<Policy> {
   const { idempotencyKey } = sendingOf('policy', userId, [rows, etag])
-  const header = { 'If-Match': etag, 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
+  const header = { 'If-Match': etag, 'Idempotency-Key': idempotencyKey, ...timeZoneHeader }
   try {
     const { response } = await client.PUT('/v1/approval-policy', { params: { header }, body: { rows } })
     tellOtherTabs({ kind: 'changed' })

@@ -1,13 +1,18 @@
-import { englishOf, knownLocale } from '../../../rules/locale.ts'
+import { englishOf, knownLocale, knownTimeZone } from '../../../rules/locale.ts'
 
 /**
- * Dates and digits are English, in the variant that the browser lists, if any, and in the person's time zone.
+ * Dates and digits are English, in the variant that the browser lists, if any, and in the person's time zone,
+ * or UTC if the browser knows none.
  */
 export const appLocale = englishOf(navigator.languages)
 const locale = appLocale
 /** People type numbers in their own language. */
 export const ownLocale = knownLocale(navigator.language)
-export const viewerTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+/** As requests name it. Without it the service takes the one of the account. */
+export const ownTimeZone = knownTimeZone(Intl.DateTimeFormat().resolvedOptions().timeZone)
+export const viewerTimeZone = ownTimeZone ?? 'UTC'
+export const timeZoneHeader = ownTimeZone === undefined ? {} : { 'Time-Zone': ownTimeZone }
+const here = { timeZone: viewerTimeZone }
 
 /** ISO 4217, set in the page by the service; without one a total is a plain number. */
 const currency = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="currency"]')?.content
@@ -20,10 +25,10 @@ const typedTotalFormat = new Intl.NumberFormat(ownLocale, {
   maximumFractionDigits: 4,
 })
 const countFormat = new Intl.NumberFormat(locale)
-const instantFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
-const exactFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' })
-const dateFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'long' })
-const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+const instantFormat = new Intl.DateTimeFormat(locale, { ...here, dateStyle: 'medium', timeStyle: 'short' })
+const exactFormat = new Intl.DateTimeFormat(locale, { ...here, dateStyle: 'full', timeStyle: 'long' })
+const dateFormat = new Intl.DateTimeFormat(locale, { ...here, dateStyle: 'long' })
+const timeFormat = new Intl.DateTimeFormat(locale, { ...here, timeStyle: 'short' })
 const utcDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
 const utcMediumDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'medium' })
 const utcLongDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'full' })

@@ -1,5 +1,5 @@
 import { client } from '../../api/client.ts'
-import { viewerTimeZone } from '../../ui/format.ts'
+import { ownTimeZone } from '../../ui/format.ts'
 import { isMadeHere } from '../arrivals.ts'
 import { ordersChanged } from '../queries.ts'
 
@@ -25,7 +25,7 @@ export async function createOrder(order: NewOrder): Promise<string> {
 /** The same without an update of other views. `isKnown`: an earlier request had created the order. */
 export async function sendOrder(order: NewOrder): Promise<{ id: string; isKnown: boolean }> {
   const { customer, total, idempotencyKey } = order
-  const options = { idempotencyKey, timeZone: viewerTimeZone }
+  const options = { idempotencyKey, timeZone: ownTimeZone }
   const { data, response } = await client.orders.create({ customer, total }, options)
   isMadeHere(data.id)
   return { id: data.id, isKnown: response.headers.has('idempotency-replayed') }

@@ -1,5 +1,5 @@
 import type { ChangeOptions } from '../../../../client/src/orders.ts'
-import { viewerTimeZone } from '../../ui/format.ts'
+import { ownTimeZone } from '../../ui/format.ts'
 
 /** A person's decision about an order. */
 export interface Decision {
@@ -15,7 +15,7 @@ export interface Decision {
 /** How it is sent: the request continues when its page goes away. */
 export function changeOf({ etag, idempotencyKey, signature }: Decision): ChangeOptions {
   return {
-    ...{ idempotencyKey, timeZone: viewerTimeZone, keepalive: true },
+    ...{ idempotencyKey, timeZone: ownTimeZone, keepalive: true },
     ...(etag && { ifUnchanged: { etag } }),
     ...(signature && { signature }),
   }

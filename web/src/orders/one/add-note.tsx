@@ -10,7 +10,7 @@ import { readDraft, sendingOf } from '../../ui/draft.ts'
 import { EndNote } from '../../ui/failure.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Form, Submit } from '../../ui/form.tsx'
-import { viewerTimeZone } from '../../ui/format.ts'
+import { ownTimeZone } from '../../ui/format.ts'
 import { useText } from '../free-text.ts'
 import { ordersChanged } from '../queries.ts'
 
@@ -63,7 +63,7 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
     const text = submit()
     if (text === undefined) return
     const { idempotencyKey } = sendingOf(placeOf(id), user.id, text)
-    sending.send(() => client.orders.note(id, text, { idempotencyKey, timeZone: viewerTimeZone }))
+    sending.send(() => client.orders.note(id, text, { idempotencyKey, timeZone: ownTimeZone }))
   }
   return (
     <Form className="order-note stack gap-3 no-print" noValidate onSubmit={send} aria-label="Note">
