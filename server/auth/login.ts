@@ -22,7 +22,7 @@ import {
   verifyAssertion,
 } from './credentials/passkeys/ceremonies.ts'
 import type { Answerer, Challenges, Purpose } from './credentials/passkeys/challenges.ts'
-import { findPasskey, hasServed } from './credentials/passkeys/store.ts'
+import { findPasskey, type HeldPasskey, hasServed } from './credentials/passkeys/store.ts'
 import type { PasswordJudge } from './credentials/passwords/judge.ts'
 import type { Passwords } from './credentials/passwords/passwords.ts'
 import type { Antiforgery } from './credentials/sessions/antiforgery.ts'
@@ -47,6 +47,9 @@ export interface AuthParts {
   tokens: AccessTokens
   refreshTokens: RefreshTokens
 }
+
+/** At a sign-in, nobody has a right that could be lacking. */
+export const counterAtSignIn = { 'passkey-counter': 401 } as const
 
 /** The credentials that a caller gives. */
 export type Given = { email: string; password: string } | { credential: PasskeyAnswer }
@@ -185,13 +188,24 @@ async function tryPasskey(
     const read = (challenge: string) => challenges.read(challenge, purpose, answerer, clock())
     const assertion = await verifyAssertion(party, answer, found, read)
     if (assertion === undefined || (await hasServed(db.read, assertion.challenge))) return undefined
-    if (hasCountedBack(assertion.counter, found.counter)) {
-      logEvent(request, 'passkey-counter-went-back', { principalId: found.principalId })
-      return undefined
-    }
+    checkCounter(request, found, assertion)
     return { ...found, touch: { passkeyId: found.id, ...assertion } }
   })
   return { found, user }
+}
+
+/**
+ * A counter that did not rise is a signal and no proof (WebAuthn Level 3 §6.1.1): devices that share a synced
+ * passkey count apart. It is logged. Of a passkey that is bound to its device, it throws `passkey-counter`.
+ */
+export function checkCounter(
+  request: FastifyRequest,
+  { principalId, isSynced, counter: before }: HeldPasskey,
+  { counter }: { counter: number },
+): void {
+  if (!hasCountedBack(counter, before)) return
+  logEvent(request, 'passkey-counter-went-back', { principalId, synced: isSynced })
+  if (!isSynced) throw new Problem('passkey-counter')
 }
 
 /** Logs which account got a credential, by which flow and from where. */

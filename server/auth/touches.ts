@@ -3,7 +3,6 @@ import type { PublicKey } from '../../proof/decision.ts'
 import type { Challenge, Touch } from '../caller/touch.ts'
 import { callerOf } from '../http/route.ts'
 import {
-  hasCountedBack,
   isHandleOf,
   type PasskeyAnswer,
   publicKeyOf,
@@ -13,7 +12,7 @@ import {
 } from './credentials/passkeys/ceremonies.ts'
 import { challengeLifetimeMilliseconds } from './credentials/passkeys/challenges.ts'
 import { findPasskey, findPasskeys, hasServed } from './credentials/passkeys/store.ts'
-import { type AuthParts, logEvent } from './login.ts'
+import { type AuthParts, checkCounter } from './login.ts'
 
 /** Signatures by the passkeys of a caller, over what another slice gives them to sign. */
 export class Touches {
@@ -42,8 +41,8 @@ export class Touches {
   }
 
   /**
-   * Undefined unless a passkey of the caller has signed this challenge, and has counted on, unless the
-   * challenge was used before: one touch may decide many orders.
+   * Undefined unless a passkey of the caller has signed this challenge. Throws `passkey-counter` at the first
+   * use of the challenge: one touch may decide many orders.
    */
   async verify(
     request: FastifyRequest,
@@ -61,10 +60,7 @@ export class Touches {
     const read = (given: string) => (given === challenge.nonce ? challenge : undefined)
     const assertion = await verifyAssertion(party, answer, found, read)
     if (assertion === undefined) return undefined
-    if (hasCountedBack(assertion.counter, found.counter) && !(await hasServed(db.read, challenge))) {
-      logEvent(request, 'passkey-counter-went-back', { principalId })
-      return undefined
-    }
+    if (!(await hasServed(db.read, challenge))) checkCounter(request, found, assertion)
     return { touch: { passkeyId: found.id, ...assertion }, publicKey: await publicKeyOf(found) }
   }
 }

@@ -1,3 +1,4 @@
+import { sql } from '#kysely'
 import { prepared, preparedFor } from '../db/prepared.ts'
 import type { Trx } from '../db/tables.ts'
 
@@ -29,7 +30,7 @@ const insertUsed = prepared((trx, { nonce, expiresAt }: Challenge) =>
 
 /**
  * Returns false if the passkey is no longer one of the account, or has meanwhile counted further (WebAuthn
- * Level 3 §6.1.1). Null for a counter that was compared before.
+ * Level 3 §6.1.1), unless it may be synced. Null for a counter that was compared before.
  */
 export async function countTouch(trx: Trx, use: TouchUse): Promise<boolean> {
   // An authenticator that does not count always sends 0.
@@ -55,6 +56,10 @@ const updateCounter = preparedFor(
       .set('last_used_at', nowMilliseconds)
       .where('id', '=', id)
       .where('principal_id', '=', principalId)
-    return counts === null ? update : update.set('counter', counter ?? 0).where('counter', counts, counter)
+    if (counts === null || counter === null) return update
+    const further = sql<number>`case when counter < ${counter} then ${counter} else counter end`
+    return update
+      .set('counter', further)
+      .where((eb) => eb.or([eb('counter', counts, counter), eb('synced', '=', 1)]))
   },
 )

@@ -72,10 +72,11 @@ export function sendProblem(
   reply: FastifyReply,
   publicUrl: string,
 ): FastifyReply {
-  const body = tellProblem(problem, request, publicUrl)
-  if (problem.status === 401) reply.header('www-authenticate', bearerChallenge)
+  const { [problem.code]: status = problem.status } = request.routeOptions.config.problemStatus ?? {}
+  const body = { ...tellProblem(problem, request, publicUrl), status }
+  if (status === 401) reply.header('www-authenticate', bearerChallenge)
   return reply
-    .code(problem.status)
+    .code(status)
     .header('content-type', 'application/problem+json')
     .headers(problem.headers)
     .serializer((body: unknown) => body as string)

@@ -251,7 +251,7 @@ function describeHeaders(headers: readonly HeaderDescription[], components: Comp
 function failures(route: RouteOptions, components: Components): Json {
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of new Set(problemsOf(route))) {
-    const { status } = catalogue[code]
+    const { [code]: status = catalogue[code].status } = route.config?.problemStatus ?? {}
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
   return Object.fromEntries(

@@ -211,9 +211,11 @@ export function expressionOf(name: ColumnName, askings: readonly Asking[] = []):
   return name === 'mayApprove' ? mayDecide('approve', askings) : sql.raw(columnOf(name).expression)
 }
 
+export const signatureRefusals: ProblemCode[] = ['decision-signature-invalid', 'passkey-counter']
+
 /** Every reason why a transition is refused. */
 export function refusalsOf(name: TransitionName): ProblemCode[] {
   const refusals = conditionsOf(name).map(({ refusal }) => refusal)
-  const ofSignature: ProblemCode[] = isDecision(name) ? ['decision-signature-invalid'] : []
+  const ofSignature: ProblemCode[] = isDecision(name) ? signatureRefusals : []
   return ['order-not-found', ...refusals, ...ofSignature, 'concurrency-conflict', 'precondition-failed']
 }

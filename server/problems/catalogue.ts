@@ -119,6 +119,12 @@ export const catalogue = {
     title: 'The passkey cannot be added',
     remedy: 'Ask for new options and try again. They work once, within five minutes, in the same sign-in.',
   },
+  'passkey-counter': {
+    status: 403,
+    title: 'The passkey may have been copied',
+    remedy:
+      'Its counter is behind that of its last use. Sign in in another way, remove the passkey, add a new one, and tell an administrator.',
+  },
   'passkey-not-found': {
     status: 404,
     title: 'There is no such passkey',

@@ -86,6 +86,7 @@ export const linkRoutes: Routes<AuthParts> = {
       'link-not-found',
       'email-taken',
       'wrong-password',
+      'passkey-counter',
       'too-many-attempts',
       'passkeys-unavailable',
     ],

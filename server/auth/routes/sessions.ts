@@ -20,6 +20,7 @@ import type { CreateSessionInput, RefreshSessionInput } from '../credentials/ses
 import {
   type AuthParts,
   confirmCaller,
+  counterAtSignIn,
   type Given,
   logSignIn,
   type ProvenUser,
@@ -82,7 +83,14 @@ export const sessionRoutes: Routes<AuthParts> = {
     access: 'public',
     limit: 'exchange',
     sameSiteOnly: true,
-    problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request', 'passkeys-unavailable'],
+    problems: [
+      'invalid-credentials',
+      'passkey-counter',
+      'too-many-attempts',
+      'cross-site-request',
+      'passkeys-unavailable',
+    ],
+    problemStatus: counterAtSignIn,
     ...cookieAnswer,
     body: PasskeySignInCommand,
     response: userResponse,
@@ -112,7 +120,7 @@ export const sessionRoutes: Routes<AuthParts> = {
     description:
       'Takes either. For five minutes, the session may do everything that needs a recent sign-in. Issues a new session id, as a refresh does; only the new id counts as recent.',
     access: 'session',
-    problems: ['wrong-password', 'too-many-attempts', 'passkeys-unavailable'],
+    problems: ['wrong-password', 'passkey-counter', 'too-many-attempts', 'passkeys-unavailable'],
     responseHeaders: { 204: [setCookieHeader] },
     body: ConfirmSessionCommand,
     response: { 204: noContent },

@@ -18,6 +18,7 @@ import type { IssuedToken } from '../credentials/tokens/tokens.ts'
 import {
   type AuthParts,
   checkClientSecret,
+  counterAtSignIn,
   type Given,
   logEvent,
   logSignIn,
@@ -61,7 +62,8 @@ export const tokenRoutes: Routes<AuthParts> = {
     description: 'Answers the options of `beginPasskeySignIn`. Returns what `issueToken` returns.',
     access: 'public',
     limit: 'exchange',
-    problems: ['invalid-credentials', 'too-many-attempts', 'passkeys-unavailable'],
+    problems: ['invalid-credentials', 'passkey-counter', 'too-many-attempts', 'passkeys-unavailable'],
+    problemStatus: counterAtSignIn,
     body: PasskeySignInCommand,
     response: { 200: TokenPair },
     handler: (parts, request) => issuePair(parts, request, request.body),

@@ -7,7 +7,7 @@ import { announceReplay, idempotencyProblems, replayedHeader } from '../../http/
 import { pageLinks, pageRequest, sendText } from '../../http/paging.ts'
 import { acceptedVersions, cacheControl, etagHeader, ifMatchHeader } from '../../http/preconditions.ts'
 import { callerOf, type Routes, route } from '../../http/route.ts'
-import { refusalsOf } from '../conditions.ts'
+import { refusalsOf, signatureRefusals } from '../conditions.ts'
 import { isDecision, type TransitionName, transitions } from '../order.ts'
 import {
   changeHeaders,
@@ -118,7 +118,7 @@ export const lifeRoutes: Routes<OrderParts> = {
     access: transitions.approve.permission,
     byDeputies: true,
     problems: [
-      ...refusalsOf('approve').filter((code) => code !== 'decision-signature-invalid'),
+      ...refusalsOf('approve').filter((code) => !signatureRefusals.includes(code)),
       'passkeys-unavailable',
     ],
     body: PrepareDecisionsCommand,

@@ -1,6 +1,7 @@
 import { requirePurpose } from '../../../client/src/browser.ts'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client } from '../api/client.ts'
+import { problemOf } from '../api/problem.ts'
 
 type Schemas = components['schemas']
 
@@ -58,6 +59,8 @@ export function wasCancelled(failure: unknown): boolean {
 
 /** Why a touch did not work, if the browser says so. */
 export function touchFailure(failure: unknown): string | undefined {
+  const copied = problemOf(failure, 'passkey-counter')
+  if (copied) return `${copied.title}. ${copied.detail}`
   if (!(failure instanceof DOMException)) return undefined
   if (failure.name === 'InvalidStateError') return 'This device already has a passkey for your account.'
   if (failure.name === 'NotSupportedError') {
