@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from '#kysely'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import { isRefusedChange } from './db/errors.ts'
 import { holdLease } from './db/lease.ts'
 import type { AppDatabase } from './db/port.ts'
 import type { Database, Trx } from './db/tables.ts'
@@ -136,7 +137,7 @@ export function repeat(task: Task, log: Lines): () => void {
       }
       report.note(undefined, { failed: task.failure })
     } catch (err) {
-      if (!isStopped) report.note('failed', { err })
+      if (!isStopped && !isRefusedChange(err)) report.note('failed', { err })
     } finally {
       isRunning = false
     }

@@ -10,7 +10,10 @@ interface WarningParts {
   clock: Clock
 }
 
-/** An event is sealed within two seconds, unless no instance does it. */
+/**
+ * An event is sealed within two seconds, unless no instance does it. Events from before the process began may
+ * be older, such as invented ones.
+ */
 const sealedWithinMilliseconds = 10_000
 
 /** Everything that a ready instance warns of now. */
@@ -24,7 +27,8 @@ export async function findWarnings({ db, clock }: WarningParts): Promise<Warning
   const holds: Record<Warning, boolean> = {
     'read-only': refusal === 'read-only',
     full: refusal === 'full',
-    'not-sealing': unsealedAt !== undefined && now - unsealedAt > sealedWithinMilliseconds,
+    'not-sealing':
+      unsealedAt !== undefined && Math.min(now - unsealedAt, performance.now()) > sealedWithinMilliseconds,
     'clock-behind': latestAt !== undefined && latestAt - now > clockDifferenceMilliseconds,
   }
   return warningNames.filter((name) => holds[name])

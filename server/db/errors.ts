@@ -16,6 +16,11 @@ export class DatabaseUnavailable extends NamedError {
   }
 }
 
+/** True if the database can be read and takes no changes. This is reported once (refusals.ts). */
+export function isRefusedChange(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.refusesWrites !== undefined
+}
+
 /** A read was stopped because it ran longer than its limit (see `query` of the port). */
 export class QueryTooSlow extends NamedError {}
 

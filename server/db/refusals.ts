@@ -9,10 +9,14 @@ export interface RefusalOptions {
   idleOperations?: readonly string[]
 }
 
+/** A trial is small: it may succeed where a larger write has just been refused. */
+const trialPatienceMilliseconds = 5_000
+
 /** Whether the database takes changes, by the outcome of writes. */
 export class RefusedWrites {
   readonly #options: RefusalOptions
   #refusal: Refusal | undefined
+  #refusedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: RefusalOptions) {
     this.#options = options
@@ -24,11 +28,18 @@ export class RefusedWrites {
   }
 
   /** The outcome of the write, of which this takes note. */
-  async note<T>(name: string, written: Promise<T>): Promise<T> {
+  note<T>(name: string, written: Promise<T>): Promise<T> {
+    return this.#noteIf(written, () => !this.#options.idleOperations?.includes(name))
+  }
+
+  noteTrial<T>(written: Promise<T>): Promise<T> {
+    return this.#noteIf(written, () => performance.now() - this.#refusedAt > trialPatienceMilliseconds)
+  }
+
+  async #noteIf<T>(written: Promise<T>, showsSuccess: () => boolean): Promise<T> {
     try {
       const output = await written
-      if (this.#refusal !== undefined && !this.#options.idleOperations?.includes(name))
-        this.#become(undefined)
+      if (this.#refusal !== undefined && showsSuccess()) this.#become(undefined)
       return output
     } catch (error) {
       if (error instanceof DatabaseUnavailable && error.refusesWrites) this.#become(error.refusesWrites)
@@ -37,6 +48,7 @@ export class RefusedWrites {
   }
 
   #become(refusal: Refusal | undefined): void {
+    if (refusal !== undefined) this.#refusedAt = performance.now()
     if (refusal === this.#refusal) return
     this.#refusal = refusal
     this.#options.onRefusal?.(refusal)

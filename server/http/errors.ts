@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { DatabaseUnavailable, QueryTooSlow, TimedOut, TooManyWaiting } from '../db/errors.ts'
+import { DatabaseUnavailable, isRefusedChange, QueryTooSlow, TimedOut, TooManyWaiting } from '../db/errors.ts'
 import { newOpaqueId } from '../ids.ts'
 import { catalogue, type ProblemCode } from '../problems/catalogue.ts'
 import { bearerChallenge, Problem, retryAfter } from '../problems/problems.ts'
@@ -32,12 +32,9 @@ export function registerErrors(app: App, publicUrl: () => string): void {
   app.decorateRequest('problem', null)
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const problem = toProblem(error)
-    // An instance that refuses requests while it shuts down is not at fault. A database that takes no changes
-    // is logged once (db/refusals.ts).
+    // An instance that refuses requests while it shuts down is not at fault.
     const { cause } = problem
-    const isKnown =
-      problem.code === 'shutting-down' ||
-      (cause instanceof DatabaseUnavailable && cause.refusesWrites !== undefined)
+    const isKnown = problem.code === 'shutting-down' || isRefusedChange(cause)
     if (problem.status >= 500 && !isKnown) {
       const level = problem.status === 500 ? 'error' : 'warn'
       request.log[level]({ err: cause ?? problem }, problem.code)

@@ -102,7 +102,7 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
   })
 
   const refused = new RefusedWrites(refusalOptions)
-  const trial = new Trial(() => refused.note(trialName, writer.run(trialName, null)))
+  const trial = new Trial(() => refused.noteTrial(writer.run(trialName, null)))
 
   return {
     defersTally: false,
