@@ -1,7 +1,7 @@
 /**
  * Finds the addresses of other people's programs. A name server that does not answer delays only what needs
  * that name: each search ends in a few seconds, their number is bounded, and one search of a name serves all
- * who ask for it meanwhile.
+ * who ask for it meanwhile (ADR 74).
  */
 import { lookup, Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
