@@ -27,14 +27,19 @@ export function nameServers({ resolvConf = '/etc/resolv.conf', servers, ...machi
     const resolver = new Resolver({ timeout: 1_500, tries: 3 })
     if (servers !== undefined) resolver.setServers(servers)
     const limit = setTimeout(() => resolver.cancel(), searchLimitMilliseconds)
+    let failed: Error | undefined
     try {
       for (const candidate of candidatesOf(name, await textOf(resolvConf))) {
-        const addresses = await ask(resolver, candidate)
+        const { addresses, fault } = await ask(resolver, candidate)
         if (addresses.length > 0) return addresses
+        // Another name may have another server.
+        if (fault !== undefined && fault.code !== 'ESERVFAIL') throw fault
+        failed ??= fault
       }
     } finally {
       clearTimeout(limit)
     }
+    if (failed !== undefined) throw failed
     throw Object.assign(new Error(`${name} has no address`), { code: 'ENOTFOUND' })
   })
 }
@@ -79,16 +84,17 @@ export function joined<T>(
   return begun
 }
 
-const hasNone = ['ENOTFOUND', 'ENODATA', 'ESERVFAIL']
+const hasNone = ['ENOTFOUND', 'ENODATA']
 
-/** Empty if the name has none. An answer about one family is enough. */
-async function ask(resolver: Resolver, name: string): Promise<string[]> {
+/** No addresses and no fault if the name has none. An answer about one family is enough. */
+async function ask(resolver: Resolver, name: string) {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
   const faults = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
   const fault = faults.find(({ code }) => !hasNone.includes(code))
-  if (addresses.length === 0 && fault !== undefined) throw fault
-  return addresses
+  // It is the name server that refuses, and not the program that is looked for.
+  if (fault?.code === 'ECONNREFUSED') fault.code = 'EAI_AGAIN'
+  return { addresses, fault }
 }
 
 /** Fully qualified names for a name, as resolv.conf(5) orders them. */
@@ -129,6 +135,8 @@ export function lookupBy(resolve: Resolve): LookupFunction {
 const meanings: Record<string, string> = {
   ENOTFOUND: 'its name has no address',
   EAI_AGAIN: 'no name server answered',
+  ESERVFAIL: 'its name server failed',
+  EREFUSED: 'the name server refuses to answer',
   ETIMEOUT: 'no name server answered in time',
   ECANCELLED: 'no name server answered in time',
   ECONNREFUSED: 'it refused the connection',

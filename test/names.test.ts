@@ -1,6 +1,8 @@
 // engine: none
 import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
 import type { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -63,6 +65,19 @@ describe('a name that a caller chose', () => {
         return true
       })
     }
+  })
+
+  it('is reported as not found only if a server says so', async (t) => {
+    const { files, resolve } = await machineOf(t, {}, (name) => ({ status: name === 'no.example' ? 5 : 2 }))
+    const reasonOf = (found: Promise<string[]>) => found.then(String, whyUnreachable)
+    assert.equal(await reasonOf(resolve('failing.example')), 'its name server failed (ESERVFAIL)')
+    assert.equal(await reasonOf(resolve('no.example')), 'the name server refuses to answer (EREFUSED)')
+    const socket = createSocket('udp4').bind(0, '127.0.0.1')
+    await once(socket, 'listening')
+    const { port } = socket.address()
+    socket.close()
+    const away = nameServers({ ...files, servers: [`127.0.0.1:${port}`] })
+    assert.equal(await reasonOf(away('away.example')), 'no name server answered (EAI_AGAIN)')
   })
 
   it('is looked for in each search domain, before or after itself by its dots', async (t) => {
