@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import type { FileChooser, Page, Route } from 'playwright-core'
-import { newUser, setPassword } from '../support/accounts.ts'
+import { newUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
-import { heading, signInByForm, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
+import { heading, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { lookAt } from '../support/browser/looks.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
-import { brokenConnection } from '../support/browser/watch.ts'
 import { addRole } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
 
@@ -188,24 +187,6 @@ describe('a sheet of orders', () => {
 })
 
 describe('nothing is created twice', () => {
-  const person = browser.stayingPerson({ service })
-
-  it('when the sending is stopped and goes on', async () => {
-    const page = await atTheSheet(person, sheetOf('Halts', 4))
-    const { held, release } = await holdAfter(page, 1)
-    await button(page, 'Create 4 orders').click()
-    await held
-    await page.getByText('1 of 4 rows sent.').waitFor()
-    await button(page, 'Stop').click()
-    await release()
-    await page.getByText('2 of 4 rows sent.').waitFor()
-    await waitForFocus(button(page, 'Go on'))
-    assert.deepEqual(await created('Halts'), namesOf('Halts', 2))
-    await page.keyboard.press('Enter')
-    await page.getByText('4 orders created.').first().waitFor()
-    assert.deepEqual(await created('Halts'), namesOf('Halts', 4))
-  })
-
   it('after a reload, even of the row whose answer was lost', async (t) => {
     const person = await browser.person(t, { service })
     const page = await atTheSheet(person, sheetOf('Reloads', 3))
@@ -229,51 +210,6 @@ describe('nothing is created twice', () => {
     await button(page, 'Go on').click()
     await page.getByText('3 orders exist.').first().waitFor()
     assert.deepEqual(await created('Reloads'), namesOf('Reloads', 3))
-  })
-
-  it('when the same sheet is sent again, in another form', async () => {
-    const page = await atTheSheet(person, sheetOf('Again', 2))
-    await button(page, 'Create 2 orders').click()
-    await page.getByText('2 orders created.').first().waitFor()
-    await button(page, 'Another sheet').click()
-    await waitForFocus(field(page))
-    await field(page).fill('total,customer\n1,Again 1\n2,Again 2')
-    await button(page, 'Create 2 orders').click()
-    await page.getByText('2 orders exist.').first().waitFor()
-    assert.equal(await page.getByText('Already created when this sheet was sent before').count(), 2)
-    assert.deepEqual(await created('Again'), namesOf('Again', 2))
-  })
-
-  it('when the network is lost: it waits, and goes on by itself', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await atTheSheet(person, sheetOf('Cables', 3))
-    const { held, release } = await holdAfter(page, 1)
-    await button(page, 'Create 3 orders').click()
-    await held
-    await person.network('stopped')
-    person.expectFault(brokenConnection)
-    await release()
-    await page.getByText('The service is not responding').waitFor()
-    await person.network('normal')
-    await page.getByText('3 orders created.').first().waitFor()
-    assert.deepEqual(await created('Cables'), namesOf('Cables', 3))
-  })
-
-  it('when the session ends meanwhile, and the person signs in again', async (t) => {
-    const user = await newUser(service)
-    const person = await browser.person(t, { service })
-    const page = await atTheSheet(person, sheetOf('Ends', 3), user)
-    const { held, release } = await holdAfter(page, 1)
-    await button(page, 'Create 3 orders').click()
-    await held
-    await setPassword(service, user)
-    person.expectFault(/ 401 .*\/v1\/orders\)/)
-    await release()
-    await signInHeading(page).waitFor()
-    await signInByForm(page, user.credentials, page.getByText('1 of 3 rows sent.'))
-    await button(page, 'Go on').click()
-    await page.getByText('3 orders created.').first().waitFor()
-    assert.deepEqual(await created('Ends'), namesOf('Ends', 3))
   })
 })
 
@@ -373,43 +309,6 @@ describe('a sheet that is being sent', () => {
     await dropping.release()
     assert.deepEqual((await created('Drops')).slice(0, 1), namesOf('Drops', 1))
     assert.ok((await created('Drops')).length < 3)
-  })
-
-  it('keeps the user signed in if a row fails', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await atTheSheet(person, sheetOf('Stays', 2), await newUser(service))
-    await page.route('**/v1/orders', (route) => {
-      const isSecond = route.request().postData()?.includes('Stays 2')
-      return isSecond ? route.continue({ postData: '{"customer":" ","total":2}' }) : route.fallback()
-    })
-    person.expectFault(/ 400 .*\/v1\/orders\)/)
-    const { held, release } = await holdAfter(page, 1)
-    await button(page, 'Create 2 orders').click()
-    await held
-    await button(page, 'Sign out').click()
-    await button(page, 'Send and sign out').click()
-    await release()
-    await page.getByText('You are still signed in: not everything could be sent.').waitFor()
-    await row(page, 'Stays 2').getByText('The customer must not be blank.').waitFor()
-  })
-
-  it('lets the browser ask before the page goes away', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await atTheSheet(person, sheetOf('Asks', 2))
-    const { held, release } = await holdAfter(page, 1)
-    await button(page, 'Create 2 orders').click()
-    await held
-    const asked: string[] = []
-    page.on('dialog', (dialog) => {
-      asked.push(dialog.type())
-      void dialog.dismiss()
-    })
-    await page.evaluate('location.reload()')
-    await eventually(() => assert.deepEqual(asked, ['beforeunload']))
-    await release()
-    await page.getByText('2 orders created.').first().waitFor()
-    await page.reload()
-    assert.deepEqual(asked, ['beforeunload'])
   })
 })
 
