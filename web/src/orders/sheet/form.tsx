@@ -5,11 +5,11 @@ import { Check } from '../../ui/check.tsx'
 import { focusOn } from '../../ui/draft.ts'
 import { Field } from '../../ui/field.tsx'
 import { Form, Submit } from '../../ui/form.tsx'
-import { formatOrders } from '../../ui/format.ts'
+import { formatCount, formatOrders } from '../../ui/format.ts'
 import { type Reading, sizeLimit, textOf } from './reading.ts'
 import type { Row } from './rows.ts'
 import { changeSheet } from './sending.ts'
-import { formWords, headingsInWords, judgementInWords, sheetFaults } from './words.ts'
+import { headingsInWords, judgementInWords, sheetFaults } from './words.ts'
 
 interface SheetFormProps {
   text: string
@@ -69,14 +69,14 @@ export function SheetForm(props: SheetFormProps) {
       onSubmit={submit}
       onDragOver={(event) => event.preventDefault()}
       onDrop={drop}
-      aria-label={formWords.name}
+      aria-label="Rows of the spreadsheet"
     >
       <Field
         id="sheet"
-        label={formWords.label}
+        label="Rows"
         text={text}
         fault={fault}
-        hint={formWords.hint}
+        hint="Copy the columns customer and total in your spreadsheet and paste them here, or drop a CSV file. At most 1,000 rows."
         isRequired
         isLong
         input={{ className: 'sheet-text', spellCheck: false, onPaste: paste }}
@@ -85,26 +85,28 @@ export function SheetForm(props: SheetFormProps) {
       <div className="stack" role="status">
         {rows.length > 0 && <p>{judgementInWords(rows)}</p>}
         {reading.ok && reading.headings && <p className="soft">{headingsInWords(reading.headings)}</p>}
-        {props.isUncompared && <p className="soft">{formWords.uncompared}</p>}
+        {props.isUncompared && (
+          <p className="soft">These rows could not be compared with the orders of the last 24 hours.</p>
+        )}
       </div>
       {doubles.length > 0 && (
         <Check isOn={isWithoutDoubles} onTurn={props.onTurn}>
-          {formWords.withoutDoubles(doubles.length)}
+          Skip {formatCount(doubles.length)} {doubles.length === 1 ? 'duplicate' : 'duplicates'}
         </Check>
       )}
       <div className="row create-actions">
         <Submit id="sheet-submit" isClosed={count === 0}>
-          {count === 0 ? formWords.submit : `Create ${formatOrders(count)}`}
+          {count === 0 ? 'Create orders' : `Create ${formatOrders(count)}`}
         </Submit>
         <FileTrigger
           acceptedFileTypes={['.csv', '.tsv', '.txt', 'text/csv']}
           onSelect={(files) => void take(files?.[0])}
         >
-          <Button className="button">{formWords.choose}</Button>
+          <Button className="button">Choose a CSV file</Button>
         </FileTrigger>
         {text !== '' && (
           <Button className="button button-quiet" onPress={() => [change(''), focusOn('sheet')]}>
-            {formWords.clear}
+            Clear
           </Button>
         )}
       </div>

@@ -3,12 +3,13 @@ import { type Ref, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { isPassing } from '../../api/problem.ts'
 import { describeEnd, describeFailure } from '../../ui/describe.ts'
+import { formatCount } from '../../ui/format.ts'
 import { Note } from '../../ui/note.tsx'
 import { Section } from '../../ui/section.tsx'
 import { csvOf, failuresOf, saveFailures } from './failures.ts'
 import type { Row } from './rows.ts'
 import { goOn, isDone, results, rowInDoubt, sheet, stop, useCourse } from './sending.ts'
-import { doubtWords, endWords, progressWords } from './words.ts'
+import { doubtWords, endWords, rowsInWords } from './words.ts'
 
 interface SheetProgressProps {
   rows: readonly Row[]
@@ -28,14 +29,25 @@ export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressPr
   const count = sent?.rows.length ?? 0
   const doubt = isSending ? undefined : rowInDoubt(openedAt)
   return (
-    <Section title={isOver ? progressWords.done : progressWords.title(isSending)} headingRef={headingRef}>
-      <p>{isOver ? endWords(outcomes, failures.length) : progressWords.count(outcomes.length, count)}</p>
-      {!isOver && <progress aria-label={progressWords.bar} value={outcomes.length} max={count} />}
+    <Section
+      title={isOver ? 'Finished' : isSending ? 'Creating orders …' : 'Not all rows are sent'}
+      headingRef={headingRef}
+    >
+      <p>
+        {isOver
+          ? endWords(outcomes, failures.length)
+          : `${formatCount(outcomes.length)} of ${rowsInWords(count)} sent.`}
+      </p>
+      {!isOver && <progress aria-label="Rows sent" value={outcomes.length} max={count} />}
       <div className="stack" role="status">
         {failure !== undefined && <Failure failure={failure} isSending={isSending} />}
         {doubt !== undefined && <Note kind="warning" lines={[doubtWords(doubt)]} />}
       </div>
-      <p className="soft small">{isSending ? progressWords.meanwhile : progressWords.once}</p>
+      <p className="soft small">
+        {isSending
+          ? 'You can keep working in the meantime. If you reload the page, press “Go on”.'
+          : 'You can send the same sheet again within 24 hours: no order is created twice. A changed sheet counts as a new one.'}
+      </p>
       <div className="row">
         {!isOver && (
           <Button
@@ -43,29 +55,30 @@ export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressPr
             aria-disabled={isStopping}
             onPress={() => (isSending ? stop() : void goOn(rows))}
           >
-            {isSending ? progressWords.stop : progressWords.goOn}
+            {isSending ? 'Stop' : 'Go on'}
           </Button>
         )}
         {!isSending && failures.length > 0 && (
           <>
             <Button className="button" onPress={() => saveFailures(failures)}>
-              {progressWords.save(failures.length)}
+              Save {failures.length === 1 ? 'the row' : `the ${formatCount(failures.length)} rows`} that
+              failed
             </Button>
             {isOver && (
               <Button className="button" onPress={() => onStartOver(csvOf(failures))}>
-                {progressWords.correct}
+                Correct them here
               </Button>
             )}
           </>
         )}
         {isOver && (
           <Link to="/orders" className="button">
-            {progressWords.list}
+            Show the orders
           </Link>
         )}
         {!isSending && (
           <Button className="button button-quiet" onPress={() => onStartOver()}>
-            {progressWords.another}
+            Another sheet
           </Button>
         )}
       </div>

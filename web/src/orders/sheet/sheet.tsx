@@ -12,14 +12,13 @@ import { recentQuery } from './queries.ts'
 import { readSheet } from './reading.ts'
 import { begin, changeSheet, openSheet, sheet } from './sending.ts'
 import { SheetTable } from './table.tsx'
-import { pageTitle } from './words.ts'
 
 /** Many orders at once: the rows of a spreadsheet, each of which is one order. */
 export function SheetView() {
   if (!useMay('Orders.Create')) return <NotAllowed />
   return (
     <>
-      <PageHead title={pageTitle} />
+      <PageHead title="New orders from a spreadsheet" />
       <SheetOfOrders />
     </>
   )

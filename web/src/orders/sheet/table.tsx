@@ -4,7 +4,7 @@ import { formatCount } from '../../ui/format.ts'
 import { Name } from '../../ui/name.tsx'
 import type { Result, Row } from './rows.ts'
 import { results, sheet } from './sending.ts'
-import { doubleInWords, resultWords, tableWords } from './words.ts'
+import { doubleInWords, resultWords, rowsInWords } from './words.ts'
 
 /** The rows as they are understood, and what is wrong with them, each in its cell. */
 export function SheetTable({ rows }: { rows: readonly Row[] }) {
@@ -20,23 +20,23 @@ export function SheetTable({ rows }: { rows: readonly Row[] }) {
   return (
     <section className="card card-stack" aria-labelledby="sheet-rows">
       <div className="row row-between">
-        <h2 id="sheet-rows">{tableWords.title}</h2>
+        <h2 id="sheet-rows">Orders of the sheet</h2>
         {careful.length > 0 && (
           <Check isOn={isNarrowed} onTurn={setNarrowed}>
-            {tableWords.narrow(careful.length)}
+            Show only the {rowsInWords(careful.length)} to check
           </Check>
         )}
       </div>
       <table className="table sheet-table">
-        <caption className="visually-hidden">{tableWords.caption}</caption>
+        <caption className="visually-hidden">The rows of the sheet</caption>
         <thead>
           <tr>
             <th scope="col" className="number">
-              {tableWords.row}
+              Row
             </th>
-            <th scope="col">{tableWords.customer}</th>
+            <th scope="col">Customer</th>
             <th scope="col" className="number">
-              {tableWords.total}
+              Total
             </th>
           </tr>
         </thead>
@@ -81,7 +81,7 @@ const SheetRow = memo(function SheetRow({ row, result, isLeftOut }: SheetRowProp
           {reading.ok && reading.meaning}
         </CellText>
         {reading.ok && reading.otherwise !== undefined && (
-          <p className="small sheet-doubt">{tableWords.notMeant(reading.otherwise)}</p>
+          <p className="small sheet-doubt">Not {reading.otherwise}</p>
         )}
       </td>
     </tr>
@@ -109,6 +109,6 @@ function CellText({
 function RowState({ row, result, isLeftOut }: SheetRowProps) {
   if (result?.kind === 'failed') return <p className="field-error">{result.why}</p>
   if (result) return <p className="small sheet-made">{resultWords[result.kind]}</p>
-  const words = isLeftOut ? tableWords.leftOut : doubleInWords(row.double)
+  const words = isLeftOut ? 'Left out' : doubleInWords(row.double)
   return words !== undefined && <p className={isLeftOut ? 'small soft' : 'small sheet-doubt'}>{words}</p>
 }

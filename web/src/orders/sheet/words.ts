@@ -5,45 +5,6 @@ import { formatCount, formatOrders, inSeries } from '../../ui/format.ts'
 import { fieldNames } from '../create/form.ts'
 import type { Result, Row } from './rows.ts'
 
-export const pageTitle = 'New orders from a spreadsheet'
-
-export const formWords = {
-  name: 'Rows of the spreadsheet',
-  label: 'Rows',
-  hint: 'Copy the columns customer and total in your spreadsheet and paste them here, or drop a CSV file. At most 1,000 rows.',
-  choose: 'Choose a CSV file',
-  clear: 'Clear',
-  submit: 'Create orders',
-  uncompared: 'These rows could not be compared with the orders of the last 24 hours.',
-  withoutDoubles: (count: number) => `Skip ${formatCount(count)} ${count === 1 ? 'duplicate' : 'duplicates'}`,
-}
-
-export const tableWords = {
-  title: 'Orders of the sheet',
-  caption: 'The rows of the sheet',
-  row: 'Row',
-  customer: 'Customer',
-  total: 'Total',
-  leftOut: 'Left out',
-  narrow: (count: number) => `Show only the ${rowsInWords(count)} to check`,
-  notMeant: (otherwise: string) => `Not ${otherwise}`,
-}
-
-export const progressWords = {
-  title: (isSending: boolean) => (isSending ? 'Creating orders …' : 'Not all rows are sent'),
-  done: 'Finished',
-  bar: 'Rows sent',
-  count: (sent: number, of: number) => `${formatCount(sent)} of ${rowsInWords(of)} sent.`,
-  meanwhile: 'You can keep working in the meantime. If you reload the page, press “Go on”.',
-  once: 'You can send the same sheet again within 24 hours: no order is created twice. A changed sheet counts as a new one.',
-  stop: 'Stop',
-  goOn: 'Go on',
-  save: (count: number) => `Save ${count === 1 ? 'the row' : `the ${formatCount(count)} rows`} that failed`,
-  correct: 'Correct them here',
-  list: 'Show the orders',
-  another: 'Another sheet',
-}
-
 /** Faults in a sheet or in one of its rows. */
 export const sheetFaults = {
   empty: 'Paste rows, or choose a file.',
