@@ -49,6 +49,7 @@ import { registerSecurityHeaders, securityHeaders } from './http/security-header
 import { registerSecurityTxt } from './http/security-txt.ts'
 import { registerVerifyPage, registerWebApp } from './http/spa.ts'
 import type { Log } from './log.ts'
+import { Allowance } from './orders/documents/allowance.ts'
 import { LiveOrders } from './orders/live/live.ts'
 import { registerLiveOrders } from './orders/live/routes.ts'
 import { LiveStreams } from './orders/live/streams.ts'
@@ -139,7 +140,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
   }
   const statements = new Statements(parts.antiforgeryKey)
   const touches = new Touches({ db, publicUrl })
-  registerOrders(app, { config, db, clock, exports, receipts, statements, touches })
+  const allowance = new Allowance(config.documentBytesPerHour)
+  await registerOrders(app, { config, db, clock, exports, receipts, statements, touches, allowance })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { ...checkpoints, exports })
   registerWebhooks(app, { config, db, clock, ...webhookSending(parts, publicUrl) })

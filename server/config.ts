@@ -150,6 +150,11 @@ export const settings = {
     300,
     'How long role permissions and accounts are cached, in seconds',
   ),
+  DOCUMENT_BYTES_PER_HOUR: number(
+    [5_242_880, 1e12],
+    314_572_800,
+    'Bytes of documents that a caller may send in an hour',
+  ),
   RATE_LIMIT_FACTOR: number(
     [0, 1_000_000],
     { development: 10, production: 1 },

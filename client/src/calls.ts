@@ -19,7 +19,11 @@ type BodyOf<O> = O extends { requestBody: { content: infer Content } }
   : O extends { requestBody?: { content: infer Content } }
     ? { body?: ContentOf<Content> }
     : { body?: never }
-type ContentOf<Content> = Content extends { 'application/json': infer Body } ? Body : URLSearchParams
+type ContentOf<Content> = Content extends { 'application/json': infer Body }
+  ? Body
+  : Content extends { 'application/octet-stream': unknown }
+    ? Blob
+    : URLSearchParams
 
 type Success = 200 | 201 | 202 | 204
 type AnswerOf<O> = O extends { responses: infer All }
@@ -165,15 +169,15 @@ function requestOf(
     encodeURIComponent(String((path as Record<string, unknown>)[name])),
   )
   const search = given(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
-  const isForm = body instanceof URLSearchParams
+  const isRaw = body instanceof URLSearchParams || body instanceof Blob
   return new Request(search.length === 0 ? filled : `${filled}?${search.join('&')}`, {
     method,
     headers: {
-      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
       ...Object.fromEntries(given(header)),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isRaw ? body : JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
     keepalive,
     credentials: 'same-origin',

@@ -55,6 +55,20 @@ export interface Orders {
   /** Throws `not-the-creator` for anyone else. */
   withdraw(id: string, reason?: string, options?: ChangeOptions): Changed
   note(id: string, text: string, options?: ChangeOptions): Promise<Exchange<Schemas['AddNoteResponse']>>
+  /**
+   * Adds a document, a `File` of a form for example, of at most 5 MiB. Throws `not-the-creator`,
+   * `order-not-pending`, `already-approved`, `too-many-documents`.
+   */
+  addDocument(
+    id: string,
+    document: { name: string; bytes: Blob },
+    options?: ChangeOptions,
+  ): Promise<Exchange<Schemas['AddDocumentResponse']>>
+  /** Throws what `addDocument` throws. */
+  removeDocument(id: string, documentId: string, options?: ChangeOptions): Changed
+  documents(id: string, reading?: Reading): AsyncGenerator<Schemas['OrderDocument'], void>
+  /** The bytes of a document. */
+  document(id: string, documentId: string, reading?: Reading): Promise<Blob>
   /** Every event of the order, oldest first. */
   history(id: string, reading?: Reading): AsyncGenerator<Schemas['OrderEvent'], void>
   approvals(id: string, reading?: Reading): Promise<Exchange<Schemas['OrderApprovals']>>
@@ -62,7 +76,7 @@ export interface Orders {
   receipt(id: string, reading?: Reading): Promise<Exchange<Schemas['OrderReceipt']>>
 }
 
-export function ordersOf({ GET, POST, PATCH, each, export: exportList }: Calls): Orders {
+export function ordersOf({ GET, POST, PATCH, DELETE, each, export: exportList }: Calls): Orders {
   const one = (id: string, reading: Reading = {}) => ({ params: { path: { id } }, ...reading })
   const change = (id: string, options: ChangeOptions = {}) => {
     const { idempotencyKey = crypto.randomUUID(), timeZone, signature, ifUnchanged: read, ...rest } = options
@@ -98,6 +112,21 @@ export function ordersOf({ GET, POST, PATCH, each, export: exportList }: Calls):
         ...(reason && { body: { reason } }),
       }),
     note: (id, text, options) => POST('/v1/orders/{id}/notes', { ...change(id, options), body: { text } }),
+    addDocument: (id, { name, bytes: body }, options) => {
+      const { params, ...rest } = change(id, options)
+      return POST('/v1/orders/{id}/documents', { params: { ...params, query: { name } }, ...rest, body })
+    },
+    removeDocument: (id, documentId, options) => {
+      const { params, ...rest } = change(id, options)
+      const path = { id, documentId }
+      return DELETE('/v1/orders/{id}/documents/{documentId}', { params: { ...params, path }, ...rest })
+    },
+    documents: (id, reading) => each('/v1/orders/{id}/documents', one(id, reading)),
+    async document(id, documentId, reading = {}) {
+      const init = { params: { path: { id, documentId } }, ...reading }
+      const form = 'application/octet-stream'
+      return (await exportList('/v1/orders/{id}/documents/{documentId}', form, init)).blob()
+    },
     history: (id, reading) => each('/v1/orders/{id}/history', one(id, reading)),
     approvals: (id, reading) => GET('/v1/orders/{id}/approvals', one(id, reading)),
     receipt: (id, reading) => GET('/v1/orders/{id}/receipt', one(id, reading)),

@@ -64,7 +64,7 @@ type Exact<Wanted, Given> = Given extends Leaf
   : {
       [Name in keyof Given]: Name extends MemberOf<Wanted> ? Exact<ValueOf<Wanted, Name>, Given[Name]> : never
     }
-type Leaf = readonly unknown[] | string | number | bigint | boolean | null | undefined
+type Leaf = readonly unknown[] | Uint8Array | string | number | bigint | boolean | null | undefined
 /** The members of any part of a union. */
 type MemberOf<T> = T extends unknown ? keyof T : never
 type ValueOf<T, Name> = T extends unknown ? (Name extends keyof T ? T[Name] : never) : never

@@ -7,6 +7,7 @@ interface Dialect {
   /** The id of an order, a view or a subscription. */
   orderId: string
   text: string
+  bytes: string
   /** Milliseconds. */
   instant: string
   /** The end of a `create table` statement, after the columns. */
@@ -51,7 +52,7 @@ const eventColumns = (text: string, instant: string) => `id ${text} not null,
      text ${text}`
 
 /** The tables that are the same on both engines: all but those of orders. */
-export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialect): string[] => [
+export const tablesOfBoth = ({ id, longId, orderId, text, bytes, instant, end }: Dialect): string[] => [
   `create table principals (
      id ${id},
      kind ${text} not null check (kind in ('user', 'client')),
@@ -268,6 +269,29 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      order_id ${orderId} primary key,
      receipt ${text} not null
    )${end}`,
+  `create table order_documents (
+     id ${orderId} primary key,
+     order_id ${orderId} not null,
+     name ${text} not null,
+     media_type ${text} not null,
+     size integer not null,
+     sha256 ${text} not null,
+     added_at ${instant} not null,
+     added_by ${text} not null,
+     erased_at ${instant}
+   )${end}`,
+  'create index order_documents_by_order on order_documents (order_id, id)',
+  `create table document_pieces (
+     document_id ${orderId} not null,
+     piece integer not null,
+     bytes ${bytes} not null,
+     primary key (document_id, piece)
+   )${end}`,
+  `create table document_leftovers (
+     id ${orderId} primary key,
+     due_at ${instant} not null
+   )${end}`,
+  'create index document_leftovers_by_time on document_leftovers (due_at)',
   `create table absences (
      principal_id integer primary key references principals (id),
      deputy_id integer not null references principals (id) check (deputy_id <> principal_id),

@@ -346,6 +346,36 @@ export interface Database {
     receipt: string
   }
 
+  /** Documents of orders (orders/documents/). Their bytes are in `document_pieces`. */
+  order_documents: {
+    /** UUIDv7, lower case. */
+    id: string
+    order_id: string
+    name: string
+    media_type: string
+    size: number
+    /** Hexadecimal. It stays when the bytes are erased. */
+    sha256: string
+    added_at: number
+    added_by: string
+    /** When the bytes were erased. */
+    erased_at: number | null
+  }
+
+  /** The bytes of documents, from piece 0, in pieces of 64 KiB. */
+  document_pieces: {
+    document_id: string
+    piece: number
+    bytes: Uint8Array
+  }
+
+  /** Documents that no order has: their bytes are arriving, or the document was removed. */
+  document_leftovers: {
+    id: string
+    /** When the pieces can be deleted. */
+    due_at: number
+  }
+
   /** At most one absence for each person, with the deputy who decides in their place. It ends by itself. */
   absences: {
     principal_id: number

@@ -45,6 +45,7 @@ function assertAcceptable(request: FastifyRequest): void {
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== '') {
     throw new Problem('unsupported-media-type', { detail: 'A body cannot have a Content-Encoding.' })
   }
+  if (request.routeOptions.config.takesBytes) return
   const [type, ...parameters] = mediaTypeOf(request)
   const isFormAlone = form !== undefined && form === body
   const isTaken = comesAsForm(request) ? form !== undefined : !isFormAlone && jsonType.test(type)

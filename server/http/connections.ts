@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
@@ -73,6 +73,18 @@ export function answerOn(socket: Socket): ServerResponse | undefined {
 /** Call it when the caller of a stream takes the next batch. */
 export function keepAnswering(socket: Socket): void {
   bySocket.get(socket)?.keep()
+}
+
+const selfLimited = new WeakSet<IncomingMessage>()
+
+/** Call it when the handler limits the time of the body, instead of the server. */
+export function limitsItself(request: IncomingMessage): void {
+  selfLimited.add(request)
+}
+
+/** Whether the handler limits the time of the body that is arriving now. */
+export function isSelfLimited(answer: ServerResponse | undefined): boolean {
+  return answer !== undefined && !answer.req.complete && selfLimited.has(answer.req)
 }
 
 /** Called at the end of the process, so that nobody takes an answer that is cut off for a complete one. */

@@ -5,7 +5,7 @@ import { DatabaseUnavailable, isRefusedChange, QueryTooSlow, TimedOut, TooManyWa
 import { newOpaqueId } from '../ids.ts'
 import { catalogue, type ProblemCode } from '../problems/catalogue.ts'
 import { bearerChallenge, Problem, retryAfter } from '../problems/problems.ts'
-import { answerOn } from './connections.ts'
+import { answerOn, isSelfLimited } from './connections.ts'
 import { limitKey } from './rate-limit.ts'
 import type { RefusalLog } from './refusal-log.ts'
 import { isDecodable, urlLimitBytes } from './request-context.ts'
@@ -138,8 +138,10 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, 
     return
   }
   const refusal = { reason: error.code, address: limitKey(socket.remoteAddress ?? '') }
-  // The previous request is complete: send its answer, then end the connection.
   const running = answerOn(socket)
+  // Node goes on receiving.
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isSelfLimited(running)) return
+  // The previous request is complete: send its answer, then end the connection.
   if (running?.req.complete) {
     running.once('close', () => socket.destroy())
     parts.refusals.note(refusal)

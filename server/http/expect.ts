@@ -1,5 +1,8 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { App } from './route.ts'
+
+/** Requests whose body is held back, and whether the connection is to be kept after the answer. */
+const heldBack = new WeakMap<IncomingMessage, boolean>()
 
 /**
  * Asks for a body that the client holds back (`Expect: 100-continue`) once the guard has let the request in.
@@ -7,19 +10,20 @@ import type { App } from './route.ts'
  * §10.1.1).
  */
 export function registerHeldBackBodies(app: App): void {
-  /** Whether the connection is to be kept after the answer. */
-  const heldBack = new WeakMap<IncomingMessage, boolean>()
   app.server.on('checkContinue', (request, response) => {
     heldBack.set(request, response.shouldKeepAlive)
     response.shouldKeepAlive = false
     app.server.emit('request', request, response)
   })
-  app.addHook('preParsing', (request, { raw: response }, payload, done) => {
-    const isKept = heldBack.get(request.raw)
-    if (isKept !== undefined) {
-      response.shouldKeepAlive = isKept
-      response.writeContinue()
-    }
+  app.addHook('preParsing', ({ raw, routeOptions }, { raw: response }, payload, done) => {
+    if (!routeOptions.config.takesBytes) askForBody(raw, response)
     done(null, payload)
   })
+}
+
+export function askForBody(request: IncomingMessage, response: ServerResponse): void {
+  const isKept = heldBack.get(request)
+  if (isKept === undefined) return
+  response.shouldKeepAlive = isKept
+  response.writeContinue()
 }

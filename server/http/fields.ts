@@ -235,14 +235,19 @@ export function jsonOrForm<J, F>(json: Parsed<J>, form: Parsed<F>): Parsed<J | F
 }
 
 /**
- * Query parameters. Absent and empty ones are undefined, unknown ones are ignored and never bound. But a list
+ * Query parameters. Absent and empty ones are undefined unless they are required, unknown ones are ignored and never bound. But a list
  * (it has pages) refuses the names that other APIs use for its parameters.
  */
-export function queryOf<F extends Fields>(
+export function queryOf<F extends Fields, R extends keyof F & string = never>(
   fields: F,
-): Parsed<{ [K in keyof F]: FieldValue<F[K]> | undefined }> {
+  required: readonly R[] = [],
+): Parsed<{ [K in keyof F]: FieldValue<F[K]> | (K extends R ? never : undefined) }> {
+  const isRequired = (key: string) => required.some((name) => name === key)
   const properties = Object.fromEntries(
-    Object.entries(fields).map(([key, field]) => [key, Type.Optional(field.schema)]),
+    Object.entries(fields).map(([key, { schema }]) => [
+      key,
+      isRequired(key) ? schema : Type.Optional(schema),
+    ]),
   )
   const own = Object.keys(fields)
   const isList = own.includes('pageNumber')
@@ -254,8 +259,9 @@ export function queryOf<F extends Fields>(
     }
     return readEach(fields, (key, field) => {
       const text = query[key]
-      if (text === undefined || text === '') return undefined
-      const result = readParameter(text, field)
+      const isAbsent = text === undefined || text === ''
+      if (isAbsent && !isRequired(key)) return undefined
+      const result = isAbsent ? new Fault('required', 'is required.') : readParameter(text, field)
       if (result instanceof Fault) errors.push({ parameter: key, ...inWords(key, result) })
       return result
     })

@@ -3,7 +3,7 @@ import type { Insertable } from '#kysely'
 import { parseTimeZone } from '../clock.ts'
 import { LockTimeout } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
-import type { Database, Trx } from '../db/tables.ts'
+import type { Database, Db, Trx } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import type { ProblemCode } from '../problems/catalogue.ts'
 import { Problem, retryAfter } from '../problems/problems.ts'
@@ -52,14 +52,18 @@ export const idempotencyProblems = [
 ] as const satisfies ProblemCode[]
 
 /**
- * The key of a request, with what an operation needs to use it; null without the header. Throws
- * `invalid-idempotency-key`.
+ * The key of a request, with what an operation needs to use it; null without the header. `bytes` says of a
+ * body that the handler read what it was. Throws `invalid-idempotency-key`.
  */
-export function readIdempotency(request: FastifyRequest, nowMilliseconds: number): IdempotencyInput | null {
+export function readIdempotency(
+  request: FastifyRequest,
+  nowMilliseconds: number,
+  bytes?: unknown,
+): IdempotencyInput | null {
   const key = readIdempotencyKey(request)
   if (key === null || request.principal === null) return null
   const use = { principalId: request.principal.id, operation: operationOf(request), key }
-  return { ...use, fingerprint: fingerprintOf(request), ...timesOf(nowMilliseconds) }
+  return { ...use, fingerprint: fingerprintOf(request, bytes), ...timesOf(nowMilliseconds) }
 }
 
 /** A key that came with the validated values of an operation, not as a header. */
@@ -97,10 +101,10 @@ function operationOf({ method, routeOptions, params }: FastifyRequest): string {
 }
 
 /** Hash over the whole validated body, and the headers that say what a write means. */
-function fingerprintOf({ routeOptions, body, headers }: FastifyRequest): string {
+function fingerprintOf({ routeOptions, body, headers }: FastifyRequest, bytes: unknown = null): string {
   const timeZone = headers['time-zone']
   const zone = typeof timeZone === 'string' ? parseTimeZone(timeZone) : null
-  const validated = routeOptions.schema?.body === undefined ? null : body
+  const validated = routeOptions.schema?.body === undefined ? bytes : body
   const signature = headers['decision-signature']
   return sha256(JSON.stringify([validated, acceptedVersions(headers['if-match']), zone, signature]))
 }
@@ -203,6 +207,22 @@ async function replay<Result>(trx: Trx, input: IdempotencyInput): Promise<Once<R
     .executeTakeFirstOrThrow()
   if (fingerprint !== input.fingerprint) throw new Problem('idempotency-key-reused')
   return { result: JSON.parse(result), replayed: true }
+}
+
+/** Whether the key has an answer already. */
+export async function isAnswered(
+  db: Db,
+  { principalId, operation, key, nowMilliseconds }: IdempotencyInput,
+): Promise<boolean> {
+  const known = await db
+    .selectFrom('idempotency_keys')
+    .select('key')
+    .where('principal_id', '=', principalId)
+    .where('operation', '=', operation)
+    .where('key', '=', key)
+    .where('expires_at', '>', nowMilliseconds)
+    .executeTakeFirst()
+  return known !== undefined
 }
 
 /** Marks a replayed answer, which is otherwise the same. */

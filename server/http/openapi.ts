@@ -99,10 +99,12 @@ function describeOperation(route: RouteOptions, components: Components): Json {
         return components.part('parameters', parameter, header.name)
       }),
     ],
-    requestBody: schema.body && {
-      required: !factsOf(schema.body).isOptionalBody,
-      content: bodiesOf(schema.body, components),
-    },
+    requestBody: config.takesBytes
+      ? bytes
+      : schema.body && {
+          required: !factsOf(schema.body).isOptionalBody,
+          content: bodiesOf(schema.body, components),
+        },
     responses: { ...successes(route, components), ...failures(route, components) },
   }
 }
@@ -117,14 +119,17 @@ function securityOf(route: RouteOptions): object[] {
 }
 
 function queryParameters(querystring: unknown, components: Components): object[] {
-  const properties = (querystring as { properties?: Record<string, Json> } | undefined)?.properties ?? {}
+  const { properties = {}, required = [] } = (querystring ?? {}) as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
   return Object.entries(properties).map(([name, schema]) =>
     components.part(
       'parameters',
       {
         name,
         in: 'query',
-        required: false,
+        required: required.includes(name),
         description: schema.description,
         schema: components.schema(schema),
         example: exampleOf(schema),
@@ -136,6 +141,12 @@ function queryParameters(querystring: unknown, components: Components): object[]
 
 function contentOf(schema: unknown, components: Components, mediaType = 'application/json'): Json {
   return { [mediaType]: { schema: components.schema(schema), example: exampleOf(schema) } }
+}
+
+/** Bytes of any media type. */
+const bytes = {
+  required: true,
+  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
 }
 
 function bodiesOf(schema: unknown, components: Components): Json {
@@ -262,7 +273,7 @@ function failures(route: RouteOptions, components: Components): Json {
 }
 
 function problemsOf({ method, schema, config = {} }: RouteOptions): ProblemCode[] {
-  const { access, limit, needsRecentSignIn = false, problems = [] } = config
+  const { access, limit, needsRecentSignIn = false, takesBytes = false, problems = [] } = config
   const isGuarded = access !== 'public'
   const isWrite = method !== 'GET'
   const takesJson = schema?.body === undefined || factsOf(schema.body).form !== schema.body
@@ -277,9 +288,9 @@ function problemsOf({ method, schema, config = {} }: RouteOptions): ProblemCode[
     [access === 'person', ['not-for-services']],
     [needsRecentSignIn, ['recent-sign-in-needed']],
     [limit !== 'exempt', ['rate-limited', 'shutting-down']],
-    [schema?.body !== undefined || schema?.querystring !== undefined, ['validation-failed']],
+    [takesBytes || schema?.body !== undefined || schema?.querystring !== undefined, ['validation-failed']],
     [isList(schema?.querystring), ['unknown-parameter']],
-    [isWrite && takesJson, ['malformed-json']],
+    [isWrite && takesJson && !takesBytes, ['malformed-json']],
     [isWrite, ['body-too-large', 'unsupported-media-type', 'overloaded']],
   ]
   return [...problems, ...implied.flatMap(([applies, codes]) => (applies ? codes : []))]

@@ -49,8 +49,8 @@ export function readStamp(request: FastifyRequest, { config, clock }: Omit<Stamp
 export const shownOnce = { 'cache-control': 'no-store' }
 
 /** The UUID in the path. Throws `unknown` if it is malformed. */
-export function requireUuid(request: FastifyRequest, unknown: ProblemCode): string {
-  const id = parseUuid((request.params as { id: string }).id)
+export function requireUuid(request: FastifyRequest, unknown: ProblemCode, name = 'id'): string {
+  const id = parseUuid((request.params as Record<string, string>)[name] ?? '')
   if (id === undefined) throw new Problem(unknown)
   return id
 }

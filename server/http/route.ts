@@ -106,6 +106,8 @@ declare module 'fastify' {
     jsonFailure?: { schema: Schema; statuses?: readonly number[] }
     /** Any cache may keep successful answers, so they say nothing about the request (shared-caches.ts). */
     isForAll?: boolean
+    /** The body is bytes of any media type, which the handler reads (bytes.ts). */
+    takesBytes?: boolean
     requestHeaders?: readonly HeaderDescription[]
     /** By status. */
     responseHeaders?: Record<number, readonly HeaderDescription[]>

@@ -4,7 +4,7 @@ import type { App } from './route.ts'
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 export const webAppPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-  "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+  "connect-src 'self'; frame-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 const oneYearSeconds = 31_536_000
 

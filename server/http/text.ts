@@ -43,21 +43,23 @@ const canBeSeen =
 
 /**
  * Text that people write for others: trimmed, 1 to `limit` code points, at least one of them visible, and
- * none that controls or reorders text. It is then normalized to NFC. Line breaks are allowed with `lines`.
+ * none that controls or reorders text. It is then normalized to NFC. Line breaks are allowed with `lines`; a
+ * file name has no slash and no backslash.
  */
 export function legibleText(
   limit: number,
   description: string,
   example: string,
-  { lines = false } = {},
+  { lines = false, isFileName = false } = {},
 ): Field<string> {
   const controls = `\\u0000-${lines ? '\\u0009\\u000b\\u000c\\u000e-' : ''}\\u001f\\u007f-\\u009f`
   const controlling = new RegExp(`[${controls}]`)
-  const edge = `[^\\s${controls}${reordering}]`
+  const barred = `${controls}${reordering}${isFileName ? '/\\\\' : ''}`
+  const edge = `[^\\s${barred}]`
   return {
     schema: Type.String({
-      pattern: `^\\s*${edge}(?:[^${controls}${reordering}]{0,${limit - 2}}${edge})?\\s*$`,
-      description: `${description} White space at both ends is trimmed. The rest has 1 to ${limit} characters (Unicode code points). No control characters${lines ? ' except line breaks' : ''}, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.`,
+      pattern: `^\\s*${edge}(?:[^${barred}]{0,${limit - 2}}${edge})?\\s*$`,
+      description: `${description} White space at both ends is trimmed. The rest has 1 to ${limit} characters (Unicode code points). No control characters${lines ? ' except line breaks' : ''}, none that reorder text (such as U+202E)${isFileName ? ', no / and no \\' : ''}, and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.`,
       examples: [example],
     }),
     read(value) {
@@ -75,6 +77,7 @@ export function legibleText(
       if (reorders.test(trimmed)) {
         return new Fault('characters', 'must not contain characters that reorder text.')
       }
+      if (isFileName && /[/\\]/.test(trimmed)) return new Fault('characters', 'must not contain / or \\.')
       if (!canBeSeen.test(trimmed)) return new Fault('characters', 'must contain a visible character.')
       return trimmed.normalize('NFC')
     },

@@ -1,4 +1,5 @@
 import type { MailKind } from '../mail/mail.ts'
+import { addDocument, eraseDocument, keepPiece, leftovers, removeDocument } from './documents/documents.ts'
 import { findExportBatch } from './export/find.ts'
 import { addNote, approveOrder, rejectOrder, withdrawOrder } from './life/life.ts'
 import { keepReceipt } from './life/store.ts'
@@ -21,6 +22,10 @@ export const writes = {
   withdrawOrder,
   addNote,
   keepReceipt,
+  keepPiece,
+  addDocument,
+  removeDocument,
+  eraseDocument,
   setApprovalPolicy,
   putView,
   deleteView,
@@ -42,6 +47,6 @@ export const reads = {
 /** Reads that one statement may answer (PostgreSQL). */
 export const singleReads = { findOrders: findOrdersAtOnce }
 
-export const jobs = [merging]
+export const jobs = [merging, leftovers]
 
 export const mailKinds: readonly MailKind[] = [waitingMail, digestMail, decidedMail]

@@ -83,6 +83,9 @@ export const statusAfter: Record<OrderEventKind, OrderStatus | null> = {
   created: firstStatus,
   'approval-given': awaitingApproval,
   noted: null,
+  'document-added': null,
+  'document-removed': null,
+  'document-erased': null,
   ...(Object.fromEntries(Object.values(transitions).map(({ event, to }) => [event, to])) as {
     [Each in Transition as Each['event']]: Each['to']
   }),

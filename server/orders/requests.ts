@@ -20,6 +20,7 @@ import { requireUuid } from '../http/resource.ts'
 import { callerOf, header } from '../http/route.ts'
 import { sha256 } from '../ids.ts'
 import { Problem } from '../problems/problems.ts'
+import type { Allowance } from './documents/allowance.ts'
 import type { Statements } from './statements.ts'
 
 export interface OrderParts {
@@ -30,6 +31,7 @@ export interface OrderParts {
   receipts: ReceiptSigner
   statements: Statements
   touches: Touches
+  allowance: Allowance
 }
 
 export interface PresentedAssertion extends Assertion {

@@ -1,4 +1,5 @@
 import { spellPlace } from '../../proof/place.ts'
+import { registerByteRoutes } from '../http/bytes.ts'
 import { acceptedForm } from '../http/export.ts'
 import { noContent } from '../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../http/idempotency.ts'
@@ -7,6 +8,7 @@ import { cacheControl, etagHeader, sendVersion, versionTag } from '../http/preco
 import { type App, callerOf, header, locationHeader, type Routes, register, route } from '../http/route.ts'
 import { newOrderedId } from '../ids.ts'
 import { Problem } from '../problems/problems.ts'
+import { documentByteRoutes, documentRoutes } from './documents/routes.ts'
 import { exportOrders } from './export/export.ts'
 import { lifeRoutes } from './life/routes.ts'
 import { listOrders, readList } from './list/list.ts'
@@ -115,10 +117,12 @@ const orderRoutes: Routes<OrderParts> = {
     },
   }),
   ...lifeRoutes,
+  ...documentRoutes,
   ...policyRoutes,
 }
 
-export function registerOrders(app: App, parts: OrderParts): void {
+export function registerOrders(app: App, parts: OrderParts): Promise<void> {
   register(app, 'Orders', orderRoutes, parts)
   register(app, 'Views', viewRoutes, parts)
+  return registerByteRoutes(app, (scope) => register(scope, 'Orders', documentByteRoutes, parts))
 }

@@ -190,8 +190,8 @@ export const catalogue = {
   },
   'not-the-creator': {
     status: 403,
-    title: 'Only the creator can withdraw an order',
-    remedy: 'Ask the creator to withdraw it, or reject it.',
+    title: 'Only the creator of an order can do this',
+    remedy: 'Ask the creator, or reject the order.',
   },
   'route-not-found': {
     status: 404,
@@ -209,6 +209,11 @@ export const catalogue = {
     remedy: 'Use an address that resources/list or resources/templates/list gives.',
   },
   'order-not-found': { status: 404, title: 'No such order', remedy: 'Check the id.' },
+  'document-not-found': {
+    status: 404,
+    title: 'No such document',
+    remedy: 'List the documents of the order again.',
+  },
   'view-not-found': {
     status: 404,
     title: 'No such view',
@@ -248,6 +253,16 @@ export const catalogue = {
     status: 409,
     title: 'You have already approved this order',
     remedy: 'Wait for another person to approve it. Each person counts once.',
+  },
+  'already-approved': {
+    status: 409,
+    title: 'Someone has approved the order',
+    remedy: 'Its documents cannot change any more. Create another order, or ask for a rejection.',
+  },
+  'too-many-documents': {
+    status: 409,
+    title: 'The order has too many documents',
+    remedy: 'Remove one first. An order can have up to 5.',
   },
   'too-many-notes': {
     status: 409,
@@ -331,6 +346,11 @@ export const catalogue = {
     title: 'You already have an export running',
     remedy: 'Read it to its end, or end it, and try again. A caller can have one at a time.',
   },
+  'document-erased': {
+    status: 410,
+    title: 'The document was erased',
+    remedy: 'Its hash is still in the list of documents and in the log.',
+  },
   'precondition-failed': {
     status: 412,
     title: 'It has changed since you read it',
@@ -339,7 +359,7 @@ export const catalogue = {
   'body-too-large': {
     status: 413,
     title: 'The body is too large',
-    remedy: 'A body can have at most 64 KiB.',
+    remedy: 'A body can have at most 64 KiB, a document 5 MiB.',
   },
   'uri-too-long': { status: 414, title: 'The URL is too long', remedy: 'A URL can have at most 8 KiB.' },
   'unsupported-media-type': {

@@ -44,6 +44,9 @@ export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> 
   approval_policy: 1,
   order_approvals: 1,
   order_receipts: 1,
+  order_documents: 1,
+  document_pieces: 20,
+  document_leftovers: 1,
   absences: 1,
   views: 1,
   unsealed_events: 2,
@@ -167,7 +170,26 @@ export function insertSource(database: Sqlite.Database): void {
   const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
   insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])
-  const audit = ['', oddText, -1, '', '', 2_147_483_647, 40, 7, 5, 0, 0, oddText, 1, 1, 1, oddText]
+  const audit = [
+    '',
+    oddText,
+    -1,
+    '',
+    '',
+    2_147_483_647,
+    40,
+    7,
+    5,
+    0,
+    0,
+    oddText,
+    1,
+    1,
+    1,
+    oddText,
+    lastOrderId,
+    null,
+  ]
   const odd = [oddText, '', 999_999_999_999_999, 0, lastInstantOfOrders, ...audit]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
   insert('orders', [firstNumber, lastOrderId, ...odd], ...plain)
@@ -179,6 +201,23 @@ export function insertSource(database: Sqlite.Database): void {
   const failing = [0, 'failing', 1, firstNumber, 7, 8, 9, 2, lastInstant, -1, 3]
   insert('subscriptions', [lastOrderId, 'webhook', url, '["order"]', ...failing])
   insert('delivery_attempts', [9, lastOrderId, 'event', 'ping', null, 1, 2, null, oddText, oddText])
+  insert('order_documents', [
+    lastOrderId,
+    lastOrderId,
+    oddText,
+    'text/plain',
+    1,
+    'sha',
+    lastInstant,
+    oddText,
+    null,
+  ])
+  // More than one batch, and every byte.
+  const everyByte = Buffer.from(Array.from({ length: 65_536 }, (_, index) => index))
+  for (let piece = 0; piece < filledRows.document_pieces; piece += 1) {
+    insert('document_pieces', [lastOrderId, piece, everyByte])
+  }
+  insert('document_leftovers', [lastOrderId, lastInstant])
   insertLog(database)
 }
 
@@ -229,7 +268,7 @@ function insertLog(database: Sqlite.Database): void {
 export function plainOrder(index: number): unknown[] {
   const instant = 9_999 - index
   const id = orderIdAt(instant, 0)
-  const rest = [null, null, null, null, null, 1, null, null, 1, 1, 1, null, 0, 0, 0, null]
+  const rest = [null, null, null, null, null, 1, null, null, 1, 1, 1, null, 0, 0, 0, null, null, null]
   return [null, id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
 }
 

@@ -64,6 +64,7 @@ describe('the configuration', () => {
       sessionIdleTtlSeconds: 1800,
       sessionAbsoluteTtlSeconds: 28_800,
       permissionCacheTtlSeconds: 300,
+      documentBytesPerHour: 314_572_800,
       rateLimits: {
         factor: 1,
         anonymous: 300,

@@ -35,6 +35,9 @@ export function assertCookieSet(answer: Answer, name: string): void {
   assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
 }
 
+const isRaw = (body: unknown): body is string | Uint8Array<ArrayBuffer> =>
+  typeof body === 'string' || body instanceof Uint8Array
+
 /** A caller over real HTTP. It keeps cookies as a browser would, and sends the headers that the test sets. */
 export class Client {
   readonly baseUrl: string
@@ -96,7 +99,7 @@ export class Client {
   }
 
   /**
-   * A string body is sent unchanged, anything else as JSON. The media type is application/json by default.
+   * A string or bytes are sent unchanged, anything else as JSON. The media type is application/json by default.
    */
   async send(
     method: string,
@@ -116,7 +119,7 @@ export class Client {
       method,
       redirect: 'manual',
       headers: sent,
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isRaw(body) ? body : JSON.stringify(body) }),
     })
     const text = await textOf(response)
     noteAnswer(response.status, response.headers, text)

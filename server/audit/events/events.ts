@@ -23,7 +23,17 @@ export function newWords(text: string): Words {
  * Every kind of event, by the kind of its subject. docs/auditing.md says when each happens and what it holds.
  */
 export const eventKinds = {
-  order: ['created', 'approval-given', 'approved', 'rejected', 'withdrawn', 'noted'],
+  order: [
+    'created',
+    'approval-given',
+    'approved',
+    'rejected',
+    'withdrawn',
+    'noted',
+    'document-added',
+    'document-removed',
+    'document-erased',
+  ],
   account: [
     'user-added',
     'user-changed',

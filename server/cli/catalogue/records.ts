@@ -34,6 +34,20 @@ export const policyCommands: Record<string, CommandSpec> = {
   },
 }
 
+export const orderCommands: Record<string, CommandSpec> = {
+  'order erase-document': {
+    argumentsText: '<order> <document>',
+    summary: 'erase the bytes of a document for good',
+    notes: [
+      'Its hash, its size and its name stay, and every page says that it was erased. The erasure is logged as an event.',
+    ],
+    examples: [
+      'order erase-document 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a60',
+    ],
+    load: async () => (await import('../order.ts')).runEraseDocument,
+  },
+}
+
 export const logCommands: Record<string, CommandSpec> = {
   'log verify': {
     changesNothing: true,

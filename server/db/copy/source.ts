@@ -104,8 +104,8 @@ function tableNames(connection: Sqlite.Database): string[] {
 }
 
 function describeTable(connection: Sqlite.Database, name: string): CopiedTable {
-  const columns = connection.prepare<[string], { name: string; pk: number }>(
-    'select name, pk from pragma_table_info(?) order by cid',
+  const columns = connection.prepare<[string], { name: string; type: string; pk: number }>(
+    'select name, type, pk from pragma_table_info(?) order by cid',
   )
   const rows = translateErrors(() => columns.all(name))
   const key = rows.filter((column) => column.pk > 0).sort((a, b) => a.pk - b.pk)
@@ -113,6 +113,7 @@ function describeTable(connection: Sqlite.Database, name: string): CopiedTable {
     name,
     columns: rows.map((column) => column.name),
     key: key.map((column) => column.name),
+    hasBytes: rows.some(({ type }) => type.toLowerCase() === 'blob'),
     initialRows: [],
   }
 }
@@ -135,18 +136,24 @@ function parentsFirst(connection: Sqlite.Database, names: string[]): string[] {
 }
 
 function* readBatches(connection: Sqlite.Database, table: CopiedTable): Generator<TextRow[], void> {
-  const statement = connection.prepare<[], TextRow>(selectInKeyOrder(table))
+  const statement = connection.prepare<[], TextRow>(
+    selectInKeyOrder(table, table.hasBytes ? asText : undefined),
+  )
   const rows = translateErrors(() => statement.iterate())
   try {
-    for (let batch = nextBatch(rows); batch.length > 0; batch = nextBatch(rows)) yield batch
+    for (let batch = nextBatch(rows, table); batch.length > 0; batch = nextBatch(rows, table)) yield batch
   } finally {
     rows.return?.()
   }
 }
 
-function nextBatch(rows: IterableIterator<TextRow>): TextRow[] {
+/** Bytes as PostgreSQL writes them. */
+const asText = (column: string) => `case typeof(${column}) when 'blob' then '\\x' || lower(hex(${column}))
+  else cast(${column} as text) end`
+
+function nextBatch(rows: IterableIterator<TextRow>, table: CopiedTable): TextRow[] {
   const batch: TextRow[] = []
-  for (let isOver = false; !isOver && batch.length < batchRows; ) {
+  for (let isOver = false; !isOver && batch.length < batchRows(table); ) {
     const next = translateErrors(() => rows.next())
     isOver = next.done === true
     if (!isOver) batch.push(next.value)

@@ -59,6 +59,7 @@ export class CopyTarget {
    */
   async takeOver(tables: CopiedTable[]): Promise<void> {
     await migrateUnderLock(this.#trx)
+    await this.#run('set local bytea_output = hex')
     await this.#run(`set local lock_timeout = ${lockTimeoutMilliseconds}`)
     await this.#run(`lock table ${tables.map((table) => quoted(table.name)).join(', ')} in exclusive mode`)
     await this.#run('set local lock_timeout = 0')
@@ -114,7 +115,7 @@ export class CopyTarget {
   /** All rows in key order, read back from the server through a cursor. */
   async *batches(table: CopiedTable): AsyncGenerator<TextRow[], void> {
     await this.#run(`declare copied no scroll cursor for ${selectInKeyOrder(table)}`)
-    const fetch = () => this.#run(`fetch ${batchRows} from copied`)
+    const fetch = () => this.#run(`fetch ${batchRows(table)} from copied`)
     for (let rows = await fetch(); rows.length > 0; rows = await fetch()) yield rows
     await this.#run('close copied')
   }

@@ -154,6 +154,7 @@ const initial = [
     longId: 'integer primary key',
     orderId: 'text',
     text: 'text',
+    bytes: 'blob',
     instant: 'integer',
     end: ' strict',
   }),

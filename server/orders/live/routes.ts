@@ -26,7 +26,7 @@ const streamOrderEvents = route('GET /v1/orders/events', {
   problems: ['too-many-streams'],
   requestHeaders: [lastEventIdHeader],
   isBackground: true,
-  mediaType: 'text/event-stream',
+  mediaTypes: ['text/event-stream'],
   response: { 200: stream },
   handler: async (streams: LiveStreams, request, reply) => {
     const lastEventId = request.headers['last-event-id']

@@ -9,6 +9,8 @@ import { callerOf } from '../../http/route.ts'
 import { newOrderedId, parseUuid } from '../../ids.ts'
 import { Problem } from '../../problems/problems.ts'
 import { readApprovals, readHistory } from '../life/history.ts'
+import { readDocuments } from '../documents/documents.ts'
+import { toAnswer } from '../documents/schemas.ts'
 import { listOrders } from '../list/list.ts'
 import { awaitingApproval, fieldNames } from '../order.ts'
 import { newNote } from '../orders.ts'
@@ -55,7 +57,7 @@ export function orderTools(parts: ToolParts): Record<string, Tool> {
     }),
     read_order: tool({
       title: 'Read an order',
-      description: 'Reads an order with its approvals and a page of its history, oldest event first.',
+      description: 'Reads an order with its approvals, its documents (not their bytes) and a page of its history, oldest event first.',
       permissions: ['Orders.Read'],
       input: ReadOrder,
       output: WholeOrder,
@@ -143,12 +145,14 @@ async function readWhole(parts: ToolParts, { id: given, page, request }: Wanted)
   const order = await requireOrder(parts, given)
   const { id } = order
   const wanted = { ...pageRequest(page.pageNumber, page.pageSize), direction: page.order ?? 'asc' } as const
-  const [approvals, history] = await Promise.all([
+  const [approvals, history, documents] = await Promise.all([
     readApprovals(db.read, id, caller, clock()),
     readHistory(db, id, wanted, String(caller.id)),
+    readDocuments(db.read, id),
   ])
   const address = `${publicUrl()}/orders/${id}`
-  return { about: dataNotice, address, order: toResponse(fieldNames, order), approvals, history }
+  const whole = { order: toResponse(fieldNames, order), approvals, history }
+  return { about: dataNotice, address, ...whole, documents: documents.map(toAnswer) }
 }
 
 /** Throws `order-not-found`, also for what is not the id of an order. */

@@ -57,6 +57,13 @@ export const eventWords: Record<(typeof eventKinds.order)[number], EventWords> =
   rejected: { label: 'Rejected', verb: 'rejected', erased: 'The reason was erased.' },
   withdrawn: { label: 'Withdrawn', verb: 'withdrew' },
   noted: { label: 'Note added', verb: 'added a note to', erased: 'The note was erased.' },
+  'document-added': { label: 'Document added', verb: 'added a document to', erased: 'Its name was erased.' },
+  'document-removed': {
+    label: 'Document removed',
+    verb: 'removed a document from',
+    erased: 'Its name was erased.',
+  },
+  'document-erased': { label: 'Document erased', verb: 'erased a document of' },
 }
 
 /** In the order of their numbers. */
