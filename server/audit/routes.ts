@@ -53,7 +53,7 @@ const logRoutes: Routes<LogParts> = {
       'It says how far the log goes. Keep it where the operator of the service cannot change it; docs/auditing.md says why. It is the newest that a quorum of witnesses cosigned, or else the newest.',
     access: 'Log.Read',
     problems: ['log-contradicted'],
-    mediaType: 'text/plain',
+    mediaTypes: ['text/plain'],
     querystring: GetLogCheckpointQuery,
     response: { 200: LogCheckpoint },
     handler: async (parts, { query: { latest } }, reply) => {

@@ -235,8 +235,8 @@ export function jsonOrForm<J, F>(json: Parsed<J>, form: Parsed<F>): Parsed<J | F
 }
 
 /**
- * Query parameters. Absent and empty ones are undefined unless they are required, unknown ones are ignored and never bound. But a list
- * (it has pages) refuses the names that other APIs use for its parameters.
+ * Query parameters. Absent and empty ones are undefined unless they are required. Unknown ones are ignored
+ * and never bound, but a list (it has pages) refuses the names that other APIs use for its parameters.
  */
 export function queryOf<F extends Fields, R extends keyof F & string = never>(
   fields: F,

@@ -146,7 +146,9 @@ function contentOf(schema: unknown, components: Components, mediaType = 'applica
 /** Bytes of any media type. */
 const bytes = {
   required: true,
-  content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+  content: {
+    'application/octet-stream': { schema: { type: 'string', format: 'binary' }, example: '%PDF-1.7' },
+  },
 }
 
 function bodiesOf(schema: unknown, components: Components): Json {
@@ -184,7 +186,7 @@ function successes(route: RouteOptions, components: Components): Json {
 }
 
 function describeSuccess(status: number, schema: Json, components: Components, route: RouteOptions): object {
-  const { isForAll, limit, mediaType } = route.config ?? {}
+  const { isForAll, limit, mediaTypes = ['application/json'] } = route.config ?? {}
   const description = STATUS_CODES[status] ?? ''
   const headers = describeHeaders(
     [
@@ -200,7 +202,7 @@ function describeSuccess(status: number, schema: Json, components: Components, r
   }
   const { textForm } = route.config ?? {}
   const content = {
-    ...contentOf(schema, components, mediaType),
+    ...Object.assign({}, ...mediaTypes.map((type) => contentOf(schema, components, type))),
     ...exportsOf(route, schema),
     ...(textForm && contentOf(textForm, components, 'text/plain')),
   }

@@ -96,8 +96,8 @@ declare module 'fastify' {
     problemStatus?: Partial<Record<ProblemCode, number>>
     /** A long request that the app makes by itself: it does not count as use of the session. */
     isBackground?: boolean
-    /** Media type of a successful answer that is not JSON. */
-    mediaType?: string
+    /** Media types of a successful answer that is not JSON. */
+    mediaTypes?: readonly string[]
     /** Media types that `Accept` can ask for instead of JSON. */
     exports?: readonly ExportType[]
     /** Schema of the text that `Accept: text/plain` asks for instead of JSON. */

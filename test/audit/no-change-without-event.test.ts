@@ -27,6 +27,7 @@ import { newAdministrator } from '../support/administration.ts'
 import { callTool, proposal } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { addDocument, files } from '../support/documents.ts'
 import { createdId } from '../support/orders.ts'
 import { addPasskey, signInByPasskey } from '../support/passkeys.ts'
 import { type InsideService, testService } from '../support/service.ts'
@@ -40,7 +41,7 @@ import { newSender, newWebhook, sealAll, sendUntil, startReceiver, toReceivers }
  * A change of any other table, new ones included, leaves an event.
  */
 const undecided =
-  /^(?:session|refresh_|client_uses|one_time_links$|mails$|mail_(?:place|settings)$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|leases$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|refresh_|client_uses|one_time_links$|mails$|mail_(?:place|settings)$|used_challenges$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_(?:head|tiles|witnesses|cosigned)|delivery_attempts$|order_tally|orders_search|views$|order_receipts$|document_(?:pieces|leftovers)$|leases$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
@@ -50,7 +51,7 @@ async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
 }
 
 /** Operations that make several changes and leave an event for each. */
-const several = ['addOrders', 'proposeOrder', 'seedDemo', 'inviteUser']
+const several = ['addOrders', 'createOrder', 'seedDemo', 'inviteUser']
 /**
  * A note changes nothing but the log, and so does its erasure; links, sessions and tokens
  * are credentials: the service’s own log has them. A replay sends what was sent before.
@@ -263,6 +264,16 @@ async function changeOrders(service: InsideService): Promise<void> {
   assert.equal((await creator.get(approved)).body.status, 1)
   assert.equal((await creator.get(`${approved}/receipt`)).status, 200)
   assert.equal((await creator.post(`${approved}/notes`, { text: 'Noted.' })).status, 201)
+  const documented = await create()
+  const add = () => addDocument(creator, documented.slice('/v1/orders/'.length), files.pdf)
+  const { body: removed } = await add()
+  const { body: erased } = await add()
+  await creator.send('DELETE', `${documented}/documents/${removed.id}`)
+  await service.db.write('eraseDocument', {
+    orderId: documented.slice('/v1/orders/'.length),
+    id: erased.id,
+    stamp: machineStamp(service.now()),
+  })
   assert.equal((await other.patch(`${await create()}/reject`, { reason: 'Too much.' })).status, 204)
   const withdrawn = await create()
   assert.equal((await other.patch(`${withdrawn}/withdraw`)).status, 403)

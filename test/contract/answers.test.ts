@@ -106,6 +106,23 @@ describe('the live description knows every answer', () => {
     await bearer.post('/v1/orders/none/notes', { text: 'Called.' })
   })
 
+  it('about documents', async () => {
+    const order = `/v1/orders/${await createdId(bearer)}`
+    const added = await bearer.post(`${order}/documents?name=a.txt`, 'text')
+    const document = `${order}/documents/${added.body.id}`
+    await bearer.post(`${order}/documents`, 'text')
+    await bearer.post(`${order}/documents?name=a`, 'text', { 'if-match': '"9"' })
+    await bearer.post(`${order}/documents?name=a`, 'text', { 'content-encoding': 'gzip' })
+    await bearer.post('/v1/orders/none/documents?name=a', 'text')
+    await read(`${order}/documents`)
+    await read(document)
+    await bearer.get(`${order}/documents/none`)
+    await bearer.send('DELETE', document, undefined, { 'if-match': '"9"' })
+    await bearer.send('DELETE', document)
+    await bearer.patch(`${order}/approve`)
+    await bearer.post(`${order}/documents?name=a`, 'text')
+  })
+
   it('about the log', async () => {
     for (const path of ['/v1/log', '/v1/log/checkpoint', '/v1/log/proof', '/v1/log/key']) {
       await bearer.get(path, { accept: 'application/jsonl' })

@@ -30,6 +30,10 @@ const contracted: Record<string, string> = {
   'PATCH /v1/orders/:id/reject': 'Orders.Approve',
   'PATCH /v1/orders/:id/withdraw': 'Orders.Create',
   'POST /v1/orders/:id/notes': 'Orders.Note',
+  'POST /v1/orders/:id/documents': 'Orders.Create',
+  'GET /v1/orders/:id/documents': 'Orders.Read',
+  'GET /v1/orders/:id/documents/:documentId': 'Orders.Read',
+  'DELETE /v1/orders/:id/documents/:documentId': 'Orders.Create',
   'GET /v1/orders/:id/history': 'Orders.Read',
   'GET /v1/orders/:id/approvals': 'Orders.Read',
   'POST /v1/orders/decisions': 'Orders.Approve',
@@ -313,8 +317,11 @@ describe('the route table', () => {
       for (const route of permitted.filter(({ access }) => access === held)) {
         for (const caller of callers) {
           const { status } = await caller.send(route.method, route.path)
-          // A proof asks for a query.
-          const wanted = route.url === '/v1/log/proof' ? [400] : [200, 404, 415]
+          // A proof and a document ask for a query.
+          const asksForQuery = /^(?:(?:GET|HEAD) .*log.proof|POST .*documents)$/.test(
+            `${route.method} ${route.url}`,
+          )
+          const wanted = asksForQuery ? [400] : [200, 404, 415]
           assert.ok(wanted.includes(status), `${route.method} ${route.path}: ${status}`)
         }
       }

@@ -3,6 +3,7 @@ import { METHODS } from 'node:http'
 import { before, beforeEach, describe, it } from 'node:test'
 import { newClient, newUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { addDocument, files } from '../support/documents.ts'
 import { mailSettings } from '../support/mail.ts'
 import { createdId } from '../support/orders.ts'
 import { assertProblem, problemIn } from '../support/problem.ts'
@@ -42,6 +43,8 @@ describe('every route', () => {
   const admin = setUp(() => service.bearer('admin'))
   let orderId: string
   let approvedId: string
+  /** The approved order has it. */
+  let documentId: string
   let userId: number
   let clientId: number
   const pathOf = ({ url }: Route, id = orderId) =>
@@ -51,6 +54,7 @@ describe('every route', () => {
       // An account that holds the role keeps it from being removed.
       .replace('/roles/:name', '/roles/Viewer')
       .replace(':session', sampleId)
+      .replace(':documentId', documentId)
       .replace(':id', id)
   before(async () => {
     routes = await tableOfRoutes({ env })
@@ -58,6 +62,7 @@ describe('every route', () => {
     approvedId = await createdId(admin)
     userId = (await newUser(service)).id
     clientId = (await newClient(service)).id
+    documentId = (await addDocument(admin, approvedId, files.png)).body.id
     await admin.patch(`/v1/orders/${approvedId}/approve`)
   })
   const neededQueries: Record<string, string> = { '/v1/log/proof': '?from=1&size=1' }
@@ -296,7 +301,8 @@ describe('every route', () => {
         const caller = await service.session('admin')
         const { status, body } = await caller.send(route.method, pathOf(route))
         const isDone =
-          [200, 201, 204, 409].includes(status) || /^(?:sign-in|passkey|webhook)-not-found$/.test(body?.code)
+          [200, 201, 204, 409].includes(status) ||
+          /^(?:sign-in|passkey|webhook|document)-not-found$/.test(body?.code)
         assert.ok(isDone, `${route.url}: ${status}`)
         // Some clients name a type anyway. The second time, the thing is already deleted.
         const typed = await (await service.session('admin')).send(route.method, pathOf(route), '')

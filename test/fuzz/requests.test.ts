@@ -26,6 +26,7 @@ const ofTransitions = [
   'precondition-failed',
   'idempotency-key-reused',
 ]
+const ofDocuments = [...ofTransitions, 'not-the-creator', 'already-approved']
 /** The refusals that a request may get even if the description allows it. */
 const refusals: Record<string, string[]> = {
   callMcp: ['mcp-headers-differ', 'mcp-version-unsupported', 'mcp-method-unknown', 'validation-failed'],
@@ -34,8 +35,12 @@ const refusals: Record<string, string[]> = {
   getLogProof: ['validation-failed'],
   listOrderHistory: ['order-not-found'],
   getOrderApprovals: ['order-not-found'],
+  addDocument: [...ofDocuments, 'too-many-documents', 'validation-failed'],
+  removeDocument: [...ofDocuments, 'document-not-found'],
+  listDocuments: ['order-not-found'],
+  getDocument: ['document-not-found'],
   getOrderReceipt: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],
-  createOrder: ['idempotency-key-reused'],
+  createOrder: ['idempotency-key-reused', 'order-not-found', 'order-not-replaceable', 'already-replaced'],
   approveOrder: [
     ...ofTransitions,
     'self-approval',

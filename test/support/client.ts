@@ -99,7 +99,7 @@ export class Client {
   }
 
   /**
-   * A string or bytes are sent unchanged, anything else as JSON. The media type is application/json by default.
+   * A string or bytes are sent unchanged, anything else as JSON. The default media type is application/json.
    */
   async send(
     method: string,

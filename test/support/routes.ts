@@ -49,7 +49,7 @@ export function routesOf(app: App): Route[] {
       path: url.replaceAll(/:\w+/g, sampleId),
       access: config?.access,
       limit: config?.limit,
-      hasBody: schema?.body !== undefined,
+      hasBody: schema?.body !== undefined || config?.takesBytes === true,
       takesJson: schema?.body !== undefined && factsOf(schema.body).form !== schema.body,
       takesForm: factsOf(schema?.body).form !== undefined,
       isForAll: config?.isForAll === true,

@@ -32,7 +32,7 @@ import {
 export const documentsLimit = 5
 export const documentLimitBytes = 5 * 1024 * 1024
 
-/** What was not finished after this time is deleted. */
+/** Unfinished documents are deleted after this time. */
 const unfinishedMilliseconds = 3_600_000
 
 export interface ChangeInput {

@@ -24,6 +24,7 @@ import {
   readDocuments,
   requireDocument,
 } from './documents.ts'
+import { mediaTypes } from './media-type.ts'
 import { receiveDocument } from './receive.ts'
 import {
   AddDocumentQuery,
@@ -90,7 +91,7 @@ export const documentRoutes: Routes<OrderParts> = {
     parameters: documentParameters,
     problems: ['order-not-found', 'document-not-found', 'document-erased'],
     responseHeaders: { 200: [etagHeader, digestHeader] },
-    mediaType: 'application/octet-stream',
+    mediaTypes: Object.values(mediaTypes),
     response: { 200: DocumentBytes, 304: noContent },
     handler: async ({ db }, request, reply) => {
       const document = await requireDocument(db.read, requireOrderId(request), requireDocumentId(request))

@@ -6,7 +6,7 @@ import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
 import type { StoredDocument } from './store.ts'
 
-const name = legibleText(120, 'What people call the file.', 'Offer 4711.pdf', { isFileName: true })
+const name = legibleText(120, 'The name of the file.', 'Offer 4711.pdf', { isFileName: true })
 
 export const AddDocumentQuery = queryOf({ name }, ['name'])
 

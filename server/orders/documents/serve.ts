@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Db } from '../../db/tables.ts'
 import { keepAnswering } from '../../http/connections.ts'
 import { cacheControl, matchesNone } from '../../http/preconditions.ts'
+import { mediaTypes } from './media-type.ts'
 import { type Document, findPiece } from './store.ts'
 
 /** A page of the service may show it in a frame. Whatever it is, nothing in it runs or loads anything. */
@@ -10,8 +11,6 @@ const policy = "default-src 'none'; frame-ancestors 'self'"
 const sandboxed = `${policy}; sandbox`
 /** The viewers of browsers do not show a PDF in a sandbox. */
 const pdfPolicy = policy
-
-const shown = ['image/png', 'image/jpeg', 'image/webp', 'text/plain']
 
 /** Sends the bytes as a stream. If it breaks off, its connection is reset. */
 export function sendDocument(
@@ -21,8 +20,8 @@ export function sendDocument(
   { id, name, mediaType, size, sha256 }: Document,
 ): FastifyReply {
   const etag = `"${sha256}"`
-  const isPdf = mediaType === 'application/pdf'
-  const isInline = isPdf || shown.includes(mediaType)
+  const isPdf = mediaType === mediaTypes.pdf
+  const isInline = mediaType !== mediaTypes.other
   reply
     .header('etag', etag)
     .header('cache-control', cacheControl)
@@ -31,7 +30,7 @@ export function sendDocument(
     .header('content-disposition', `${isInline ? 'inline' : 'attachment'}; ${fileName(name)}`)
   if (!matchesNone(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
   reply
-    .header('content-type', mediaType === 'text/plain' ? 'text/plain; charset=utf-8' : mediaType)
+    .header('content-type', mediaType === mediaTypes.text ? 'text/plain; charset=utf-8' : mediaType)
     .header('content-length', size)
   // Fastify would read the stream to its end to answer a HEAD.
   if (request.method === 'HEAD') return reply.send(Readable.from([]))

@@ -3,6 +3,7 @@ import { exactBodyOf, optionalFields } from '../../http/fields.ts'
 import { idempotencyKeyField } from '../../http/idempotency.ts'
 import { pageSchema } from '../../http/paging.ts'
 import { type Schema, Type } from '../../http/schema.ts'
+import { OrderDocument } from '../documents/schemas.ts'
 import {
   historyFields,
   OrderApprovals,
@@ -10,7 +11,6 @@ import {
   PaginatedListOfOrderEvent,
   whyField,
 } from '../life/schemas.ts'
-import { OrderDocument } from '../documents/schemas.ts'
 import { furtherColumns, orderFields } from '../order.ts'
 import { newOrderFields, OrderResponse, OrderSummary, pageFields } from '../schemas.ts'
 

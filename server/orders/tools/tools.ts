@@ -8,9 +8,9 @@ import { pageRequest } from '../../http/paging.ts'
 import { callerOf } from '../../http/route.ts'
 import { newOrderedId, parseUuid } from '../../ids.ts'
 import { Problem } from '../../problems/problems.ts'
-import { readApprovals, readHistory } from '../life/history.ts'
 import { readDocuments } from '../documents/documents.ts'
 import { toAnswer } from '../documents/schemas.ts'
+import { readApprovals, readHistory } from '../life/history.ts'
 import { listOrders } from '../list/list.ts'
 import { awaitingApproval, fieldNames } from '../order.ts'
 import { newNote } from '../orders.ts'
@@ -57,7 +57,8 @@ export function orderTools(parts: ToolParts): Record<string, Tool> {
     }),
     read_order: tool({
       title: 'Read an order',
-      description: 'Reads an order with its approvals, its documents (not their bytes) and a page of its history, oldest event first.',
+      description:
+        'Reads an order with its approvals, its documents (not their bytes) and a page of its history, oldest event first.',
       permissions: ['Orders.Read'],
       input: ReadOrder,
       output: WholeOrder,

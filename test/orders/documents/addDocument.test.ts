@@ -22,7 +22,7 @@ describe('addDocument', () => {
   const versionOf = async (orderId: string) =>
     (await operator.get(`/v1/orders/${orderId}`)).headers.get('etag')
 
-  /** Sends headers and a part of a body, and the rest when told. */
+  /** A request whose body the test sends piece by piece. */
   function sendSlowly(path: string, headers: Record<string, string>) {
     const { authorization = '' } = operator.headers
     const sent = request(new URL(path, service.baseUrl), {

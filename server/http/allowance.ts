@@ -1,5 +1,5 @@
-import type { Clock } from '../../clock.ts'
-import { Problem, retryAfter } from '../../problems/problems.ts'
+import type { Clock } from '../clock.ts'
+import { Problem, retryAfter } from '../problems/problems.ts'
 
 const hourMilliseconds = 3_600_000
 
