@@ -1256,6 +1256,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/orders/{id}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the documents of an order
+         * @description In the order in which they were added.
+         */
+        get: operations["listDocuments"];
+        put?: never;
+        /**
+         * Add a document to an order
+         * @description The body is the document: 1 byte to 5 MiB, of any media type. An order can have 5 documents. Only the creator of the order, or the owner of the client that created it, can add one, while it is pending and nobody has approved it. The version of the order rises, so an approval with `If-Match` is about the documents that were there.
+         */
+        post: operations["addDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/orders/{id}/documents/{documentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a document
+         * @description The bytes, under the media type that they show. Pictures, text and PDF may be shown, everything else is an attachment; nothing in it runs.
+         */
+        get: operations["getDocument"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a document
+         * @description Under the conditions of adding one. The log keeps its hash.
+         */
+        delete: operations["removeDocument"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/approval-policy": {
         parameters: {
             query?: never;
@@ -1661,6 +1709,15 @@ export interface components {
             /** @description The secret. Shown once, and stored as a hash. */
             clientSecret: string;
         };
+        AddDocumentResponse: {
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the document.
+             */
+            id: string;
+            /** @description Hexadecimal SHA-256 of the bytes. */
+            sha256: string;
+        };
         /** @description A note on an order. */
         AddNoteCommand: {
             /** @description The note. White space at both ends is trimmed. The rest has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
@@ -1727,7 +1784,7 @@ export interface components {
              */
             url: string;
             /** @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent. */
-            events: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
+            events: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
             /**
              * @description Whether events are sent. One that is disabled keeps its place, and continues there.
              * @default true
@@ -1863,7 +1920,7 @@ export interface components {
              */
             url?: string;
             /** @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent. */
-            events?: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
+            events?: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
             /** @description Whether events are sent. One that is disabled keeps its place, and continues there. */
             enabled?: boolean;
         };
@@ -2059,7 +2116,7 @@ export interface components {
              * @description Id of the event.
              */
             id: string;
-            /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, text-erased, log-restored. Later versions may have more. */
+            /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted, document-added, document-removed, document-erased, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, text-erased, log-restored. Later versions may have more. */
             kind: string;
             /** @description The subject of the event. */
             subject: {
@@ -2279,6 +2336,33 @@ export interface components {
             rejected: components["schemas"]["OrderTally"];
             withdrawn: components["schemas"]["OrderTally"];
         };
+        OrderDocument: {
+            /**
+             * Format: uuid
+             * @description UUIDv7 of the document.
+             */
+            id: string;
+            /** @description As its sender called it. */
+            name: string;
+            /** @description What the bytes say, whatever was sent: application/pdf, image/png, image/jpeg, image/webp, text/plain, or else application/octet-stream. */
+            mediaType: string;
+            /**
+             * Format: int32
+             * @description Bytes.
+             */
+            size: number;
+            /** @description Hexadecimal SHA-256 of the bytes. */
+            sha256: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            addedAtUtc: string;
+            /** @description User name or clientId of the account that added it. */
+            by: string;
+            /** @description Whether its bytes were erased. The hash stays. */
+            erased: boolean;
+        };
         /** @description An event of an order. It is never deleted; only its text can be erased. */
         OrderEvent: {
             /**
@@ -2286,7 +2370,7 @@ export interface components {
              * @description Id of the event.
              */
             id: string;
-            /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted. Further kinds may come. */
+            /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted, document-added, document-removed, document-erased. Further kinds may come. */
             kind: string;
             /**
              * Format: int32
@@ -2422,6 +2506,28 @@ export interface components {
         };
         PaginatedListOfLogEvent: {
             items: components["schemas"]["LogEvent"][];
+            /**
+             * Format: int32
+             * @description Number of this page, from 1.
+             */
+            pageNumber: number;
+            /**
+             * Format: int32
+             * @description Number of pages; 0 if nothing matches.
+             */
+            totalPages: number;
+            /**
+             * Format: int32
+             * @description Number of matches. Always sent.
+             */
+            totalCount?: number;
+            /** @description Always sent. */
+            hasPreviousPage?: boolean;
+            /** @description Always sent. */
+            hasNextPage?: boolean;
+        };
+        PaginatedListOfOrderDocument: {
+            items: components["schemas"]["OrderDocument"][];
             /**
              * Format: int32
              * @description Number of this page, from 1.
@@ -2867,7 +2973,7 @@ export interface components {
             }[];
         };
         /** @description Kind of problem, for programs. The list grows: treat an unknown code by its status. */
-        ProblemCode: ("malformed-json" | "validation-failed" | "unknown-parameter" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-counter" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "mcp-resource-unknown" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "too-many-notes" | "order-not-approved" | "order-not-replaceable" | "already-replaced" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "unknown-parameter" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-counter" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "mcp-resource-unknown" | "order-not-found" | "document-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "already-approved" | "too-many-documents" | "too-many-notes" | "order-not-approved" | "order-not-replaceable" | "already-replaced" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "document-erased" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /** @description Name of the view. Names are unique per account, ignoring case. White space at both ends is trimmed. The rest has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
@@ -5113,6 +5219,136 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+        };
+    };
+    listDocuments: {
+        parameters: {
+            query?: {
+                /** @description Page to return, from 1. Pages past the end have no items. */
+                pageNumber?: components["parameters"]["pageNumber"];
+                /** @description Items per page. More than 100 counts as 100. */
+                pageSize?: components["parameters"]["pageSize"];
+            };
+            header?: {
+                /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaginatedListOfOrderDocument"];
+                };
+            };
+        };
+    };
+    addDocument: {
+        parameters: {
+            query: {
+                /** @description The name of the file. White space at both ends is trimmed. The rest has 1 to 120 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), no / and no \, and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+                name: string;
+            };
+            header?: {
+                /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
+                "Time-Zone"?: components["parameters"]["Time-Zone"];
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AddDocumentResponse"];
+                };
+            };
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
+                id: string;
+                /** @description Id of the document. */
+                documentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": string;
+                    "image/png": string;
+                    "image/jpeg": string;
+                    "image/webp": string;
+                    "text/plain": string;
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    removeDocument: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
+                "If-Match"?: components["parameters"]["If-Match"];
+                /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
+                "Time-Zone"?: components["parameters"]["Time-Zone"];
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /** @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one. */
+                id: string;
+                /** @description Id of the document. */
+                documentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["ApproveOrder204"];
         };
     };
     getApprovalPolicy: {
