@@ -4,10 +4,11 @@ import { systemClock } from '../clock.ts'
 import { readDatabase } from '../config.ts'
 import { databaseFile } from '../db/address.ts'
 import type { ConnectOptions } from '../db/open.ts'
-import type { AppDatabase, ReadableDatabase } from '../db/port.ts'
+import { type AppDatabase, pageLimitMilliseconds, type ReadableDatabase } from '../db/port.ts'
 import { openAppDatabase } from '../operations.ts'
-import type { Invocation } from './command.ts'
+import type { Invocation, Outcome } from './command.ts'
 import { Refused } from './failures.ts'
+import { grouped } from './output.ts'
 
 /** The database that `serve` would use in the same folder and environment. */
 export function databaseOf({ development }: Invocation) {
@@ -47,6 +48,17 @@ export function refuseMissingDatabase(url: string): void {
 }
 
 /** The stamp of a change by a command. */
+/** The outcome of a change, with a hint if nobody could approve some pending orders after it. */
+export async function withStranded(db: AppDatabase, outcome: Outcome): Promise<Outcome> {
+  const limits = { limitMilliseconds: pageLimitMilliseconds, caller: 'command' }
+  const counting = db.query('countStranded', { nowMilliseconds: systemClock() }, limits)
+  // The change is made: if counting takes too long, that is no fault of it.
+  const count = await counting.catch(() => 0)
+  if (count === 0) return outcome
+  const line = `${grouped(count)} pending ${count === 1 ? 'order' : 'orders'} could be approved by nobody now: search for waits:nobody.`
+  return { ...outcome, hint: outcome.hint === undefined ? line : `${outcome.hint}\n${line}` }
+}
+
 export function commandStamp(): Stamp {
   return machineStamp(systemClock())
 }

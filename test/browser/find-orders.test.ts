@@ -21,10 +21,11 @@ import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
+const { body: me } = await (await service.bearer('admin')).get('/v1/auth/me')
 await insertOrders(service, [
   ...latestFirst(['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works']),
   ...latestFirst(['Heron Ltd', 'Heron Bros', 'Heron Mills'], { status: 1, version: 2 }),
-  ...latestFirst(['Heron Yard'], { created_by: 'admin', total_e4: 9_990_000 }),
+  ...latestFirst(['Heron Yard'], { created_by: 'admin', created_by_id: me.id, total_e4: 9_990_000 }),
   ...latestFirst(['Plover Pending']),
   ...latestFirst(['Plover Approved'], { status: 1, version: 2 }),
   ...latestFirst(['Plover Rejected'], { status: 2, version: 2 }),
@@ -234,13 +235,13 @@ describe('completion', () => {
     await page.keyboard.type('creat')
     await page.getByRole('option', { name: /^createdBy= / }).click()
     assert.equal(await searchBox(page).inputValue(), 'createdBy=')
-    await page.getByRole('option', { name: /^admin you/ }).click()
-    assert.equal(await searchBox(page).inputValue(), 'createdBy=admin')
+    await page.getByRole('option', { name: /^me you/ }).click()
+    assert.equal(await searchBox(page).inputValue(), 'createdBy=me')
     assert.equal(await focusedName(page), 'Search the orders')
     await page.keyboard.type(' tot')
     await page.getByRole('option', { name: /^total>= / }).click()
     await page.keyboard.type('900')
-    assert.equal(await searchBox(page).inputValue(), 'createdBy=admin total>=900')
+    assert.equal(await searchBox(page).inputValue(), 'createdBy=me total>=900')
     await showsCustomers(page, ['Heron Yard'])
   })
 

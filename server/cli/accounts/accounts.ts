@@ -25,7 +25,7 @@ import {
   requiredText,
   splitCommas,
 } from '../command.ts'
-import { commandStamp, withDatabase, withDatabaseToRead } from '../database.ts'
+import { commandStamp, withDatabase, withDatabaseToRead, withStranded } from '../database.ts'
 import { UsageError } from '../failures.ts'
 import { table } from '../output.ts'
 import { listClients, listUsers } from './list.ts'
@@ -405,10 +405,10 @@ function changePermissions(operation: 'allowPermissions' | 'denyPermissions'): R
       const { changed } = await db.write(operation, { role, permissions: wanted, stamp: commandStamp() })
       const permissions = (await findRole(db.read, role))?.permissions ?? []
       const state = `${role} has ${permissions.join(', ') || 'no permissions'}.`
-      return {
+      return withStranded(db, {
         value: { role, changed, permissions },
         text: changed.length === 0 ? `Nothing to change: ${state}` : state,
-      }
+      })
     })
   }
 }

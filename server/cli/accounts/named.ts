@@ -5,7 +5,7 @@ import { type Permission, permissions } from '../../caller/permissions.ts'
 import type { AppDatabase, ReadableDatabase } from '../../db/port.ts'
 import { Fault, type Field } from '../../http/fields.ts'
 import { type Invocation, type Outcome, type Run, requiredArgument, splitCommas } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { withDatabase, withStranded } from '../database.ts'
 import { Refused, UsageError } from '../failures.ts'
 
 /** The account that a command line names, and the arguments after it. */
@@ -60,7 +60,7 @@ export const about =
     const work = prepare(invocation, rest)
     return withDatabase(invocation, async (db) => {
       const account = await requireAccount(db.read, reference)
-      return work(db, { ...account, reference: { kind, id: account.id } })
+      return withStranded(db, await work(db, { ...account, reference: { kind, id: account.id } }))
     })
   }
 

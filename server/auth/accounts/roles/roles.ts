@@ -50,11 +50,9 @@ export async function removeRole(
   if (accounts === 0) await deleteRole(trx, role)
   const { policy, orders } = await needsOfRole(trx, role)
   if (accounts + policy + orders > 0) {
-    const detail =
-      policy > 0
-        ? 'The approval policy names the role.'
-        : `${accounts} accounts have the role, and ${orders} pending orders need it.`
-    throw new Problem('role-held', { detail, members: { accounts, orders } })
+    const policyNames = policy > 0 && { detail: 'The approval policy names the role.' }
+    const ordersNeed = orders > 0 && { detail: `Pending orders need the role: ${orders}.` }
+    throw new Problem('role-held', { ...ordersNeed, ...policyNames, members: { accounts, orders } })
   }
   await recordRole(trx, stamp, 'role-removed', role, permissions)
   return { role }
