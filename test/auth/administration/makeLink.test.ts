@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Permission } from '../../../server/caller/permissions.ts'
 import { machineStamp } from '../../../server/caller/stamp.ts'
-import { bearerOf, newUser, revokeRoles, setEnabled, setPassword, signIn } from '../../support/accounts.ts'
+import {
+  bearerOf,
+  grantRoles,
+  newUser,
+  revokeRoles,
+  setEnabled,
+  setPassword,
+  signIn,
+} from '../../support/accounts.ts'
 import { accountEvents, idOf } from '../../support/administration.ts'
 import { assertProblem } from '../../support/problem.ts'
+import { addRole } from '../../support/roles.ts'
 import { publicUrl, setUp, testService } from '../../support/service.ts'
 
 const newPassword = 'eleven kites beyond the ferry'
@@ -89,7 +99,25 @@ describe('makeLink', () => {
         service.db.write('signOutUser', { account, stamp: stamp() }),
       'a new password of its maker': ({ maker }) => setPassword(service, maker),
       'the account of its maker': ({ maker }) => setEnabled(service, maker, false),
-      'the role of its maker': ({ maker }) => revokeRoles(service, maker, ['Admin']),
+      'the role of its maker, for good': async ({ maker }) => {
+        await revokeRoles(service, maker, ['Admin'])
+        await grantRoles(service, maker, ['Admin'])
+      },
+      'the permission of that role, for good': async ({ maker }) => {
+        const role = 'Keeper'
+        await addRole(service, role, ['Accounts.Manage'])
+        await grantRoles(service, maker, [role])
+        await revokeRoles(service, maker, ['Admin'])
+        const permissions = (held: Permission[]) =>
+          service.db.write('setRolePermissions', {
+            role,
+            permissions: held,
+            acceptedVersions: null,
+            stamp: stamp(),
+          })
+        await permissions([])
+        await permissions(['Accounts.Manage'])
+      },
     }
     for (const [name, end] of Object.entries(ends)) {
       it(name, async () => {

@@ -2,7 +2,7 @@ import type { Stamp } from '../../../caller/stamp.ts'
 import { type Acting, requireStanding } from '../../../caller/standing.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
-import { hasAdministrator, managing, someAdministrators } from './store.ts'
+import { endUnbackedLinks, hasAdministrator, managing, someAdministrators } from './store.ts'
 
 /** Changes of accounts and roles run one after the other: each holds this row until its transaction ends. */
 export async function awaitAdministration(trx: Trx): Promise<void> {
@@ -23,7 +23,8 @@ export async function lockAdministration(trx: Trx, acting: Acting): Promise<void
  * Does the work, and undoes it if it leaves no administrator: no user who can sign in and manage accounts.
  * Everything that could take the permission from an account runs in here, under one lock: if two
  * administrators take it from each other, the second is refused. A new database has no administrator, and
- * need not keep one. Throws `last-administrator`, and what `lockAdministration` throws.
+ * need not keep one. The links of an account that has lost the permission end. Throws `last-administrator`,
+ * and what `lockAdministration` throws.
  */
 export async function keepAdministrator<Result>(
   trx: Trx,
@@ -34,6 +35,7 @@ export async function keepAdministrator<Result>(
   const isManaged = await hasAdministrator(trx)
   const result = await work()
   if (isManaged && !(await hasAdministrator(trx))) throw new Problem('last-administrator')
+  await endUnbackedLinks(trx)
   return result
 }
 

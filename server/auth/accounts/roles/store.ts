@@ -1,4 +1,4 @@
-import { sql } from '#kysely'
+import { type SqlBool, sql } from '#kysely'
 import type { Permission } from '../../../caller/permissions.ts'
 import { holds } from '../../../caller/standing.ts'
 import { awaitWriters } from '../../../db/engine.ts'
@@ -247,4 +247,18 @@ export async function hasAdministrator(db: Db): Promise<boolean> {
     .limit(1)
     .executeTakeFirst()
   return found !== undefined
+}
+
+/**
+ * For good: a restored role does not bring back the one-time links that an administrator had made for others.
+ */
+export async function endUnbackedLinks(trx: Trx): Promise<void> {
+  const isBacked = sql<SqlBool>`exists (select 1 from principals
+    where principals.id = one_time_links.asked_by_id and enabled = 1 and ${holds(managing)})`
+  await trx
+    .deleteFrom('one_time_links')
+    .where('asked_by_id', 'is not', null)
+    .where('kind', '!=', 'email')
+    .where((eb) => eb.not(isBacked))
+    .execute()
 }

@@ -1,11 +1,9 @@
-import { type SqlBool, sql } from '#kysely'
-import { holds } from '../../../caller/standing.ts'
+import { sql } from '#kysely'
 import { rowsOf } from '../../../db/engine.ts'
 import type { Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
 import { type AccountsRequest, type FoundAccounts, findAccountIds } from '../query.ts'
-import { managing } from '../roles/store.ts'
 import { type CheckedCredentials, foldName, type ListedAccount, selectAccounts, withRoles } from '../store.ts'
 
 /** A user, with the facts that a sign-in checks. */
@@ -216,11 +214,6 @@ export type LinkPurpose = 'password' | 'email'
 
 const kindsFor = { password: ['shown', 'sent', 'forgotten'], email: ['email'] } as const
 
-/** An administrator's link works only as long as they may manage accounts. */
-const isBacked = sql<SqlBool>`(one_time_links.asked_by_id is null or one_time_links.kind = 'email'
-  or exists (select 1 from principals where principals.id = one_time_links.asked_by_id
-    and enabled = 1 and ${holds(managing)}))`
-
 /** Undefined if the link does not work, or its user is disabled. */
 export async function findLinkHolder(
   db: Db,
@@ -234,7 +227,6 @@ export async function findLinkHolder(
     .where('token_hash', '=', link.tokenHash)
     .where('one_time_links.kind', 'in', kindsFor[link.purpose])
     .where('expires_at', '>', link.nowMilliseconds)
-    .where(isBacked)
     .where('enabled', '=', 1)
     .executeTakeFirst()
 }
@@ -264,7 +256,6 @@ export async function findLink(
     .where('principal_id', '=', link.principalId)
     .where('kind', '=', link.kind)
     .where('expires_at', '>', link.nowMilliseconds)
-    .where(isBacked)
     .executeTakeFirst()
 }
 
@@ -299,7 +290,6 @@ export async function takeLink(
     .where('token_hash', '=', link.tokenHash)
     .where('kind', 'in', kindsFor[link.purpose])
     .where('expires_at', '>', link.nowMilliseconds)
-    .where(isBacked)
     .returning(['kind', 'made_by as madeBy', 'new_email as newEmail'])
     .executeTakeFirst()
 }
