@@ -1,6 +1,6 @@
 import { eachOf } from './each.ts'
 import { isPassing, NoAnswerError, ProblemError, readFailure, retryDelayMilliseconds } from './problem.ts'
-import type { paths } from './schema.ts'
+import type { components, paths } from './schema.ts'
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -29,7 +29,10 @@ type Success = 200 | 201 | 202 | 204
 type AnswerOf<O> = O extends { responses: infer All }
   ? { [Status in keyof All & Success]: JsonOf<All[Status]> }[keyof All & Success]
   : never
-type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : undefined
+/** Without what only a form is answered. */
+type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Body } }
+  ? Exclude<Body, components['schemas']['OAuthToken']>
+  : undefined
 
 type ParametersInit<Parameters> = object extends Parameters ? { params?: Parameters } : { params: Parameters }
 type Init<O> = ParametersInit<ParametersOf<O>> &

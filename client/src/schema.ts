@@ -1874,7 +1874,7 @@ export interface components {
             /** @description Algorithm of all tokens. There are no ID tokens, but validators look here. */
             id_token_signing_alg_values_supported: string[];
         };
-        /** @description The members to change; the others stay. */
+        /** @description The members to change, at least one; the others stay. */
         ChangeClientCommand: {
             /** @description Name for people. White space at both ends is trimmed. The rest has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             displayName?: string | null;
@@ -1899,7 +1899,7 @@ export interface components {
             /** @description 15 to 256 characters. Judged by its length and by how soon it would be guessed, not by its composition: no common password, and not mainly the name or email of the account. */
             newPassword: string;
         };
-        /** @description The members to change; the others stay. */
+        /** @description The members to change, at least one; the others stay. */
         ChangeUserCommand: {
             /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter, then up to 63 letters, digits and . _ - */
             userName?: string;
@@ -1912,7 +1912,7 @@ export interface components {
             /** @description Whether the user can sign in. Disabling ends every session and token. */
             enabled?: boolean;
         };
-        /** @description The members to change; the others stay. */
+        /** @description The members to change, at least one; the others stay. */
         ChangeWebhookCommand: {
             /**
              * Format: uri
@@ -2240,6 +2240,22 @@ export interface components {
             error: string;
             /** @description The cause. */
             error_description: string;
+        };
+        /** @description The answer to a form (RFC 6749 §5.1). */
+        OAuthToken: {
+            /** @description The access token. */
+            access_token: string;
+            /**
+             * @description How the token is sent.
+             * @enum {string}
+             */
+            token_type: "Bearer";
+            /** @description Life of the access token in seconds. */
+            expires_in: number;
+            /** @description Only from a refresh: it serves once. */
+            refresh_token?: string;
+            /** @description Empty, if a scope was asked for: there are none. */
+            scope?: string;
         };
         Order: {
             /**
@@ -3752,7 +3768,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TokenPair"];
+                    "application/json": components["schemas"]["TokenPair"] | components["schemas"]["OAuthToken"];
                 };
             };
         };
@@ -3776,7 +3792,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ServiceAccessToken"];
+                    "application/json": components["schemas"]["ServiceAccessToken"] | components["schemas"]["OAuthToken"];
                 };
             };
         };
@@ -4433,7 +4449,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["ChangeUserCommand"];
             };
@@ -4655,7 +4671,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["ChangeClientCommand"];
             };
@@ -5830,7 +5846,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 "application/json": components["schemas"]["ChangeWebhookCommand"];
             };

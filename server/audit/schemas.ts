@@ -117,7 +117,7 @@ const filterFields = {
     'approved',
   ),
   by: textOf(
-    /^[ -~\u00a0-\uffff]{1,200}$/u,
+    /^[ -~\u00a0-\ud7ff\ue000-\uffff]{1,200}$/u,
     'a name of 1 to 200 characters',
     'Only events by this name, spelled as in the event.',
     'admin',

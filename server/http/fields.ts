@@ -89,12 +89,14 @@ export function bodyOf<F extends Fields>(
   name: string,
   description: string,
   fields: F,
-  isExact = false,
+  { isExact = false, leastMembers = 0 } = {},
 ): Parsed<Values<F>> {
-  return withFacts(objectSchema(fields, { description }, isExact), {
+  const keywords = { description, ...(leastMembers > 0 && { minProperties: leastMembers }) }
+  const about = { name: 'The body', pointer: '#', isExact, leastMembers }
+  return withFacts(objectSchema(fields, keywords, isExact), {
     name,
-    isOptionalBody: Object.values(fields).every(({ isOptional }) => isOptional),
-    parse: (value, errors) => readObject(fields, value, { name: 'The body', pointer: '#', errors, isExact }),
+    isOptionalBody: leastMembers === 0 && Object.values(fields).every(({ isOptional }) => isOptional),
+    parse: (value, errors) => readObject(fields, value, { ...about, errors }),
   })
 }
 
@@ -103,7 +105,13 @@ export function bodyOf<F extends Fields>(
  * unnoticed.
  */
 export function exactBodyOf<F extends Fields>(name: string, description: string, fields: F) {
-  return bodyOf(name, description, fields, true)
+  return bodyOf(name, description, fields, { isExact: true })
+}
+
+/** The members to change, of which one at least is given: a change of nothing is a mistake. */
+export function changeBodyOf<F extends Fields>(name: string, fields: F) {
+  const description = 'The members to change, at least one; the others stay.'
+  return bodyOf(name, description, fields, { isExact: true, leastMembers: 1 })
 }
 
 /**
@@ -179,13 +187,17 @@ function readObject(
     pointer,
     errors,
     isExact,
-  }: { name: string; pointer: string; errors: FieldError[]; isExact?: boolean },
+    leastMembers = 0,
+  }: { name: string; pointer: string; errors: FieldError[]; isExact?: boolean; leastMembers?: number },
 ): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     errors.push({ pointer, code: 'type', detail: `${name} must be a JSON object.` })
     return {}
   }
   if (isExact) errors.push(...unknownMembers(fields, value, pointer))
+  if (Object.keys(value).length < leastMembers) {
+    errors.push({ pointer, code: 'required', detail: `${name} must have a member to change.` })
+  }
   return readEach(fields, (key, field) => {
     if (!Object.hasOwn(value, key) && field.isOptional) return field.tellsAbsence ? undefined : null
     const result = Object.hasOwn(value, key)

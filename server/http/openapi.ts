@@ -200,9 +200,11 @@ function describeSuccess(status: number, schema: Json, components: Components, r
     const names = answerNames([description], status, route)
     return components.part('responses', { description, headers }, ...names)
   }
-  const { textForm } = route.config ?? {}
+  const { textForm, formAnswer } = route.config ?? {}
+  const oneOf = [schema, formAnswer].map((one) => components.schema(one))
   const content = {
     ...Object.assign({}, ...mediaTypes.map((type) => contentOf(schema, components, type))),
+    ...(formAnswer && { 'application/json': { schema: { oneOf }, example: exampleOf(schema) } }),
     ...exportsOf(route, schema),
     ...(textForm && contentOf(textForm, components, 'text/plain')),
   }

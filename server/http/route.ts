@@ -92,6 +92,8 @@ declare module 'fastify' {
     clearsStaleCookie?: boolean
     /** Problems of the operation besides those implied by its access, limit and body. */
     problems?: readonly ProblemCode[]
+    /** The answer to a form, which is JSON as well. */
+    formAnswer?: Schema
     /** Statuses of this operation where they are not those of the catalogue. */
     problemStatus?: Partial<Record<ProblemCode, number>>
     /** A long request that the app makes by itself: it does not count as use of the session. */

@@ -42,6 +42,14 @@ const canBeSeen =
   /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
 
 /**
+ * A pattern of one code point that is none of these, which means the same with the flag `u` and without:
+ * generated clients leave it out, and a pair of surrogates would count twice.
+ */
+function codePoint(excluded: string): string {
+  return `(?:[\\ud800-\\udbff][\\udc00-\\udfff]|[^${excluded}\\ud800-\\udfff])`
+}
+
+/**
  * Text that people write for others: trimmed, 1 to `limit` code points, at least one of them visible, and
  * none that controls or reorders text. It is then normalized to NFC. Line breaks are allowed with `lines`; a
  * file name has no slash and no backslash.
@@ -55,10 +63,10 @@ export function legibleText(
   const controls = `\\u0000-${lines ? '\\u0009\\u000b\\u000c\\u000e-' : ''}\\u001f\\u007f-\\u009f`
   const controlling = new RegExp(`[${controls}]`)
   const barred = `${controls}${reordering}${isFileName ? '/\\\\' : ''}`
-  const edge = `[^\\s${barred}]`
+  const edge = codePoint(`\\s${barred}`)
   return {
     schema: Type.String({
-      pattern: `^\\s*${edge}(?:[^${barred}]{0,${limit - 2}}${edge})?\\s*$`,
+      pattern: `^\\s*${edge}(?:${codePoint(barred)}{0,${limit - 2}}${edge})?\\s*$`,
       description: `${description} White space at both ends is trimmed. The rest has 1 to ${limit} characters (Unicode code points). No control characters${lines ? ' except line breaks' : ''}, none that reorder text (such as U+202E)${isFileName ? ', no / and no \\' : ''}, and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.`,
       examples: [example],
     }),

@@ -61,6 +61,10 @@ const schemaNames = [
   ),
 ]
 
+interface Members {
+  properties: Record<string, { pattern?: string }>
+}
+
 describe('the live description says what the contract says', () => {
   const service = testService({ development: true, env: { PUBLIC_URL: 'http://localhost:8080' } })
   let description: Description
@@ -90,6 +94,44 @@ describe('the live description says what the contract says', () => {
     })
     assert.ok(patterns.size > 20)
     for (const pattern of patterns) for (const flags of ['', 'u']) new RegExp(pattern, flags)
+  })
+
+  it('with patterns that count characters alike with the flag u and without', () => {
+    const { properties } = description.components.schemas.CreateOrderCommand as unknown as Members
+    const { pattern = '' } = properties.customer ?? {}
+    const samples = [
+      '😀'.repeat(200),
+      '😀'.repeat(201),
+      ` ${'a'.repeat(200)} `,
+      'é😀',
+      '😀',
+      '\ud83d',
+      'a\u202eb',
+      ' ',
+    ]
+    const judged = ['', 'u'].map((flags) => samples.map((text) => new RegExp(pattern, flags).test(text)))
+    const expected = [true, false, true, true, true, false, false, false]
+    assert.deepEqual(judged, [expected, expected])
+  })
+
+  it('refuses a change of nothing, and says so', async () => {
+    const admin = await service.bearer('admin')
+    for (const path of [
+      '/v1/users/1',
+      '/v1/clients/5',
+      '/v1/webhooks/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57',
+    ]) {
+      const answer = await admin.patch(path, {})
+      assert.equal(answer.status, 400)
+      assert.equal(answer.body.errors[0].detail, 'The body must have a member to change.')
+    }
+    const changes = Object.entries(description.components.schemas).filter(([name]) =>
+      /^Change(?:User|Client|Webhook)Command$/.test(name),
+    )
+    assert.deepEqual(
+      changes.map(([, { minProperties }]) => minProperties),
+      [1, 1, 1],
+    )
   })
 
   it('with every schema under its name, each valid and each used', () => {

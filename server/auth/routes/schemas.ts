@@ -157,6 +157,18 @@ export const OAuthFailure = answerOf(
   },
 )
 
+export const OAuthToken = answerOf('OAuthToken', 'The answer to a form (RFC 6749 §5.1).', {
+  access_token: text('The access token.', 'eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9...'),
+  token_type: text('How the token is sent.', 'Bearer', { enum: ['Bearer'] }),
+  expires_in: Type.Unsafe<number>({
+    type: 'integer',
+    description: 'Life of the access token in seconds.',
+    examples: [900],
+  }),
+  refresh_token: Type.Optional(text('Only from a refresh: it serves once.', 'rt_...')),
+  scope: Type.Optional(text('Empty, if a scope was asked for: there are none.', '')),
+})
+
 const principalId = int32('Id of the account; users and services share one sequence.', 2)
 const userName = text('User name, or the clientId of a service.', 'operator')
 const roles = Type.Array(Type.String(), {

@@ -30,6 +30,7 @@ import { PasskeySignInCommand } from './passkeys/schemas.ts'
 import {
   ClientTokenCommand,
   OAuthFailure,
+  OAuthToken,
   RefreshTokenCommand,
   RevocationForm,
   ServiceAccessToken,
@@ -76,6 +77,7 @@ export const tokenRoutes: Routes<AuthParts> = {
     limit: 'refreshAddress',
     problems: ['invalid-refresh-token', 'invalid-idempotency-key', 'invalid-grant', 'unsupported-grant-type'],
     jsonFailure: { schema: OAuthFailure },
+    formAnswer: OAuthToken,
     requestHeaders: [repetitionHeader],
     body: RefreshTokenCommand,
     response: { 200: TokenPair },
@@ -109,6 +111,7 @@ export const tokenRoutes: Routes<AuthParts> = {
     limit: 'exchange',
     problems: ['invalid-client', 'unsupported-grant-type'],
     jsonFailure: { schema: OAuthFailure },
+    formAnswer: OAuthToken,
     body: ClientTokenCommand,
     response: { 200: ServiceAccessToken },
     errorHandler: refuseForm,

@@ -1,6 +1,7 @@
 import { answerOf, flag, instant, int32, nullable, text } from '../../http/answers.ts'
 import {
   booleanField,
+  changeBodyOf,
   codePoints,
   exactBodyOf,
   Fault,
@@ -73,15 +74,11 @@ export const AddWebhookCommand = exactBodyOf('AddWebhookCommand', 'A new webhook
   }),
 })
 
-export const ChangeWebhookCommand = exactBodyOf(
-  'ChangeWebhookCommand',
-  'The members to change; the others stay.',
-  {
-    url: optional(urlField),
-    events: optional(eventsField),
-    enabled: optional(enabledField),
-  },
-)
+export const ChangeWebhookCommand = changeBodyOf('ChangeWebhookCommand', {
+  url: optional(urlField),
+  events: optional(eventsField),
+  enabled: optional(enabledField),
+})
 
 export const RotateWebhookSecretCommand = exactBodyOf(
   'RotateWebhookSecretCommand',

@@ -70,13 +70,11 @@ describe('changeUser', () => {
       assert.deepEqual(await read(), before)
     })
 
-    it('leaves version and log unchanged if nothing changes, even without a body', async () => {
+    it('leaves version and log unchanged if everything is as it was', async () => {
       const { userName, email } = user
       const same = { userName, email, timeZone: null, roles: ['Operator', 'Operator'], enabled: true }
-      for (const changes of [same, {}, undefined]) {
-        const answer = await change(changes)
-        assert.deepEqual([answer.status, answer.headers.get('etag')], [204, '"1"'])
-      }
+      const answer = await change(same)
+      assert.deepEqual([answer.status, answer.headers.get('etag')], [204, '"1"'])
       assert.deepEqual(await changesOf(), [])
     })
 

@@ -104,9 +104,10 @@ describe('service clients', () => {
     })
 
     it('checks If-Match, and answers 404 for a user', async () => {
-      assertProblem(await admin.patch(path(), {}, { 'if-match': '"9"' }), 412, 'precondition-failed')
+      const changes = { enabled: true }
+      assertProblem(await admin.patch(path(), changes, { 'if-match': '"9"' }), 412, 'precondition-failed')
       for (const unknown of [1, 999_999, 'x']) {
-        assertProblem(await admin.patch(`/v1/clients/${unknown}`, {}), 404, 'client-not-found')
+        assertProblem(await admin.patch(`/v1/clients/${unknown}`, changes), 404, 'client-not-found')
       }
     })
 

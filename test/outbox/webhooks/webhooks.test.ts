@@ -138,7 +138,7 @@ describe('/v1/webhooks', () => {
     for (const path of [unknown, '/v1/webhooks/none']) {
       for (const [method, more, body] of [
         ['GET', ''],
-        ['PATCH', '', {}],
+        ['PATCH', '', { enabled: true }],
         ['DELETE', ''],
         ['POST', '/secrets'],
         ['GET', '/deliveries'],

@@ -1,5 +1,5 @@
 import { answerOf, flag, instant, int32, nullable, text } from '../../../http/answers.ts'
-import { booleanField, exactBodyOf } from '../../../http/fields.ts'
+import { booleanField, changeBodyOf, exactBodyOf } from '../../../http/fields.ts'
 import { pageSchema } from '../../../http/paging.ts'
 import { permissionSchema } from '../../../http/problem-schema.ts'
 import { Type } from '../../../http/schema.ts'
@@ -32,7 +32,7 @@ export const AddUserCommand = exactBodyOf('AddUserCommand', 'A new user, who has
   timeZone: optional(timeZoneField),
 })
 
-export const ChangeUserCommand = exactBodyOf('ChangeUserCommand', 'The members to change; the others stay.', {
+export const ChangeUserCommand = changeBodyOf('ChangeUserCommand', {
   userName: optional(userName),
   email: optional(newEmailField),
   timeZone: clearable(timeZoneField),
@@ -80,19 +80,13 @@ export const AddClientCommand = exactBodyOf('AddClientCommand', 'A new service c
   ownerId: clearable(ownerField),
 })
 
-export const ChangeClientCommand = exactBodyOf(
-  'ChangeClientCommand',
-  'The members to change; the others stay.',
-  {
-    displayName: clearable(displayNameField),
-    endsAtUtc: clearable(endField),
-    ownerId: clearable(ownerField),
-    roles: optional(rolesField),
-    enabled: optional(
-      booleanField('Whether the client gets tokens. Disabling ends those that it has.', true),
-    ),
-  },
-)
+export const ChangeClientCommand = changeBodyOf('ChangeClientCommand', {
+  displayName: clearable(displayNameField),
+  endsAtUtc: clearable(endField),
+  ownerId: clearable(ownerField),
+  roles: optional(rolesField),
+  enabled: optional(booleanField('Whether the client gets tokens. Disabling ends those that it has.', true)),
+})
 
 export const RotateClientSecretCommand = exactBodyOf(
   'RotateClientSecretCommand',
