@@ -4,7 +4,7 @@ import { policyRows } from '../orders/policy/schemas.ts'
 import { findPolicy, type Policy, type PolicyRow, type SentRow } from '../orders/policy/store.ts'
 import { completeRules, ruleNames, rules } from '../orders/rules.ts'
 import type { Invocation, Outcome } from './command.ts'
-import { commandStamp, withDatabase, withDatabaseToRead } from './database.ts'
+import { commandStamp, withDatabase, withDatabaseToRead, withStranded } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { table } from './output.ts'
 
@@ -16,23 +16,19 @@ export async function runListPolicy(invocation: Invocation): Promise<Outcome> {
 
 export async function runSetPolicy(invocation: Invocation): Promise<Outcome> {
   const sent = readRows(invocation.positionals)
-  const { result } = await withDatabase(invocation, (db) =>
-    db.write('setApprovalPolicy', {
-      rows: sent,
-      acceptedVersions: null,
-      stamp: commandStamp(),
-      idempotency: null,
-    }),
-  )
-  const { version, changed, warnings } = result
-  const rows = sent.map((row) => ({ from: row.from, ...completeRules(row) }))
-  return {
-    value: { ...toValue({ version, rows }), changed, warnings },
-    text: `${changed ? '' : 'Nothing to change:\n'}${toTable(rows)}`,
-    ...(warnings.length > 0 && {
-      hint: warnings.map(({ from, detail }) => `Warning: the row from ${from}: ${detail}`).join('\n'),
-    }),
-  }
+  return withDatabase(invocation, async (db) => {
+    const change = { rows: sent, acceptedVersions: null, stamp: commandStamp(), idempotency: null }
+    const { result } = await db.write('setApprovalPolicy', change)
+    const { version, changed, warnings } = result
+    const rows = sent.map((row) => ({ from: row.from, ...completeRules(row) }))
+    return withStranded(db, {
+      value: { ...toValue({ version, rows }), changed, warnings },
+      text: `${changed ? '' : 'Nothing to change:\n'}${toTable(rows)}`,
+      ...(warnings.length > 0 && {
+        hint: warnings.map(({ from, detail }) => `Warning: the row from ${from}: ${detail}`).join('\n'),
+      }),
+    })
+  })
 }
 
 /** The rows, checked by the rules of the API. Throws `UsageError`, or `Refused` naming the first fault. */
