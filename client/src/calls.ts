@@ -213,11 +213,12 @@ function parsed(text: string): unknown {
 }
 
 /** Passes on known failures and aborts by the caller. Any other failure counts as a lost connection. */
-function failureOf(cause: unknown, { method, url, signal }: Request): unknown {
+function failureOf(cause: unknown, { method, url, signal, headers }: Request): unknown {
   const isKnown = cause instanceof ProblemError || signal.aborted
   if (isKnown) return cause
   const what = cause instanceof NoAnswerError ? cause.message : 'an answer that broke off'
-  return new NoAnswerError(`${what} (${method} ${url})`, { cause })
+  const idempotencyKey = headers.get('idempotency-key') ?? undefined
+  return new NoAnswerError(`${what} (${method} ${url})`, { cause, idempotencyKey })
 }
 
 /** Only browsers have events of the network. */

@@ -11,7 +11,7 @@ export interface ChangeOptions {
   /** Makes the change only if this, which was read before, is unchanged; or throws `precondition-failed`. */
   ifUnchanged?: Pick<Exchange<unknown>, 'etag'>
   /** The change is made once, however often it is sent. By default each call gets its own key. */
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
   /** IANA name. By default the time zone of the account. */
   timeZone?: string | undefined
   /** Approve and reject take a value of `signDecisions`. */

@@ -43,6 +43,13 @@ export class ProblemError extends Error {
 /** The service did not answer: no connection, no answer in time, or an answer from something in between. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
+  /** The key of a change that may have happened. Sent again with it, the change happens once. */
+  readonly idempotencyKey: string | undefined
+
+  constructor(message: string, options: ErrorOptions & { idempotencyKey?: string | undefined } = {}) {
+    super(message, options)
+    this.idempotencyKey = options.idempotencyKey
+  }
 }
 
 /** The problem behind a failure. Undefined if there is none, or if it has none of the given codes. */

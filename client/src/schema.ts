@@ -1686,7 +1686,7 @@ export interface components {
         };
         /** @description A new service client. */
         AddClientCommand: {
-            /** @description Name of the service in its tokens, on orders and in the log; it never changes. Not `me`, nor `person-` and a number. A letter, then up to 63 letters, digits and . _ - */
+            /** @description Name of the service in its tokens, on orders and in the log; it never changes. Not `me`, nor `person-` and a number. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
             clientId: string;
             /** @description Name for people. White space at both ends is trimmed. The rest has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
             displayName?: string;
@@ -1753,14 +1753,14 @@ export interface components {
         };
         /** @description A new role. */
         AddRoleCommand: {
-            /** @description Name of the role. Names are unique, ignoring case. A letter, then up to 63 letters, digits and . _ - */
+            /** @description Name of the role. Names are unique, ignoring case. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
             name: string;
             /** @description Permissions of the role; no duplicates. */
             permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Accounts.Manage" | "Webhooks.Manage")[];
         };
         /** @description A new user, who has no password yet. */
         AddUserCommand: {
-            /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter, then up to 63 letters, digits and . _ - */
+            /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
             userName: string;
             /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email: string;
@@ -1820,7 +1820,7 @@ export interface components {
                 selfApproval: boolean;
                 /** @description Whether services may approve the order. */
                 services: boolean;
-                /** @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ - */
+                /** @description A role that at least one approver must hold when approving; null for none. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
                 role?: string | null;
                 /** @description Whether each approval must be signed with a passkey. */
                 passkey?: boolean;
@@ -1901,7 +1901,7 @@ export interface components {
         };
         /** @description The members to change, at least one; the others stay. */
         ChangeUserCommand: {
-            /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter, then up to 63 letters, digits and . _ - */
+            /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
             userName?: string;
             /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email?: string;
@@ -5420,7 +5420,7 @@ export interface operations {
                         selfApproval: boolean;
                         /** @description Whether services may approve the order. */
                         services: boolean;
-                        /** @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ - */
+                        /** @description A role that at least one approver must hold when approving; null for none. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
                         role?: string | null;
                         /** @description Whether each approval must be signed with a passkey. */
                         passkey?: boolean;
@@ -5462,7 +5462,7 @@ export interface operations {
                         selfApproval: boolean;
                         /** @description Whether services may approve the order. */
                         services: boolean;
-                        /** @description A role that at least one approver must hold when approving; null for none. A letter, then up to 63 letters, digits and . _ - */
+                        /** @description A role that at least one approver must hold when approving; null for none. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
                         role?: string | null;
                         /** @description Whether each approval must be signed with a passkey. */
                         passkey?: boolean;

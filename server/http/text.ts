@@ -10,9 +10,13 @@ export const namePattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
 
 /** The name of a user, a service or a role. */
 export function nameField(description: string, example: string): Field<string> {
-  const schema = text(`${description} A letter, then up to 63 letters, digits and . _ -`, example, {
-    pattern: namePattern.source,
-  })
+  const schema = text(
+    `${description} A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case)`,
+    example,
+    {
+      pattern: namePattern.source,
+    },
+  )
   return refined(anyText, schema, (name) =>
     namePattern.test(name)
       ? name

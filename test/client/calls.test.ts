@@ -218,6 +218,32 @@ describe('the client', () => {
       assert.equal(totalCount, 1)
     })
 
+    it('a change that the program sends again with the key of the error, so that it happens once', async () => {
+      let isLost = true
+      const { credentials } = await newClient(service, ['Admin'])
+      const fetchOrLose = async (request: Request, init: RequestInit) => {
+        const answer = await fetch(request, init)
+        if (isLost && request.method === 'PATCH') throw new TypeError('lost')
+        return answer
+      }
+      const { orders } = client.serviceClient({
+        ...{ baseUrl: service.baseUrl, fetch: fetchOrLose, retries: 0 },
+        ...credentials,
+      })
+      const { id } = (await orders.create({ customer: 'Approved once', total: 1 })).data
+      const failure = await orders.approve(id).catch((error) => error)
+      assert.ok(failure instanceof client.NoAnswerError)
+      isLost = false
+      const refusal = await orders.approve(id).catch((error) => client.problemOf(error, 'order-not-pending'))
+      assert.match(
+        String(refusal && 'detail' in refusal && refusal.detail),
+        /You are the one who approved it/,
+      )
+      const { idempotencyKey } = failure
+      const { headers } = (await orders.approve(id, { idempotencyKey })).response
+      assert.equal(headers.get('idempotency-replayed'), 'true')
+    })
+
     it('a read, at most three times, after the wait that the service requires', async () => {
       const [once, often] = [() => refusal('0'), Array.from({ length: 4 }, () => () => refusal('0'))]
       const passing = await callerWith('/v1/auth/me', once)

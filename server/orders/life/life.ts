@@ -10,7 +10,7 @@ import { inEach, otherState } from '../conditions.ts'
 import { orderEvent } from '../event.ts'
 import { isDecision, nameOfStatus, type TransitionName, transitions } from '../order.ts'
 import { faultFor, type Signature, signatureInvalid, takeSignature } from './signature.ts'
-import { changeStatus, findDecision, lockOrder } from './store.ts'
+import { changeStatus, type Decision, findDecision, lockOrder } from './store.ts'
 
 /** The caller who changes an order. The policy may keep services from approving it. */
 interface Actor extends Stamp {
@@ -115,10 +115,15 @@ async function refusal(
     headers,
     ...(code === 'role-needed' && { detail: `One approver must hold the role ${role}.`, members: { role } }),
     ...(code === otherState[from[0]] && {
-      detail: `Only an order that is ${states.toLowerCase()} can be ${done.toLowerCase()}.`,
+      detail: `Only an order that is ${states.toLowerCase()} can be ${done.toLowerCase()}.${ownChange(order, actor)}`,
       members: { currentStatus: order.status },
     }),
   })
+}
+
+/** For a caller who did not get the answer to an earlier request. */
+function ownChange({ status, modifiedBy }: Decision, { by }: Actor): string {
+  return modifiedBy === by ? ` You are the one who ${nameOfStatus(status).toLowerCase()} it.` : ''
 }
 
 export interface NoteInput {

@@ -23,6 +23,7 @@ export interface Decision {
   /** The service that created it; null if a person did. */
   proposedBy: string | null
   rules: Rules
+  modifiedBy: string | null
   /** Undefined if the caller may. */
   refusal: ProblemCode | undefined
 }
@@ -50,13 +51,13 @@ export async function findDecisions(
   const { rows } = await sql<
     RuleColumns & Omit<Decision, 'rules' | 'refusal'> & Record<`holds_${number}`, unknown> & { id: string }
   >`
-    select id, number, version, status, customer, total_e4 as total, ${ruleColumns}, ${sql.join(holding)},
+    select id, number, version, status, customer, total_e4 as total, modified_by as "modifiedBy", ${ruleColumns}, ${sql.join(holding)},
       case when created_by_id in (select principal_id from clients) then created_by end as "proposedBy"
     from orders where id in (${sql.join(ids)})`.execute(db)
   const decisions = rows.map((row): [string, Decision] => {
-    const { id, number, version, status, customer, total, proposedBy } = row
+    const { id, number, version, status, customer, total, modifiedBy, proposedBy } = row
     const refusal = conditions.find((_, index) => !row[`holds_${index}`])?.refusal
-    const facts = { number, version, status, customer, total: Number(total), proposedBy }
+    const facts = { number, version, status, customer, total: Number(total), modifiedBy, proposedBy }
     return [id, { ...facts, rules: rulesOf(row), refusal }]
   })
   return new Map(decisions)

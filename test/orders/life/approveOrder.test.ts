@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { bearerOf, newUser } from '../../support/accounts.ts'
 import { createdId } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { setUp } from '../../support/service.ts'
@@ -48,6 +49,10 @@ describe('approveOrder', () => {
       const second = await admin.patch(`/v1/orders/${id}/approve`)
       assertProblem(second, 409, 'order-not-pending')
       assert.equal(second.body.currentStatus, 1)
+      assert.match(second.body.detail, /You are the one who approved it/)
+      const other = await bearerOf(service, await newUser(service, { roles: ['Admin'] }))
+      const byOther = await other.patch(`/v1/orders/${id}/approve`)
+      assert.doesNotMatch(byOther.body.detail, /You/)
       assert.deepEqual((await admin.get(`/v1/orders/${id}`)).body, asApproved)
     })
   })

@@ -3,7 +3,7 @@ export const serviceFields = {
   clientId: {
     label: 'Client ID',
     missing: 'Enter a client ID.',
-    hint: 'A letter first, then letters, digits and . _ -. It cannot be changed later.',
+    hint: 'A to Z first, then A to Z, digits and . _ -. It cannot be changed later.',
   },
   displayName: { label: 'Name', hint: 'A name for people to read.' },
   owner: {

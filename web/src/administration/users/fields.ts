@@ -4,7 +4,7 @@ export const userFields = {
   userName: {
     label: 'User name',
     missing: 'Enter a user name.',
-    hint: 'A letter first, then letters, digits and . _ -. It is shown on orders and in the log.',
+    hint: 'A to Z first, then A to Z, digits and . _ -. It is shown on orders and in the log.',
   },
   timeZone: {
     label: 'Time zone',
