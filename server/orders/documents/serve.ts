@@ -9,8 +9,8 @@ import { type Document, findPiece } from './store.ts'
 /** A page of the service may show it in a frame. Whatever it is, nothing in it runs or loads anything. */
 const policy = "default-src 'none'; frame-ancestors 'self'"
 const sandboxed = `${policy}; sandbox`
-/** The viewers of browsers do not show a PDF in a sandbox. */
-const pdfPolicy = policy
+/** Viewers of browsers are plugins with inline styles, and do not work in a sandbox. */
+const pdfPolicy = `${policy}; object-src 'self'; style-src 'unsafe-inline'`
 
 /** Sends the bytes as a stream. If it breaks off, its connection is reset. */
 export function sendDocument(
