@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, beforeEach, describe, it } from 'node:test'
@@ -311,6 +312,26 @@ describe('a role that one of the approvers must hold', () => {
       assert.deepEqual((await browser.get(`/v1/roles/${name}`)).body.permissions, ['Orders.Read'])
       for (const id of ids) await browser.patch(`/v1/orders/${id}/reject`, { reason: 'x' })
       assert.equal((await browser.send('DELETE', `/v1/roles/${name}`)).status, 204)
+    })
+
+    it('stays if an order that needs it is created while the policy drops it', async () => {
+      const browser = await service.session('admin')
+      for (let round = 0; round < 10; round += 1) {
+        const name = `Dropped-${round}-${randomUUID().slice(0, 8)}`
+        await browser.post('/v1/roles', { name, permissions: ['Orders.Read'] })
+        await putPolicy(service, [policyRow({ role: name })])
+        const creates = Array.from({ length: 8 }, () => createdId(browser))
+        const dropped = putPolicy(service, firstPolicy).then(() =>
+          browser.send('DELETE', `/v1/roles/${name}`),
+        )
+        const [{ status }] = await Promise.all([dropped, ...creates])
+        const rows = await service.db.read
+          .selectFrom('orders')
+          .select('id')
+          .where('role_needed', '=', name)
+          .execute()
+        assert.equal(status, rows.length > 0 ? 409 : 204)
+      }
     })
 
     it('is either named or removed if both happen at once', async () => {
