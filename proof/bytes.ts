@@ -30,11 +30,10 @@ export const hexOfByte: readonly string[] = Array.from({ length: 256 }, (_, byte
   byte.toString(16).padStart(2, '0'),
 )
 
-export function toHex(bytes: Uint8Array): string {
-  let hex = ''
-  for (const byte of bytes) hex += hexOfByte[byte]
-  return hex
-}
+export const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => hexOfByte[byte]).join('')
+
+export const fromHex = (hex = ''): Bytes =>
+  Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number(`0x${pair}`))
 
 export const toBase64 = (bytes: Bytes) =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))

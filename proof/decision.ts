@@ -19,14 +19,14 @@ export interface DecisionStatement {
   iss: string
   action: 'approve' | 'reject'
   /** The order before the decision. The total is a decimal string, as in the log. */
-  order: { id: string; version: number; customer: string; total: string }
-  /** SHA-256 of the salt and the reason, as in the log; null without a reason. */
-  textHash: string | null
-  by: string
+  order: { id: string; version: number; total: string }
+  /** SHA-256 of each document of the order, hex, ascending. */
+  documents: string[]
   byId: number
   /** The absent person in whose place it is decided. */
-  for: string | null
   forId: number | null
+  /** Those of the line to come: customer, names and reason, so that a signature outlives an erasure. */
+  hashes: Record<string, string>
   /** Only the service can make it, so nobody prepares statements ahead. */
   nonce: string
   until: string
@@ -66,10 +66,12 @@ export interface PublicKey {
 
 /** The one text of a statement: canonical JSON (RFC 8785). */
 export function spellStatement(statement: DecisionStatement): string {
-  const { action, by, byId, for: absent, forId, iss, nonce, order, textHash, typ, until } = statement
-  const { customer, id, total, version } = order
-  const spelled = { action, by, byId, for: absent, forId, iss, nonce }
-  return JSON.stringify({ ...spelled, order: { customer, id, total, version }, textHash, typ, until })
+  const { action, byId, documents, forId, hashes, iss, nonce, order, typ, until } = statement
+  const { id, total, version } = order
+  const sorted = Object.fromEntries(Object.entries(hashes).sort())
+  const decided = { id, total, version }
+  // biome-ignore format: one member a line would hide that they are sorted
+  return JSON.stringify({ action, byId, documents, forId, hashes: sorted, iss, nonce, order: decided, typ, until })
 }
 
 /** Throws an Error unless the text is a statement in its one spelling. */

@@ -1,4 +1,4 @@
-import { hashOf, type LogLine, spellLine, textHashOf } from './line.ts'
+import { type Clear, erasedIn, hashOf, type LogLine, type Salted, saltedHashOf, spellLine } from './line.ts'
 import { type Head, LogTree } from './log-tree.ts'
 import type { Proof } from './note.ts'
 import { sha256 } from './sha256.ts'
@@ -34,8 +34,8 @@ export interface LogReport {
   /** One for each checkpoint, in the same order. */
   checkpoints: Agreement[]
   restores: Restore[]
-  /** The first event whose text is gone although no later event says that it was erased. */
-  lostText: number | null
+  /** The first value that is gone although no later line says that it was erased. */
+  lost: { sequence: number; name: string } | null
   /** Events more than a minute older than the event before them: a clock was wrong, or was set. */
   backInTime: { events: number; first: number[] }
   signatures: SignatureReport
@@ -48,7 +48,7 @@ const clockDifferenceMilliseconds = 60_000
 
 /**
  * Verifies the bytes of an export line by line, up to the first line that does not fit. It keeps in memory
- * one line, the passkeys, and the numbers of erased texts whose erasure it has not read yet. `see` gets each
+ * one line, the passkeys, and the places of erased values whose erasure it has not read yet. `see` gets each
  * line that fits.
  */
 export async function verifyLog(
@@ -67,11 +67,11 @@ export async function verifyLog(
     fault: null,
     checkpoints: agreements,
     restores: [],
-    lostText: null,
+    lost: null,
     backInTime: { events: 0, first: [] },
     signatures: signatures.report,
   }
-  const erased = new Set<string>()
+  const missing = new Map<string, { sequence: number; name: string }>()
   let previousHash: string | null = null
   let previousTime = Number.NEGATIVE_INFINITY
   for await (const bytesOfLine of linesOf(bytes)) {
@@ -89,8 +89,8 @@ export async function verifyLog(
     for (const [index, { size, root }] of checkpoints.entries()) {
       if (size === sequence) agreements[index] = root === tree.head.root ? 'agrees' : 'disagrees'
     }
-    if (line.textHash !== null && line.text === null) erased.add(String(sequence))
-    if (line.kind === 'text-erased' && line.subject.kind === 'log') erased.delete(line.subject.id)
+    for (const name of erasedIn(line)) missing.set(`${sequence} ${name}`, { sequence, name })
+    for (const place of takenBy(line)) missing.delete(place)
     const time = Date.parse(line.atUtc)
     if (time < previousTime - clockDifferenceMilliseconds) noteBackInTime(report, sequence)
     previousTime = time
@@ -99,8 +99,16 @@ export async function verifyLog(
   for (const [index, checkpoint] of checkpoints.entries()) {
     if (restoreThatLost(report.restores, checkpoint) !== undefined) agreements[index] = 'lost'
   }
-  const [lost] = erased
-  return { ...report, head: tree.head, lostText: lost === undefined ? null : Number(lost) }
+  const [lost = null] = missing.values()
+  return { ...report, head: tree.head, lost }
+}
+
+/** The places whose values the line says were erased. */
+function takenBy({ kind, data }: LogLine): string[] {
+  if (kind !== 'erased' || !isObject(data.erased)) return []
+  return Object.entries(data.erased).flatMap(([name, sequences]) =>
+    Array.isArray(sequences) ? sequences.filter(isCount).map((sequence) => `${sequence} ${name}`) : [],
+  )
 }
 
 /** The first restore that took away lines that the checkpoint covers. */
@@ -160,13 +168,14 @@ function readLine(bytes: Uint8Array, sequence: number): LogLine | string {
 }
 
 /**
- * The line that a tlog-proof has as its `extra`, without its text. Follows no path: see `verifyProof`. Throws
- * an Error if the log cannot have such a line in this place.
+ * The line that a tlog-proof has as its `extra`, without names and texts. Follows no path: see `verifyProof`.
+ * Throws an Error if the log cannot have such a line in this place.
  */
 export function lineOfProof({ extra, index }: Proof): LogLine {
   try {
     const written = utf8.decode(extra)
-    const line = { ...JSON.parse(written), textSalt: null, text: null, hash: sha256('00', written) }
+    const hashed = JSON.parse(written)
+    const line = { ...hashed, clear: allErased(hashed.hashes), hash: sha256('00', written) }
     const isLine = wrongMember(line) === undefined && Object.keys(line).length === Object.keys(members).length
     if (isLine && faultOf(line, index + 1) === undefined) return line
   } catch {
@@ -175,16 +184,23 @@ export function lineOfProof({ extra, index }: Proof): LogLine {
   throw new Error(`the proof is about something else than line ${index + 1} of a log`)
 }
 
-function faultOf({ hash, text, textSalt, ...hashed }: LogLine, sequence: number): string | undefined {
+const allErased = (hashes: object) =>
+  Object.fromEntries(Object.keys(hashes).map((name) => [name, { value: null, salt: null }]))
+
+function faultOf({ hash, clear, ...hashed }: LogLine, sequence: number): string | undefined {
   if (hashed.sequence !== sequence) {
     return `the line in its place has the sequence ${hashed.sequence}: one is missing or out of place`
   }
   if (hash !== hashOf(hashed)) return 'its hash is not that of its content'
-  if (text === null && textSalt === null) return undefined
-  const isRight =
-    text !== null && textSalt !== null && textHashOf({ text, salt: textSalt }) === hashed.textHash
-  return isRight ? undefined : 'its text does not match textHash'
+  const { hashes } = hashed
+  const names = Object.keys(hashes)
+  if (names.length !== Object.keys(clear).length) return 'its clear has other names than its hashes'
+  const wrong = names.find((name) => !isHashed(clear[name], hashes[name]))
+  return wrong === undefined ? undefined : `its clear.${wrong} does not match its hash`
 }
+
+const isHashed = (member: Clear | undefined, hash: string | undefined) =>
+  member !== undefined && (member.value === null || saltedHashOf(member as Salted) === hash)
 
 const otherSpelling = 'it is not written as an export writes it, down to the line feed at its end'
 
@@ -196,6 +212,10 @@ const isInstant = (value: unknown) => {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return !Number.isNaN(time) && new Date(time).toISOString() === value
 }
+const isSalted = (value: unknown) =>
+  isObject(value) &&
+  Object.keys(value).length === 2 &&
+  (value.value === null ? value.salt === null : isText(value.value) && isHex(16)(value.salt))
 const isHex = (bytes: number) => (value: unknown) =>
   typeof value === 'string' && value.length === 2 * bytes && /^[0-9a-f]*$/.test(value)
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -211,14 +231,11 @@ const members: Record<keyof LogLine, (value: unknown) => boolean> = {
   version: orNull(isCount),
   atUtc: isInstant,
   atTimeZone: orNull(isText),
-  by: isText,
   byId: orNull(isCount),
-  for: orNull(isText),
   forId: orNull(isCount),
   data: isObject,
-  textHash: orNull(isHex(32)),
-  textSalt: orNull(isHex(16)),
-  text: orNull(isText),
+  hashes: (value) => isObject(value) && Object.values(value).every(isHex(32)),
+  clear: (value) => isObject(value) && Object.values(value).every(isSalted),
   hash: isHex(32),
 }
 
@@ -232,7 +249,7 @@ function hasOrder(line: Record<string, unknown>): boolean {
   return Object.keys(line).every((name, at) => name === names[at])
 }
 
-/** Longer than any line: a text has at most 1,000 code points. A longer line is cut, and is no JSON then. */
+/** Longer than any line. A longer line is cut, and is no JSON then. */
 const lineLimitBytes = 1_048_576
 
 /** The lines with their line feeds; what follows the last one counts as a line if there is anything. */

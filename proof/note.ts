@@ -1,4 +1,4 @@
-import { type Bytes, bytesOf, concat, fromBase64, sha256, toBase64, toHex } from './bytes.ts'
+import { type Bytes, bytesOf, concat, fromBase64, fromHex, sha256, toBase64, toHex } from './bytes.ts'
 
 /**
  * Signed notes, and the checkpoints of a log as such notes: texts that other people's software reads too.
@@ -233,5 +233,3 @@ function read(what: string, base64: string): Bytes {
   }
   throw new Error(`${what} must be base64`)
 }
-
-const fromHex = (hex: string) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))

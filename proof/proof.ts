@@ -1,5 +1,6 @@
 import { bytesOf, join, leafOf, toHex } from './bytes.ts'
 import { canonicalJson } from './canonical.ts'
+import { type LogLine, namesIn, valueIn } from './line.ts'
 import {
   type Checkpoint,
   type Note,
@@ -82,8 +83,8 @@ export async function verifyLineProof(statement: Statement, keys: readonly Verif
 }
 
 function isApproval({ line, order, approvals }: Statement): boolean {
-  const { customer, total } = line.data
-  const logged = [line.kind, line.subject.id, line.by, customer, total]
+  const customer = valueIn(line, 'customer') ?? order.customer
+  const logged = [line.kind, line.subject.id, namesIn(line).by, customer, line.data.total]
   const said = ['approved', order.id, approvals.at(-1)?.by, order.customer, order.total]
   return JSON.stringify(logged) === JSON.stringify(said)
 }
@@ -96,7 +97,7 @@ function proofOf({ line, proof, checkpoint }: Placed): Proof {
   return { extra: hashedBytesOf(line), index: line.sequence - 1, path, checkpoint }
 }
 
-/** What the leaf of a line covers: neither its text nor its hash, so that a text can be erased. */
-function hashedBytesOf({ hash: _, text: __, textSalt: ___, ...hashed }: Statement['line']) {
+/** The part of a line that its leaf covers. */
+function hashedBytesOf({ hash: _, clear: __, ...hashed }: LogLine) {
   return bytesOf(canonicalJson(hashed))
 }

@@ -1,4 +1,11 @@
-import { type KeptSignature, type PublicKey, verifyDecision } from './decision.ts'
+import { bytesOf, concat, fromBase64url, fromHex, sha256, toHex } from './bytes.ts'
+import {
+  type DecisionStatement,
+  type KeptSignature,
+  type PublicKey,
+  spellStatement,
+  verifyDecision,
+} from './decision.ts'
 import type { LogLine } from './line.ts'
 
 /** The content of a receipt. The total is a decimal string, as in the log. */
@@ -40,6 +47,8 @@ export interface Statement {
 
 /** A signed approval, and the passkey as the log has it. */
 export interface ReceiptSignature extends KeptSignature {
+  /** By name: the salts of the customer and the names in the `hashes` of the statement. */
+  salts: Record<string, string>
   passkey: {
     name: string
     publicKey: PublicKey
@@ -64,12 +73,10 @@ export interface ReadReceipt {
 }
 
 /** The claims of a JWS (RFC 7515). Its signature is not checked here. */
-export function claimsOf(jws: string): unknown {
-  return JSON.parse(new TextDecoder().decode(bytesOf(jws.split('.')[1])))
-}
+export const claimsOf = (jws: string): unknown => jsonIn(jws.split('.')[1])
 
 export function readReceipt(jws: string): ReadReceipt {
-  const { kid, alg } = headerOf(jws)
+  const { kid, alg } = jsonIn(jws.split('.')[0])
   return { statement: claimsOf(jws) as Statement, keyId: kid, algorithm: alg }
 }
 
@@ -84,18 +91,17 @@ type Scheme = keyof typeof schemes
  * which may have been fetched long ago. Throws an Error that says what is wrong. It needs no service.
  */
 export async function verifyReceipt(jws: string, { keys }: SigningKeys, issuer: string): Promise<Statement> {
-  const { header, signature } = partsOf(jws)
-  const { typ, kid, alg } = header
+  const { typ, kid, alg, signature } = partsOf(jws)
   if (typ !== 'countersign-receipt+jwt') throw new Error('this is not a receipt of Countersign')
   const jwk = keys.find((key) => key.kid === kid)
-  if (jwk === undefined) throw new Error(`none of the keys is ${kid}, which signed the receipt`)
+  if (!jwk) throw new Error(`none of the keys is ${kid}, which signed the receipt`)
   // The key decides the algorithm, never the receipt alone (RFC 8725 §3.1).
   if (jwk.alg !== alg || !Object.hasOwn(schemes, alg)) throw new Error(`the key is not for ${alg}`)
   const scheme = schemes[alg as Scheme]
   const key = await crypto.subtle.importKey('jwk', jwk, { ...scheme, hash: 'SHA-256' }, false, ['verify'])
-  const signed = new TextEncoder().encode(jws.slice(0, jws.lastIndexOf('.')))
-  const isSigned = await crypto.subtle.verify(scheme, key, signature, signed)
-  if (!isSigned) throw new Error('the receipt was altered: its signature does not match')
+  const signed = bytesOf(jws.slice(0, jws.lastIndexOf('.')))
+  if (!(await crypto.subtle.verify(scheme, key, signature, signed)))
+    throw new Error('the receipt was altered: its signature does not match')
   const statement = claimsOf(jws) as Statement
   if (statement.iss !== issuer) throw new Error(`the receipt is from ${statement.iss}`)
   for (const approval of statement.approvals) await verifyApproval(statement, approval)
@@ -112,28 +118,24 @@ async function verifyApproval(
   const signed = await verifyDecision(signature, signature.passkey.publicKey).catch((cause) => {
     throw Object.assign(fault, { cause })
   })
-  const said = [signed.iss, signed.action, signed.by, signed.byId, signed.for, signed.forId]
-  const about = [signed.order.id, signed.order.customer, signed.order.total]
-  const shown = [iss, 'approve', by, byId, absent, forId, id, customer, total]
-  if (JSON.stringify([...said, ...about]) !== JSON.stringify(shown)) throw fault
+  const hashes: Record<string, string> = {}
+  for (const [name, value] of Object.entries({ by, for: absent, customer })) {
+    if (value) hashes[name] = toHex(await sha256(concat(fromHex(signature.salts[name]), bytesOf(value))))
+  }
+  const decided = { iss, action: 'approve', byId, forId, order: { ...signed.order, id, total }, hashes }
+  if (spellStatement({ ...signed, ...decided } as DecisionStatement) !== signature.statement) throw fault
 }
 
-function partsOf(jws: string): { header: Record<string, string>; signature: Uint8Array<ArrayBuffer> } {
+/** Without the members of a header unless it is a JWS. */
+function partsOf(jws: string) {
+  const [header, , signature, more] = jws.split('.')
   try {
-    const [, , signature, more] = jws.split('.')
-    if (signature && more === undefined)
-      return { header: { ...headerOf(jws) }, signature: bytesOf(signature) }
+    if (signature && !more) return { ...jsonIn(header), signature: fromBase64url(signature) }
   } catch {
     // It is no JWS.
   }
-  return { header: {}, signature: new Uint8Array() }
+  return {}
 }
 
-function headerOf(jws: string): Record<'typ' | 'kid' | 'alg', string> {
-  return JSON.parse(new TextDecoder().decode(bytesOf(jws.split('.')[0])))
-}
-
-function bytesOf(base64url = ''): Uint8Array<ArrayBuffer> {
-  const base64 = base64url.replaceAll('-', '+').replaceAll('_', '/')
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
-}
+// biome-ignore lint/suspicious/noExplicitAny: may be forged
+const jsonIn = (base64url = ''): any => JSON.parse(new TextDecoder().decode(fromBase64url(base64url)))

@@ -1,3 +1,4 @@
+import { canonicalJson } from './canonical.ts'
 import { type KeptSignature, type PublicKey, verifyDecision } from './decision.ts'
 import type { LogLine } from './line.ts'
 
@@ -5,7 +6,6 @@ import type { LogLine } from './line.ts'
 export interface LoggedPasskey {
   accountId: string
   publicKey: PublicKey
-  name: string
   /** The line of its enrolment. */
   sequence: number
   restedOn: unknown
@@ -54,8 +54,8 @@ export class SignatureCheck {
   #seeAccount({ kind, subject, sequence, data }: Line): void {
     const { passkey, passkeys = [] } = data
     if (kind === 'passkey-added') {
-      const { id, publicKey, name, restedOn } = passkey
-      this.#passkeys.set(id, { accountId: subject.id, publicKey, name, sequence, restedOn })
+      const { id, publicKey, restedOn } = passkey
+      this.#passkeys.set(id, { accountId: subject.id, publicKey, sequence, restedOn })
     } else if (kind === 'passkey-removed') this.#passkeys.delete(passkey.id)
     for (const id of passkeys) this.#passkeys.delete(id)
   }
@@ -81,13 +81,15 @@ export class SignatureCheck {
       return 'it is signed with a passkey that the account did not have then'
     }
     try {
-      const { order, ...statement } = await verifyDecision(signature, passkey.publicKey)
-      const said = [statement.action, order.id, order.version, order.customer, order.total]
-      const done = [actions[line.kind], line.subject.id, Number(line.version) - 1, line.data.customer]
-      const whose = [statement.by, statement.byId, statement.for, statement.forId, statement.textHash]
-      const logged = [line.by, line.byId, line.for, line.forId, line.textHash]
-      const isSame = JSON.stringify([said, whose]) === JSON.stringify([[...done, line.data.total], logged])
-      if (!isSame) return 'its signature is over something else'
+      const { action, order, documents, byId, forId, hashes } = await verifyDecision(
+        signature,
+        passkey.publicKey,
+      )
+      const { total, documents: shown = [] } = line.data
+      const decided = { id: line.subject.id, version: Number(line.version) - 1, total }
+      const said = [action, order, documents, byId, forId, hashes]
+      const done = [actions[line.kind], decided, shown, line.byId, line.forId, line.hashes]
+      if (canonicalJson(said) !== canonicalJson(done)) return 'its signature is over something else'
     } catch (error) {
       return `its signature does not hold: ${(error as Error).message}`
     }

@@ -5,7 +5,7 @@ const pool = Buffer.alloc(256 * idBytes)
 let poolOffset = pool.length
 
 /**
- * The position in `pool` of 16 unused random bytes, for an id that is not secret. Every request needs some,
+ * The position in `pool` of 16 unused random bytes, for an id or a salt. Every request needs some,
  * so the bytes for 256 ids are fetched together (0.1 µs for each instead of 3.5).
  */
 function nextInPool(): number {
@@ -68,7 +68,8 @@ export function instantOfId(id: string): number {
 
 /** 128 random bits, hexadecimal. */
 export function newSalt(): string {
-  return randomBytes(16).toString('hex')
+  const start = nextInPool()
+  return pool.toString('hex', start, start + idBytes)
 }
 
 /** 256 random bits as 43 characters of base64url: session ids, refresh tokens, client secrets, bindings. */

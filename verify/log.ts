@@ -52,13 +52,15 @@ function worthOf(
   checkpoints: readonly CheckedCheckpoint[],
   agreeing: readonly CheckedCheckpoint[],
 ): Worth {
-  const { head, fault, lostText, signatures, backInTime } = report
+  const { head, fault, lost, signatures, backInTime } = report
   const faults = [
     ...(fault === null ? [] : [`Line ${formatCount(fault.sequence)} does not fit: ${fault.reason}.`]),
     ...disagreements(report, checkpoints),
-    ...(lostText === null
+    ...(lost === null
       ? []
-      : [`The text of line ${formatCount(lostText)} is gone, and no line says that it was erased.`]),
+      : [
+          `${isolated(lost.name)} of line ${formatCount(lost.sequence)} is gone, and no line says that it was erased.`,
+        ]),
   ]
   if (faults.length > 0) return { ...nothingSaid, wrong: faults }
   const bound = boundBy(agreeing)

@@ -1,4 +1,4 @@
-import type { LogLine } from '../proof/line.ts'
+import { accountIn, type LogLine } from '../proof/line.ts'
 import { lineOfProof } from '../proof/log.ts'
 import { readNote, type VerifierKey } from '../proof/note.ts'
 import { type Vouched, verifyProof } from '../proof/proof.ts'
@@ -19,7 +19,7 @@ export async function checkProof(
   const place = `Line ${formatCount(line.sequence)} of ${vouched.origin}`
   const limits = [
     ...limitsOf(readNote(proof.checkpoint), vouched, keys),
-    ...(line.textHash === null ? [] : ['The text of the line. The proof has only its hash.']),
+    'The names and texts of the line. The proof has only their hashes.',
   ]
   const worth = allOf([
     worthOfVouched(vouched, keys, saidBy(line, vouched)),
@@ -30,13 +30,12 @@ export async function checkProof(
 }
 
 function saidBy(line: LogLine, { origin, size }: Vouched): string {
-  const { sequence, by, for: absent, kind, subject, data, atUtc } = line
+  const { sequence, kind, subject, data, atUtc } = line
   const place = `Line ${formatCount(sequence)} of the log ${isolated(origin)}, which had ${formatCount(size)} lines`
-  const instead = absent === null ? '' : ` in the place of ${isolated(absent)}`
-  const { customer, total } = data
-  const isOrder = typeof customer === 'string' && typeof total === 'string'
-  const order = isOrder
-    ? `, for ${isolated(customer)} with a total of ${formatTotal(total as `${number}`)}`
-    : ''
-  return `${place}, says “${isolated(kind)}” by ${isolated(by)}${instead} on ${formatExactInstant(atUtc)}. It is about ${isolated(`${subject.kind} ${subject.id}`)}${order}.`
+  const { total } = data
+  const order = typeof total === 'string' ? `, with a total of ${formatTotal(total as `${number}`)}` : ''
+  const { byId, forId } = line
+  const by = accountIn(byId)
+  const instead = forId === null ? '' : ` in the place of ${accountIn(forId)}`
+  return `${place}, says “${isolated(kind)}” by ${by}${instead} on ${formatExactInstant(atUtc)}. It is about ${isolated(`${subject.kind} ${subject.id}`)}${order}.`
 }

@@ -1784,7 +1784,7 @@ export interface components {
              */
             url: string;
             /** @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent. */
-            events: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
+            events: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.erased" | "log.log-restored")[];
             /**
              * @description Whether events are sent. One that is disabled keeps its place, and continues there.
              * @default true
@@ -1920,7 +1920,7 @@ export interface components {
              */
             url?: string;
             /** @description Which events are sent: all of a kind of subject (`order`), or those of one kind (`order.approved`). Later versions will have more. `log.log-restored` is always sent. */
-            events?: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.text-erased" | "log.log-restored")[];
+            events?: ("order" | "order.created" | "order.approval-given" | "order.approved" | "order.rejected" | "order.withdrawn" | "order.noted" | "order.document-added" | "order.document-removed" | "order.document-erased" | "account" | "account.user-added" | "account.user-changed" | "account.client-added" | "account.client-changed" | "account.enabled" | "account.disabled" | "account.roles-granted" | "account.roles-revoked" | "account.password-set" | "account.password-changed" | "account.link-made" | "account.link-used" | "account.sign-in-ended" | "account.others-signed-out" | "account.signed-out" | "account.everybody-signed-out" | "account.secret-rotated" | "account.secrets-dropped" | "account.absence-set" | "account.absence-ended" | "account.passkey-added" | "account.passkey-renamed" | "account.passkey-removed" | "account.password-removed" | "role" | "role.role-added" | "role.role-removed" | "role.permissions-allowed" | "role.permissions-denied" | "role.permissions-set" | "policy" | "policy.policy-set" | "webhook" | "webhook.webhook-added" | "webhook.webhook-changed" | "webhook.webhook-removed" | "webhook.webhook-disabled" | "webhook.webhook-secret-rotated" | "webhook.webhook-replayed" | "log" | "log.erased" | "log.log-restored")[];
             /** @description Whether events are sent. One that is disabled keeps its place, and continues there. */
             enabled?: boolean;
         };
@@ -2107,7 +2107,7 @@ export interface components {
         JsonWebKeySet: {
             keys: components["schemas"]["JsonWebKey"][];
         };
-        /** @description An event of the log. It never changes, except that its text can be erased. */
+        /** @description An event of the log. It never changes, except that names and texts can be erased from it. */
         LogEvent: {
             /** @description Place in the log, from 1 without gaps. */
             sequence: number;
@@ -2116,7 +2116,7 @@ export interface components {
              * @description Id of the event.
              */
             id: string;
-            /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted, document-added, document-removed, document-erased, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, text-erased, log-restored. Later versions may have more. */
+            /** @description What happened: created, approval-given, approved, rejected, withdrawn, noted, document-added, document-removed, document-erased, user-added, user-changed, client-added, client-changed, enabled, disabled, roles-granted, roles-revoked, password-set, password-changed, link-made, link-used, sign-in-ended, others-signed-out, signed-out, everybody-signed-out, secret-rotated, secrets-dropped, absence-set, absence-ended, passkey-added, passkey-renamed, passkey-removed, password-removed, role-added, role-removed, permissions-allowed, permissions-denied, permissions-set, policy-set, webhook-added, webhook-changed, webhook-removed, webhook-disabled, webhook-secret-rotated, webhook-replayed, erased, log-restored. Later versions may have more. */
             kind: string;
             /** @description The subject of the event. */
             subject: {
@@ -2134,24 +2134,25 @@ export interface components {
             atUtc: string;
             /** @description IANA time zone in which it was done. */
             atTimeZone: string | null;
-            /** @description User name or clientId at that time; `machine:` and a name for a command line. */
-            by: string;
-            /** @description Id of that account; null for a command. */
+            /** @description Id of the account that did it; null for a command. */
             byId: number | null;
-            /** @description The absent person in whose place it was done; null if there is none. */
-            for: string | null;
-            /** @description Id of that account. */
+            /** @description Id of the absent person in whose place it was done; null if there is none. */
             forId: number | null;
-            /** @description Details, by kind. An order has its customer, and its total as a decimal string. */
+            /** @description Details, by kind: ids, numbers, codes, keys and hashes. An order has its total as a decimal string. */
             data: {
                 [key: string]: unknown;
             };
-            /** @description Hexadecimal SHA-256 of the salt followed by the text; null if there was no text. */
-            textHash: string | null;
-            /** @description 16 bytes, hexadecimal. Null if there was no text or if it was erased. */
-            textSalt: string | null;
-            /** @description Reason or note; null if there was none or if it was erased. */
-            text: string | null;
+            /** @description By the names of `clear`: hexadecimal SHA-256 of the salt followed by the value. */
+            hashes: {
+                [key: string]: string;
+            };
+            /** @description What people and customers were called, and what people wrote: `by` (user name or clientId at that time; `machine:` and a name for a command line), `for`, `customer`, `name` (of an account), `text` and others, by kind. Value and salt of each are null once it was erased. */
+            clear: {
+                [key: string]: {
+                    salt: string;
+                    value: string | null;
+                };
+            };
             /** @description Hexadecimal SHA-256 of the event, its leaf of the tree; docs/auditing.md says how. */
             hash: string;
         };
@@ -2379,7 +2380,7 @@ export interface components {
             /** @description Whether its bytes were erased. The hash stays. */
             erased: boolean;
         };
-        /** @description An event of an order. It is never deleted; only its text can be erased. */
+        /** @description An event of an order. It is never deleted; only names and texts can be erased from it. */
         OrderEvent: {
             /**
              * Format: uuid
@@ -2410,6 +2411,8 @@ export interface components {
             forId: number | null;
             /** @description Reason or note; null if there is none or if it was erased. */
             text: string | null;
+            /** @description The names and texts of the event that were erased, sorted. */
+            erased: string[];
             /** @description Place in the log of all events; null until it is sealed, within two seconds. */
             sequence: number | null;
             /** @description Hexadecimal SHA-256 of the event, its leaf of the tree; null until it is sealed. */
@@ -2946,8 +2949,13 @@ export interface components {
         PreparedDecisions: {
             /** @description One for each order, in the order of the request. They are what is signed, to the byte. */
             statements: string[];
-            /** @description Salt of the reason in `textHash` of the statements; null without a reason. */
-            textSalt: string | null;
+            /** @description For each statement, the values and salts that its hashes are made of. Check them too. */
+            clear: {
+                [key: string]: {
+                    salt: string;
+                    value: string;
+                };
+            }[];
             options: components["schemas"]["PasskeyRequestOptions"];
         };
         /** @description A failure (RFC 9457). */
@@ -2989,7 +2997,7 @@ export interface components {
             }[];
         };
         /** @description Kind of problem, for programs. The list grows: treat an unknown code by its status. */
-        ProblemCode: ("malformed-json" | "validation-failed" | "unknown-parameter" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-counter" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "mcp-resource-unknown" | "order-not-found" | "document-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "text-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "already-approved" | "too-many-documents" | "too-many-notes" | "order-not-approved" | "order-not-replaceable" | "already-replaced" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "document-erased" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "unknown-parameter" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-grant" | "mcp-headers-differ" | "mcp-version-unsupported" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "passkeys-unavailable" | "mail-unavailable" | "passkey-invalid" | "passkey-counter" | "passkey-not-found" | "too-many-passkeys" | "last-credential" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "role-needed" | "passkey-needed" | "decision-signature-invalid" | "not-the-creator" | "route-not-found" | "mcp-method-unknown" | "mcp-resource-unknown" | "order-not-found" | "document-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "webhook-not-found" | "user-not-found" | "client-not-found" | "value-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "already-approved" | "too-many-documents" | "too-many-notes" | "order-not-approved" | "order-not-replaceable" | "already-replaced" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "too-many-webhooks" | "webhook-key-missing" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "document-erased" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "not-an-owner" | "not-a-deputy" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "timed-out" | "receipt-not-ready" | "log-contradicted" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /** @description Name of the view. Names are unique per account, ignoring case. White space at both ends is trimmed. The rest has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
@@ -3389,7 +3397,7 @@ export interface components {
     parameters: {
         /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
         Background: "?1" | "?0";
-        /** @description Base64url of the JSON `{statement, textSalt, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
+        /** @description Base64url of the JSON `{statement, salts, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, the salts of its hashes by name, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
         "Decision-Signature": string;
         /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
         "Idempotency-Key": string;
@@ -5011,7 +5019,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description Base64url of the JSON `{statement, textSalt, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
+                /** @description Base64url of the JSON `{statement, salts, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, the salts of its hashes by name, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
                 "Decision-Signature"?: components["parameters"]["Decision-Signature"];
                 /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
@@ -5037,7 +5045,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description Base64url of the JSON `{statement, textSalt, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
+                /** @description Base64url of the JSON `{statement, salts, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, the salts of its hashes by name, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey. */
                 "Decision-Signature"?: components["parameters"]["Decision-Signature"];
                 /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
@@ -5629,7 +5637,7 @@ export interface operations {
                 subject?: string;
                 /** @description Only events of this kind. */
                 kind?: string;
-                /** @description Only events by this name, spelled as in the event. */
+                /** @description Only events by this name, spelled as in `clear.by`. */
                 by?: string;
                 /** @description Only events of this instant (RFC 3339, UTC with Z) or later. */
                 from?: string;

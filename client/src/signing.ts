@@ -1,4 +1,5 @@
 import { challengeOf, type DecisionStatement, placesOf, readStatement } from '../../proof/decision.ts'
+import { hashesOf, type Salted } from '../../proof/line.ts'
 import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
@@ -10,6 +11,8 @@ export interface ShownDecision {
   version: number
   customer?: string
   total?: number
+  /** The reason; null for none. */
+  reason?: string | null
 }
 
 /** The purpose that the touch must have. */
@@ -27,20 +30,24 @@ export interface Meant {
  * anything else than what was meant, or the challenge is not that of the statements.
  */
 export async function signDecisions(
-  { statements, textSalt, options }: Prepared,
+  { statements, clear, options }: Prepared,
   { issuer, action, byId, orders }: Meant,
   touch: (options: Prepared['options']) => Promise<Schemas['PasskeySignInCommand']['credential']>,
 ): Promise<Map<string, string>> {
   const isMeant = (text: string, index: number) => {
-    const { order, ...said } = readStatement(text)
-    const { id, version, customer = order.customer, total = Number(order.total) } = orders[index] ?? {}
+    const { order, hashes, ...said } = readStatement(text)
+    const values: Record<string, Salted> = clear[index] ?? {}
+    const { customer: named, text: written } = values
+    const { id, version, total = Number(order.total), customer = named?.value, reason } = orders[index] ?? {}
     return (
       said.iss === issuer &&
       said.action === action &&
       said.byId === byId &&
       order.id === id &&
       order.version === version &&
-      order.customer === customer &&
+      named?.value === customer &&
+      (reason === undefined || (written?.value ?? null) === reason) &&
+      isSame(hashesOf(values), hashes) &&
       Number(order.total) === total
     )
   }
@@ -53,10 +60,16 @@ export async function signDecisions(
   const credential = { id, response: { clientDataJSON, authenticatorData, signature, userHandle } }
   const places = await placesOf(statements)
   const entries = places.map((place, at): [string, string] => {
-    const presented = { statement: statements[at], textSalt, ...place, credential }
+    const salts = Object.fromEntries(Object.entries(clear[at] ?? {}).map(([name, { salt }]) => [name, salt]))
+    const presented = { statement: statements[at], salts, ...place, credential }
     return [orders[at]?.id ?? '', toBase64url(JSON.stringify(presented))]
   })
   return new Map(entries)
+}
+
+function isSame(one: Record<string, string>, other: Record<string, string>): boolean {
+  const names = Object.keys({ ...one, ...other })
+  return names.every((name) => one[name] === other[name])
 }
 
 function toBase64url(text: string): string {

@@ -1,6 +1,6 @@
 /**
  * The log of changes: a change and its event are one transaction, and a sealed event never changes except
- * that its text can be erased. docs/auditing.md says what that proves.
+ * that names and texts can be erased from it. docs/auditing.md says what that proves.
  */
 
 export type { Receipt } from './checkpoints/receipt.ts'
@@ -9,12 +9,12 @@ export {
   type EventKind,
   eventKinds,
   eventRow,
-  newWords,
   recordEvent,
   recordEvents,
-  type Words,
+  saltedWith,
+  saltOf,
 } from './events/events.ts'
-export { sealedLine } from './events/line.ts'
+export { sealedLine, toldBy } from './events/line.ts'
 export { oldestUnsealed } from './events/store.ts'
 export { endOfLog, readOn } from './lines/reader.ts'
 export {

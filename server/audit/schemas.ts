@@ -5,9 +5,15 @@ import { directionField, pageNumberField, pageSchema, pageSizeField, paginatedFi
 import { type Of, Type } from '../http/schema.ts'
 import { eventKinds } from './events/events.ts'
 
+/** A member of `clear`. */
+const saltedProperties = {
+  salt: { type: ['string', 'null'], pattern: '^[0-9a-f]{32}$' },
+  value: { type: ['string', 'null'] },
+} as const
+
 const LogEvent = answerOf(
   'LogEvent',
-  'An event of the log. It never changes, except that its text can be erased.',
+  'An event of the log. It never changes, except that names and texts can be erased from it.',
   {
     sequence: Type.Unsafe<number>({
       type: 'integer',
@@ -34,27 +40,32 @@ const LogEvent = answerOf(
     ),
     atUtc: instant('When.', '2026-11-20T10:00:00.000Z'),
     atTimeZone: nullable('string', 'IANA time zone in which it was done.', 'Europe/Berlin'),
-    by: text('User name or clientId at that time; `machine:` and a name for a command line.', 'admin'),
-    byId: nullable('integer', 'Id of that account; null for a command.', 1),
-    for: nullable('string', 'The absent person in whose place it was done; null if there is none.', null),
-    forId: nullable('integer', 'Id of that account.', null),
+    byId: nullable('integer', 'Id of the account that did it; null for a command.', 1),
+    forId: nullable(
+      'integer',
+      'Id of the absent person in whose place it was done; null if there is none.',
+      null,
+    ),
     data: Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       additionalProperties: true,
-      description: 'Details, by kind. An order has its customer, and its total as a decimal string.',
-      examples: [{ customer: 'Acme', total: '1250.5' }],
+      description:
+        'Details, by kind: ids, numbers, codes, keys and hashes. An order has its total as a decimal string.',
+      examples: [{ total: '1250.5' }],
     }),
-    textHash: nullable(
-      'string',
-      'Hexadecimal SHA-256 of the salt followed by the text; null if there was no text.',
-      null,
-    ),
-    textSalt: nullable(
-      'string',
-      '16 bytes, hexadecimal. Null if there was no text or if it was erased.',
-      null,
-    ),
-    text: nullable('string', 'Reason or note; null if there was none or if it was erased.', null),
+    hashes: Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      description: 'By the names of `clear`: hexadecimal SHA-256 of the salt followed by the value.',
+      examples: [{ by: '8dd9f4bd5b1a1a5a1b3b4c9cf1ed4e3c5b2cbf0c4d4a4d4c0b5b0d2cbd2c2f1e' }],
+    }),
+    clear: Type.Unsafe<LogLine['clear']>({
+      type: 'object',
+      additionalProperties: { type: 'object', required: ['salt', 'value'], properties: saltedProperties },
+      description:
+        'What people and customers were called, and what people wrote: `by` (user name or clientId at that time; `machine:` and a name for a command line), `for`, `customer`, `name` (of an account), `text` and others, by kind. Value and salt of each are null once it was erased.',
+      examples: [{ by: { salt: '000102030405060708090a0b0c0d0e0f', value: 'admin' } }],
+    }),
     hash: text(
       'Hexadecimal SHA-256 of the event, its leaf of the tree; docs/auditing.md says how.',
       '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
@@ -119,7 +130,7 @@ const filterFields = {
   by: textOf(
     /^[ -~\u00a0-\ud7ff\ue000-\uffff]{1,200}$/u,
     'a name of 1 to 200 characters',
-    'Only events by this name, spelled as in the event.',
+    'Only events by this name, spelled as in `clear.by`.',
     'admin',
   ),
   from: instantField('Only events of this instant (RFC 3339, UTC with Z) or later.', '2026-11-01T00:00:00Z'),

@@ -1,11 +1,13 @@
 import { userInfo } from 'node:os'
-import { newOrderedId } from '../ids.ts'
+import { newOrderedId, newSalt } from '../ids.ts'
 import type { Person, Principal, Standing } from './principal.ts'
 
 /** Who did something, when and where: every write operation gets one with its input. */
 export interface Stamp {
   /** UUIDv7 of the event that the operation records. */
   eventId: string
+  /** 16 random bytes, hexadecimal: the salts of the event are made from it, and it is not kept. */
+  seed: string
   nowMilliseconds: number
   /** IANA name; null where local time has no meaning. */
   timeZone: string | null
@@ -28,6 +30,7 @@ export function stampOf(
 ): Stamp & { byId: number; isService: boolean } {
   return {
     eventId: newOrderedId(nowMilliseconds),
+    seed: newSalt(),
     nowMilliseconds,
     timeZone,
     by: caller.userName,
@@ -41,6 +44,7 @@ export function stampOf(
 export function machineStamp(nowMilliseconds: number): Stamp {
   return {
     eventId: newOrderedId(nowMilliseconds),
+    seed: newSalt(),
     nowMilliseconds,
     timeZone: null,
     by: `machine:${machineAccount()}`,

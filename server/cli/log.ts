@@ -53,19 +53,21 @@ export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome>
   return { value: newest, text: newest.checkpoint.trimEnd() }
 }
 
-export async function runEraseText(invocation: Invocation): Promise<Outcome> {
+export async function runErase(invocation: Invocation): Promise<Outcome> {
   const given = requiredArgument(invocation, 0, 'the sequence')
   if (!/^[1-9]\d{0,14}$/.test(given)) throw new UsageError('the sequence is a number, such as 1043')
   const sequence = Number(given)
+  const name = requiredArgument(invocation, 1, 'the name of what to erase')
+  if (!/^[A-Za-z]{1,40}$/.test(name)) throw new UsageError('the name is one of `clear`, such as text or by')
   const { kind, subject } = await withSealedLog(invocation, async (db) => {
-    const erased = await db.write('eraseText', { sequence, stamp: commandStamp() })
-    // Without this event, the text would seem to have been removed secretly.
+    const erased = await db.write('eraseFromLog', { sequence, name, stamp: commandStamp() })
+    // Without this event, it would seem to have been removed secretly.
     await seal(db)
     return erased
   })
   return {
-    value: { sequence, kind, subject },
-    text: `Erased the text of event ${sequence} (${kind}, ${subject.kind} ${subject.id}).`,
+    value: { sequence, name, kind, subject },
+    text: `Erased ${name} of event ${sequence} (${kind}, ${subject.kind} ${subject.id}).`,
     hint: 'Backups and earlier exports still have it.',
   }
 }

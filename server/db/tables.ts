@@ -409,7 +409,7 @@ export interface Database {
     number: Generated<number>
   }
 
-  /** The log. No row ever changes, except that a text may be erased. */
+  /** The log. No row ever changes, except that values of `clear` may be erased. */
   events: EventColumns & {
     /** From 1, without gaps. */
     sequence: number
@@ -585,19 +585,14 @@ export interface EventColumns {
   version: number | null
   at: number
   at_time_zone: string | null
-  /** User name or clientId, or `machine:` and the account of the machine that ran a command. */
-  by_name: string
   by_id: number | null
   /** The absent person in whose place it was done. */
-  for_name: string | null
   for_id: number | null
-  /** Canonical JSON (RFC 8785) of an object. */
+  /** JSON of an object, as are the next two: see `LogLine` in proof/line.ts. */
   data: string
-  /** SHA-256 of salt and text, hexadecimal. It stays when the text is erased. */
-  text_hash: string | null
-  /** Hexadecimal. */
-  text_salt: string | null
-  text: string | null
+  /** They stay when a value of `clear` is erased. */
+  hashes: string
+  clear: string
 }
 
 /** The columns of an event with their types: statements take both from here. */
@@ -609,14 +604,11 @@ export const eventColumns = {
   version: 'integer',
   at: 'bigint',
   at_time_zone: 'text',
-  by_name: 'text',
   by_id: 'integer',
-  for_name: 'text',
   for_id: 'integer',
   data: 'text',
-  text_hash: 'text',
-  text_salt: 'text',
-  text: 'text',
+  hashes: 'text',
+  clear: 'text',
 } as const satisfies Record<keyof EventColumns, 'text' | 'integer' | 'bigint'>
 
 /**

@@ -122,14 +122,14 @@ function makeOrder({
     kind: happened.kind,
     stamp: {
       eventId: idOf(happened.at, random),
+      seed: saltOf(random),
       nowMilliseconds: happened.at,
       timeZone: happened.zone,
       by: happened.by,
       byId: null,
     },
     order: { id: order.id, version: index + 1, customer: order.customer, total: order.total_e4 },
-    words:
-      happened.reasons.length === 0 ? null : { text: pick<string>(happened.reasons), salt: saltOf(random) },
+    text: happened.reasons.length === 0 ? null : pick<string>(happened.reasons),
   }))
   return { order, events }
 }

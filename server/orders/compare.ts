@@ -1,4 +1,4 @@
-import type { LogLine } from '../../proof/line.ts'
+import { type LogLine, valueIn } from '../../proof/line.ts'
 import { eventsOfKinds } from '../audit/audit.ts'
 import type { Db } from '../db/tables.ts'
 import { nameOfStatus, type OrderEventKind, type OrderStatus, statusAfter } from './order.ts'
@@ -54,7 +54,8 @@ export class OrderComparison {
     return true
   }
 
-  see({ sequence, kind, subject, data }: Pick<LogLine, 'sequence' | 'kind' | 'subject' | 'data'>): void {
+  see(line: Pick<LogLine, 'sequence' | 'kind' | 'subject' | 'data' | 'clear'>): void {
+    const { sequence, kind, subject, data } = line
     if (subject.kind !== 'order') return
     const order = this.#orders.get(subject.id)
     const isBound = sequence <= this.#boundSize
@@ -64,8 +65,9 @@ export class OrderComparison {
       else if (kind === 'created') this.#missing += 1
       return
     }
-    const { customer, total } = data as Record<string, unknown>
-    if (customer !== order.customer || Number(total) !== order.total) {
+    const customer = valueIn(line, 'customer')
+    const isOther = customer !== null && customer !== order.customer
+    if (isOther || Number(data.total) !== order.total) {
       this.#difference ??= `order ${subject.id} has another customer or total than event ${sequence} (${kind})`
     }
     const status = Object.hasOwn(statusAfter, kind) ? statusAfter[kind as OrderEventKind] : null
@@ -98,9 +100,10 @@ export class OrderComparison {
   async #seeLater(db: Db, id: string): Promise<void> {
     const subject = { kind: 'order', id }
     const events = await eventsOfKinds(db, subject, Object.keys(statusAfter))
-    for (const { sequence, kind, data } of events) {
+    for (const { sequence, kind, data, clear } of events) {
       const place = sequence ?? Number.POSITIVE_INFINITY
-      if (place > this.#boundSize) this.see({ sequence: place, kind, subject, data: JSON.parse(data) })
+      if (place > this.#boundSize)
+        this.see({ sequence: place, kind, subject, data: JSON.parse(data), clear: JSON.parse(clear) })
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Event, Words } from '../audit/audit.ts'
+import type { Event } from '../audit/audit.ts'
 import { decimalOf, type OrderEventKind } from './order.ts'
 import type { Rules } from './rules.ts'
 
@@ -22,13 +22,11 @@ export interface Stamped {
   ownerId: number | null
 }
 
-/**
- * The event of an order. It holds customer and total, so that a decision cannot be claimed for another total.
- */
+/** The event of an order. It has the total, so that a decision cannot be claimed for another one. */
 export function orderEvent(
   kind: OrderEventKind,
   order: Decided,
-  words: Words | null = null,
+  text: string | null = null,
   more: object = {},
 ): Event {
   const { id, version, customer, total } = order
@@ -36,7 +34,6 @@ export function orderEvent(
     kind,
     subject: { kind: 'order', id },
     version,
-    data: { customer, total: decimalOf(total), ...more },
-    words,
+    facts: { customer, total: decimalOf(total), ...(text !== null && { text }), ...more },
   }
 }

@@ -2,7 +2,7 @@
  * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each further part,
  * such as lists or filters, is a folder with a door of the same name.
  */
-import { type Event, eventRow, newWords, recordEvents, type Words } from '../audit/audit.ts'
+import { type Event, eventRow, recordEvents, saltOf } from '../audit/audit.ts'
 import type { Stamp } from '../caller/stamp.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
@@ -30,7 +30,7 @@ export interface CreateOrderInput {
 }
 
 interface NewNote {
-  words: Words
+  text: string
   /** UUIDv7 of its event. */
   eventId: string
 }
@@ -41,7 +41,7 @@ export interface CreatedOrder {
 }
 
 export function newNote(text: string, nowMilliseconds: number): NewNote {
-  return { words: newWords(text), eventId: newOrderedId(nowMilliseconds) }
+  return { text, eventId: newOrderedId(nowMilliseconds) }
 }
 
 /**
@@ -56,8 +56,9 @@ export function createOrder(
     if (order.replaces) await replace(trx, order.replaces, order.id)
     const rows = [eventRow(stamp, creationOf(order, await insertOrder(trx, order, stamp)))]
     if (note) {
-      const { words, eventId } = note
-      rows.push(eventRow({ ...stamp, eventId }, orderEvent('noted', asCreated(order), words)))
+      const { text, eventId } = note
+      const by = { ...stamp, eventId, seed: saltOf(stamp.seed, 'note') }
+      rows.push(eventRow(by, orderEvent('noted', asCreated(order), text)))
     }
     await recordEvents(trx, rows)
     return created(order)
@@ -114,13 +115,13 @@ function keyOf({ order, idempotency }: CreateOrderInput): string {
 /** Invented orders as rows, with what happened to them. */
 export interface MadeOrders {
   orders: OrderRow[]
-  events: { kind: OrderEventKind; stamp: Stamp; order: Decided; words: Words | null }[]
+  events: { kind: OrderEventKind; stamp: Stamp; order: Decided; text: string | null }[]
 }
 
 export async function addOrders(trx: Trx, { orders, events }: MadeOrders): Promise<void> {
   const stamped = await insertRows(trx, orders)
-  const rows = events.map(({ kind, stamp, order, words }) =>
-    eventRow(stamp, orderEvent(kind, order, words, kind === 'created' ? stamped.get(order.id) : {})),
+  const rows = events.map(({ kind, stamp, order, text }) =>
+    eventRow(stamp, orderEvent(kind, order, text, kind === 'created' ? stamped.get(order.id) : {})),
   )
   await recordEvents(trx, rows)
 }

@@ -85,7 +85,7 @@ export async function recordAttempt(
 
 function disablingOf({ id, kind, address }: Subscription, because: string): Event {
   const { origin } = new URL(address)
-  return { kind: `${kind}-disabled`, subject: { kind, id }, data: { origin, because } }
+  return { kind: `${kind}-disabled`, subject: { kind, id }, facts: { origin, because } }
 }
 
 /** Passes over lines that the subscription does not ask for. Undefined as for `recordAttempt`. */

@@ -232,7 +232,11 @@ export const catalogue = {
   'webhook-not-found': { status: 404, title: 'No such webhook', remedy: 'Check the id.' },
   'user-not-found': { status: 404, title: 'No such user', remedy: 'Check the id.' },
   'client-not-found': { status: 404, title: 'No such service client', remedy: 'Check the id.' },
-  'text-not-found': { status: 404, title: 'The event has no text', remedy: 'Check its number in the log.' },
+  'value-not-found': {
+    status: 404,
+    title: 'The event has no such name or text',
+    remedy: 'Check its number in the log.',
+  },
   'role-not-found': { status: 404, title: 'No such role', remedy: 'Check the name. It is case-sensitive.' },
   'method-not-allowed': {
     status: 405,

@@ -14,7 +14,15 @@ import {
 } from '../../server/audit/checkpoints/checkpoints.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import { decide, sign } from '../support/decisions.ts'
-import { addEvents, checkpointOver, headOf, seal, testLogKeys } from '../support/log.ts'
+import {
+  addEvents,
+  checkpointOver,
+  headOf,
+  renamed,
+  seal,
+  testLogKeys,
+  withoutValue,
+} from '../support/log.ts'
 import { createdId, stamp } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { publicUrl, testService } from '../support/service.ts'
@@ -62,7 +70,7 @@ describe('docs/auditing.md', () => {
   before(async () => {
     await addEvents(service, 200)
     const { size: sequence } = await headOfLog(service.db.read)
-    await service.db.write('eraseText', { sequence, stamp: stamp() })
+    await service.db.write('eraseFromLog', { sequence, name: 'text', stamp: stamp() })
     folder = await mkdtemp(join(tmpdir(), 'countersign-auditing-'))
     const page = await readFile(new URL('../../docs/auditing.md', import.meta.url), 'utf8')
     const onPage = [...page.matchAll(/<!-- script:.*-->\n```\w+\n([\s\S]*?)```/g)]
@@ -109,7 +117,7 @@ describe('docs/auditing.md', () => {
 
   /** The sequence of the note, and the log with its line changed. */
   function changed(note: number, change: (line: LogLine) => object): { sequence: number; log: string } {
-    const index = lines.findIndex((line) => line.includes(`"text":"Note ${note}:`))
+    const index = lines.findIndex((line) => line.includes(`"value":"Note ${note}:`))
     const line = JSON.stringify(change(JSON.parse(lines[index] ?? '')))
     return { sequence: index + 1, log: `${lines.with(index, line).join('\n')}\n` }
   }
@@ -153,18 +161,18 @@ describe('docs/auditing.md', () => {
 
   it('has a script that names the fault in a changed export', async () => {
     const { 'checkpoint.txt': foreign = '' } = await signedBy(loadLogKeys([]))
-    const other = changed(7, (line) => ({ ...line, text: 'Note 8' }))
-    const gone = changed(7, (line) => ({ ...line, text: null, textSalt: null }))
-    const twice = lines.with(4, (lines[4] ?? '').replace('"by":', '"by":"eve","by":'))
+    const other = changed(7, (line) => renamed(line, { text: 'Note 8' }))
+    const gone = changed(7, (line) => withoutValue(line, 'text'))
+    const twice = lines.with(4, (lines[4] ?? '').replace('"byId":', '"byId":9,"byId":'))
     const cases: [Partial<typeof files>, string][] = [
       [
-        { 'log.jsonl': lines.with(4, (lines[4] ?? '').replace('"by":"', '"by":"e')).join('\n') },
+        { 'log.jsonl': lines.with(4, (lines[4] ?? '').replace('"value":"', '"value":"e')).join('\n') },
         'event 5 does not fit',
       ],
       [{ 'log.jsonl': twice.join('\n') }, 'event 5 does not fit'],
       [{ 'log.jsonl': lines.toSpliced(6, 1).join('\n') }, 'event 7 does not fit'],
       [{ 'log.jsonl': other.log }, `event ${other.sequence} does not fit`],
-      [{ 'log.jsonl': gone.log }, `the text of event ${gone.sequence} is gone, and no event says so`],
+      [{ 'log.jsonl': gone.log }, `text of event ${gone.sequence} is gone, and no event says so`],
       [{ 'log.jsonl': lines.slice(0, -1).join('\n') }, `the checkpoint of ${lines.length} events disagrees`],
       [{ 'checkpoint.txt': files['checkpoint.txt'].replace('\n', '\n1') }, 'no checkpoint of this log'],
       [{ 'checkpoint.txt': foreign }, 'no checkpoint of this log'],
@@ -179,10 +187,10 @@ describe('docs/auditing.md', () => {
     const { root } = headOf(lines.map((line) => JSON.parse(line)))
     const run = (log: string) => check({ 'log.jsonl': log }, 'tree.py')
     assert.deepEqual(await run(files['log.jsonl']), { ok: true, said: `${lines.length} ${root}` })
-    const other = changed(7, (line) => ({ ...line, text: 'Note 8' }))
+    const other = changed(7, (line) => renamed(line, { text: 'Note 8' }))
     assert.deepEqual(await run(other.log), { ok: false, said: `event ${other.sequence} does not fit` })
-    const gone = changed(7, (line) => ({ ...line, text: null, textSalt: null }))
-    const said = `the text of event ${gone.sequence} is gone, and no event says so`
+    const gone = changed(7, (line) => withoutValue(line, 'text'))
+    const said = `text of event ${gone.sequence} is gone, and no event says so`
     assert.deepEqual(await run(gone.log), { ok: false, said })
   })
 

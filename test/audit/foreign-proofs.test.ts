@@ -49,7 +49,7 @@ describe('a program in Python that shares nothing with this one', { skip }, () =
         id,
         acceptedVersions: null,
         actor: { ...actor, eventId: newOrderedId(service.now()) },
-        words: null,
+        text: null,
         signature: null,
         idempotency: null,
       }),

@@ -157,8 +157,8 @@ describe('listLog', () => {
         for (const { by, minutes, ...event } of told) {
           const nowMilliseconds = startsAt + minutes * minute
           const eventId = newOrderedId(nowMilliseconds)
-          const stamp = { eventId, nowMilliseconds, timeZone: null, by, byId: null }
-          await recordEvent(raw, stamp, { ...event, data: {} })
+          const stamp = { eventId, seed: '00'.repeat(16), nowMilliseconds, timeZone: null, by, byId: null }
+          await recordEvent(raw, stamp, { ...event, facts: {} })
         }
       })
       await seal(service.db)
@@ -358,11 +358,8 @@ describe('listLog', () => {
       kind: 'created',
       subject: { kind: 'order', id: body.id },
       version: 1,
-      by: 'operator',
-      data: { customer: 'Acme', total: '1' },
-      textHash: null,
-      textSalt: null,
-      text: null,
+      data: { total: '1' },
+      clear: { by: { value: 'operator' }, customer: { value: 'Acme' } },
     })
   })
 })

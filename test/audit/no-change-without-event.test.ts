@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
+import type { Clear } from '../../proof/line.ts'
 import { headOfLog } from '../../server/audit/audit.ts'
 import { findUserById } from '../../server/auth/accounts/users/store.ts'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
@@ -28,6 +29,7 @@ import { callTool, proposal } from '../support/agents.ts'
 import { Passkey } from '../support/authenticator.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { addDocument, files } from '../support/documents.ts'
+import { storedEvents } from '../support/kept-log.ts'
 import { createdId } from '../support/orders.ts'
 import { addPasskey, signInByPasskey } from '../support/passkeys.ts'
 import { type InsideService, testService } from '../support/service.ts'
@@ -56,7 +58,7 @@ const several = ['addOrders', 'createOrder', 'seedDemo', 'inviteUser']
  * A note changes nothing but the log, and so does its erasure; links, sessions and tokens
  * are credentials: the service’s own log has them. A replay sends what was sent before.
  */
-const changesLogAlone = ['addNote', 'eraseText', 'beginEra', 'makeLink', 'endSignIn', 'replayWebhook']
+const changesLogAlone = ['addNote', 'eraseFromLog', 'beginEra', 'makeLink', 'endSignIn', 'replayWebhook']
 
 /**
  * Each write by name, whether it changed anything that people decide on, and the kinds of the events that
@@ -179,6 +181,60 @@ describe('every write operation of the registry', () => {
     assert.deepEqual(strays, [])
   })
 
+  it('leaves events whose data and clear are those of the table in docs/auditing.md', async () => {
+    const page = await readFile(new URL('../../docs/auditing.md', import.meta.url), 'utf8')
+    const named = (cell: string) => [...cell.matchAll(/`([A-Za-z]+)`/g)].map(([, name = '']) => name)
+    const rows = page
+      .slice(page.indexOf('## The kinds of events'))
+      .split('\n')
+      .filter((line) => line.startsWith('| '))
+      .map((line) => line.split('|').slice(2, -1))
+    const said = new Map(
+      rows.flatMap(([kinds = '', , data = '', clear = '']) =>
+        [...kinds.matchAll(/`([a-z-]+)`/g)].map(([, kind]) => [
+          kind,
+          { data: named(data), clear: named(clear) },
+        ]),
+      ),
+    )
+    const always: Record<string, { data: string[]; clear: string[] }> = {
+      order: { data: ['total', 'program'], clear: ['customer'] },
+      account: { data: [], clear: ['name'] },
+    }
+    for (const event of await storedEvents(service.db.read)) {
+      const { kind, subject_kind } = event
+      const listed = said.get(kind) ?? assert.fail(kind)
+      const { data, clear } = always[subject_kind] ?? { data: [], clear: [] }
+      const allowed = { data: [...listed.data, ...data], clear: [...listed.clear, ...clear, 'by', 'for'] }
+      for (const part of ['data', 'clear'] as const) {
+        const strays = Object.keys(JSON.parse(event[part])).filter((name) => !allowed[part].includes(name))
+        assert.deepEqual(strays, [], `${kind}: ${part}`)
+      }
+      const [hashes, names] = [event.hashes, event.clear].map((part) => Object.keys(JSON.parse(part)).sort())
+      assert.deepEqual(hashes, names, kind)
+    }
+  })
+
+  it('puts no name, customer or text into what a hash or a signature covers', async () => {
+    const events = await storedEvents(service.db.read)
+    const values = new Set(
+      events.flatMap(({ clear }) =>
+        Object.values(JSON.parse(clear) as Record<string, Clear>).map(({ value }) => value),
+      ),
+    )
+    assert.ok(values.size > 20, String(values.size))
+    for (const event of events) {
+      const { signature, ...data } = JSON.parse(event.data)
+      const statement = signature === undefined ? null : JSON.parse(signature.statement)
+      const strays = textsIn([data, statement, event.subject_kind === 'role' ? null : event.subject_id])
+      assert.deepEqual(
+        strays.filter((text) => values.has(text)),
+        [],
+        event.kind,
+      )
+    }
+  })
+
   it('shows no reader of the log an email, a secret, or the hash of one', async () => {
     const rows = [
       ...(await service.db.read.selectFrom('events').select('data').execute()),
@@ -194,6 +250,12 @@ describe('every write operation of the registry', () => {
     assert.ok(!text.includes('@') && !text.includes('$argon2'))
   })
 })
+
+/** Every text inside a JSON value. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
+}
 
 async function seedEmptyDatabase(nowMilliseconds: number): Promise<Written[]> {
   const { databaseUrl, drop } = await createTestDatabase()
@@ -363,14 +425,14 @@ async function changeWebhooks(service: InsideService): Promise<void> {
 async function eraseNote({ db, now }: InsideService): Promise<void> {
   const noted = db.read.selectFrom('events').select('sequence').where('kind', '=', 'noted')
   const { sequence } = await noted.executeTakeFirstOrThrow()
-  await db.write('eraseText', { sequence, stamp: machineStamp(now()) })
+  await db.write('eraseFromLog', { sequence, name: 'text', stamp: machineStamp(now()) })
   const event = await db.read
     .selectFrom('events')
     .selectAll()
     .where('sequence', '=', sequence)
     .executeTakeFirstOrThrow()
-  assert.deepEqual([event.text, event.text_salt], [null, null])
-  assert.notEqual(event.text_hash, null)
+  assert.deepEqual(JSON.parse(event.clear).text, { salt: null, value: null })
+  assert.match(JSON.parse(event.hashes).text, /^[0-9a-f]{64}$/)
 }
 
 /** As if one had cosigned. */

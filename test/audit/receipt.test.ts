@@ -25,7 +25,7 @@ const receipt: Receipt = {
   approvals: [
     { by: 'kim', byId: 4, atUtc: '2026-11-22T12:01:00.000Z', for: null, forId: null, signature: null },
   ],
-  line: { ...orderEvent, sequence: 2, textHash: null, text: null, textSalt: null, hash: 'cd'.repeat(32) },
+  line: { ...orderEvent, sequence: 2, hashes: {}, clear: {}, hash: 'cd'.repeat(32) },
   proof: [],
   checkpoint: 'a signed note\n',
 }

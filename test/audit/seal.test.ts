@@ -44,7 +44,7 @@ describe('sealEvents', () => {
     instance(index).write('addNote', {
       id,
       stamp: stamp(),
-      words: { text: 'Seen.', salt: '000102030405060708090a0b0c0d0e0f' },
+      text: 'Seen.',
       idempotency: null,
     })
 
@@ -58,7 +58,7 @@ describe('sealEvents', () => {
       id,
       acceptedVersions: null,
       actor: { ...rejecter, eventId: stamp().eventId },
-      words: null,
+      text: null,
       signature: null,
       idempotency: null,
     })
@@ -89,9 +89,13 @@ describe('sealEvents', () => {
 
   it('leaves what came later, and knows when the oldest of it was written', async () => {
     const id = await create()
-    const words = { text: 'Seen.', salt: '000102030405060708090a0b0c0d0e0f' }
     for (const nowMilliseconds of [2_000, 3_000]) {
-      await instance().write('addNote', { id, stamp: stamp({ nowMilliseconds }), words, idempotency: null })
+      await instance().write('addNote', {
+        id,
+        stamp: stamp({ nowMilliseconds }),
+        text: 'Seen.',
+        idempotency: null,
+      })
     }
     await instance().write('sealEvents', { limit: 1 })
     assert.equal(await oldestUnsealed(instance().read), 2_000)

@@ -3,11 +3,21 @@ import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { canonicalJson } from '../../proof/canonical.ts'
-import { hashOf, type LogLine, textHashOf } from '../../proof/line.ts'
+import { hashOf, type LogLine, saltedHashOf } from '../../proof/line.ts'
 import { lineOfProof, verifyLog } from '../../proof/log.ts'
 import type { Head } from '../../proof/log-tree.ts'
 import { forAllAsync } from '../support/for-all.ts'
-import { exportOf, headOf, inPortions, type LogContent, makeLog, orderEvent } from '../support/log.ts'
+import {
+  exportOf,
+  headOf,
+  inPortions,
+  type LogContent,
+  makeLog,
+  orderEvent,
+  plainEvent,
+  renamed,
+  withoutValue,
+} from '../support/log.ts'
 
 type Checkpoint = Head & { era?: number }
 const verifyBytes = (bytes: Buffer, checkpoints: Checkpoint[] = [], portion = 65_536) => {
@@ -15,34 +25,40 @@ const verifyBytes = (bytes: Buffer, checkpoints: Checkpoint[] = [], portion = 65
   return verifyLog(inPortions(bytes, portion), heads)
 }
 const verify = (lines: LogLine[], checkpoints: Checkpoint[] = []) => verifyBytes(exportOf(lines), checkpoints)
-const contentOf = ({ sequence, textHash, hash, ...content }: LogLine): LogContent => content
+const contentOf = ({ sequence, hashes, hash, ...content }: LogLine): LogContent => content
 
 describe('the hash of a line', () => {
   const [line] = makeLog([orderEvent])
   assert.ok(line)
-  const { hash, text, textSalt, ...hashed } = line
+  const { hash, clear, ...hashed } = line
 
   it('matches the contract byte for byte', () => {
     const canonical =
-      '{"atTimeZone":"Europe/Berlin","atUtc":"2026-11-22T12:00:00.000Z","by":"jo","byId":3,' +
-      '"data":{"customer":"Acme","total":"12.5"},"for":null,"forId":null,"id":"019a0000-0000-7000-8000-000000000001","kind":"noted",' +
-      '"sequence":1,"subject":{"id":"019a0000-0000-7000-8000-000000000000","kind":"order"},' +
-      `"textHash":"${line.textHash}","version":1}`
+      '{"atTimeZone":"Europe/Berlin","atUtc":"2026-11-22T12:00:00.000Z","byId":3,"data":{"total":"12.5"},"forId":null,' +
+      `"hashes":{"by":"${line.hashes.by}","customer":"${line.hashes.customer}","text":"${line.hashes.text}"},` +
+      '"id":"019a0000-0000-7000-8000-000000000001","kind":"noted","sequence":1,' +
+      '"subject":{"id":"019a0000-0000-7000-8000-000000000000","kind":"order"},"version":1}'
     const bytes = Buffer.concat([Buffer.of(0), Buffer.from(canonical)])
     assert.equal(hashOf(hashed), createHash('sha256').update(bytes).digest('hex'))
     assert.equal(hash, hashOf(hashed))
   })
 
-  it('covers the text by a hash of the salt and the text', () => {
-    assert.ok(text !== null && textSalt !== null)
-    const bytes = Buffer.concat([Buffer.from([...Array(16).keys()]), Buffer.from(text)])
-    assert.equal(textHashOf({ text, salt: textSalt }), createHash('sha256').update(bytes).digest('hex'))
-    assert.equal(line.textHash, textHashOf({ text, salt: textSalt }))
+  it('covers each name and text by a hash of the salt and the value', () => {
+    for (const [name, { value, salt }] of Object.entries(clear)) {
+      assert.ok(value !== null && salt !== null)
+      const bytes = Buffer.concat([Buffer.from([...Array(16).keys()]), Buffer.from(value)])
+      assert.equal(saltedHashOf({ value, salt }), createHash('sha256').update(bytes).digest('hex'))
+      assert.equal(line.hashes[name], saltedHashOf({ value, salt }))
+    }
   })
 })
 
 const anyText = fc.string({
   unit: fc.constantFrom('a', 'é', '😀', '"', '\\', '\n', '\u2028', '\ufffd', '\u001f'),
+})
+const anySalted = fc.record({
+  value: anyText,
+  salt: fc.uint8Array({ minLength: 16, maxLength: 16 }).map((salt) => Buffer.from(salt).toString('hex')),
 })
 const anyContent: fc.Arbitrary<LogContent> = fc
   .tuple(
@@ -53,26 +69,19 @@ const anyContent: fc.Arbitrary<LogContent> = fc
       version: fc.option(fc.nat()),
       atUtc: fc.constant('2026-11-22T12:00:00.000Z'),
       atTimeZone: fc.option(fc.constant('Europe/Berlin')),
-      by: anyText,
       byId: fc.option(fc.nat()),
     }),
-    fc.oneof(fc.record({ for: anyText, forId: fc.nat() }), fc.constant({ for: null, forId: null })),
+    fc.oneof(fc.record({ forId: fc.nat() }), fc.constant({ forId: null })),
     fc.record({
       data: fc.record({
-        customer: anyText,
         total: fc.constantFrom('1', '12.5'),
         rules: fc.record({ passkey: fc.boolean() }),
       }),
-      textSalt: fc
-        .uint8Array({ minLength: 16, maxLength: 16 })
-        .map((salt) => Buffer.from(salt).toString('hex')),
-      text: anyText,
+      clear: fc.record({ by: anySalted, customer: anySalted, text: anySalted }, { requiredKeys: ['by'] }),
     }),
   )
   .map(([who, deputy, what]) => ({ ...who, ...deputy, ...what }))
-const withoutText = anyContent.map((content) => ({ ...content, text: null, textSalt: null }))
-const logOf = (minLength: number) =>
-  fc.array(fc.oneof(anyContent, withoutText), { minLength, maxLength: 8 }).map(makeLog)
+const logOf = (minLength: number) => fc.array(anyContent, { minLength, maxLength: 8 }).map(makeLog)
 /** A log of at least two lines, and two places in it, in order. */
 const logAndPlaces = fc.tuple(logOf(2), fc.nat(), fc.nat()).map(([lines, one, other]) => ({
   lines,
@@ -120,7 +129,7 @@ describe('log verify of a log whose database went back', () => {
   })
 
   it('excuses no other difference: not in lines that are left, not in the era of the restore', async () => {
-    const other = makeLog(original.map((line) => ({ ...contentOf(line), by: 'eve' })))
+    const other = makeLog(original.map((line) => ({ ...contentOf(line), byId: 99 })))
     const given = [head(other, 1, 5), head(other, 2, 6), { ...headOf(original), size: 11, era: 2 }]
     assert.deepEqual((await verify(second, given)).checkpoints, ['disagrees', 'disagrees', 'beyond'])
   })
@@ -220,7 +229,7 @@ describe('log verify, on any log', () => {
     await forAllAsync(100, logAndPlaces, async ({ lines, first }) => {
       const heads = [...lines.keys()].map((index) => headOf(lines.slice(0, index + 1)))
       const changed = lines.map(contentOf)
-      changed[first] = { ...changed[first], by: 'eve' } as LogContent
+      changed[first] = { ...changed[first], byId: 99_999 } as LogContent
       const report = await verify(makeLog(changed), heads)
       assert.equal(report.fault, null)
       assert.deepEqual(
@@ -234,23 +243,26 @@ describe('log verify, on any log', () => {
 describe('the line of a proof', () => {
   const [, line] = makeLog([orderEvent, orderEvent])
   assert.ok(line)
-  const { hash, text: _, textSalt: __, ...hashed } = line
+  const { hash, clear: _, ...hashed } = line
   const proofOf = (entry: string | Uint8Array, index = 1) => {
     const extra = new Uint8Array(Buffer.from(entry))
     return lineOfProof({ extra, index, path: [], checkpoint: '' })
   }
   const canonical = canonicalJson(hashed)
 
-  it('is read without its text', () => {
-    assert.deepEqual(proofOf(canonical), { ...hashed, textSalt: null, text: null, hash })
+  it('is read without its names and its text', () => {
+    const gone = { salt: null, value: null }
+    assert.deepEqual(proofOf(canonical), { ...hashed, clear: { by: gone, customer: gone, text: gone }, hash })
   })
 
   const others: Record<string, string | Uint8Array> = {
     'members in another order': JSON.stringify(hashed),
     'a member too many': canonicalJson({ ...hashed, zone: null }),
-    'a member too few': canonical.replace('"by":"jo",', ''),
-    'a member of another type': canonicalJson({ ...hashed, by: 7 }),
-    'a text': canonicalJson({ ...hashed, text: 'x' }),
+    'a member too few': canonical.replace('"byId":3,', ''),
+    'a member of another type': canonicalJson({ ...hashed, byId: 'x' }),
+    'a clear': canonicalJson({ ...hashed, clear: {} }),
+    'a hash that is none': canonicalJson({ ...hashed, hashes: { by: 'x' } }),
+    'no hashes': canonicalJson({ ...hashed, hashes: null }),
     'another sequence': canonicalJson({ ...hashed, sequence: 1 }),
     'a blank at its end': `${canonical} `,
     'a byte that is no UTF-8': Buffer.concat([Buffer.from(canonical), Buffer.of(0xff)]),
@@ -270,10 +282,10 @@ describe('the line of a proof', () => {
 
 describe('log verify', () => {
   const otherSpelling = 'it is not written as an export writes it, down to the line feed at its end'
-  const whole = makeLog([orderEvent, { ...orderEvent, text: null, textSalt: null }, orderEvent])
+  const whole = makeLog([orderEvent, plainEvent, orderEvent])
   const [first, second, third] = whole
   assert.ok(first && second && third)
-  const erased = { ...third, text: null, textSalt: null }
+  const erased = withoutValue(third, 'text')
   const lastMember = { hash: second.hash }
 
   it('refuses an export without the line feed of its last line', async () => {
@@ -281,33 +293,40 @@ describe('log verify', () => {
     assert.deepEqual(fault, { sequence: 3, reason: otherSpelling })
   })
 
-  it('accepts a missing text only if an event says that it was erased', async () => {
-    const told = {
-      ...orderEvent,
-      text: null,
-      textSalt: null,
-      kind: 'text-erased',
-      subject: { kind: 'log', id: '3' },
-    }
-    const all = makeLog([orderEvent, orderEvent, orderEvent, told])
-    const at = (index: number) => ({ ...(all[index] as LogLine), text: null, textSalt: null })
-    assert.equal((await verify(all.with(2, at(2)))).fault, null)
-    assert.equal((await verify(all.with(2, at(2)))).lostText, null)
-    const both = await verify(all.with(1, at(1)).with(2, at(2)))
-    assert.deepEqual([both.fault, both.lostText], [null, 2])
-    assert.equal((await verify(all.with(0, at(0)).with(1, at(1)))).lostText, 1)
-    const early = makeLog([told, orderEvent, orderEvent])
-    const gone = early.with(2, { ...(early[2] as LogLine), text: null, textSalt: null })
-    assert.equal((await verify(gone)).lostText, 3)
+  const erasureOf = (erased: object): LogContent => ({
+    ...plainEvent,
+    kind: 'erased',
+    subject: { kind: 'log', id: '3' },
+    data: { erased },
   })
 
-  it('reads the number in an erasure exactly as written, and only if it is about the log', async () => {
-    const subjects = ['0x3', '3.0', ' 3', '03', '3e0', ''].map((id) => ({ kind: 'log', id }))
-    for (const subject of [...subjects, { kind: 'order', id: '3' }]) {
-      const told = { ...orderEvent, kind: 'text-erased', subject }
-      const all = makeLog([orderEvent, orderEvent, orderEvent, told])
-      const gone = all.with(2, { ...(all[2] as LogLine), text: null, textSalt: null })
-      assert.equal((await verify(gone)).lostText, 3, subject.id)
+  it('accepts a missing value only if a line says that it was erased, by its place and its name', async () => {
+    for (const name of ['text', 'by', 'customer']) {
+      const all = makeLog([orderEvent, orderEvent, orderEvent, erasureOf({ [name]: [3] })])
+      const at = (index: number, gone = name) => withoutValue(all[index] as LogLine, gone)
+      assert.equal((await verify(all.with(2, at(2)))).fault, null)
+      assert.equal((await verify(all.with(2, at(2)))).lost, null)
+      const both = await verify(all.with(1, at(1)).with(2, at(2)))
+      assert.deepEqual([both.fault, both.lost], [null, { sequence: 2, name }])
+      const other = name === 'text' ? 'by' : 'text'
+      assert.deepEqual((await verify(all.with(2, at(2, other)))).lost, { sequence: 3, name: other })
+      const early = makeLog([erasureOf({ [name]: [3] }), orderEvent, orderEvent])
+      const gone = early.with(2, withoutValue(early[2] as LogLine, name))
+      assert.deepEqual((await verify(gone)).lost, { sequence: 3, name })
+    }
+  })
+
+  it('reads an erasure exactly as written, and only in an event of that kind', async () => {
+    const told = erasureOf({ text: [3] })
+    const others: LogContent[] = [
+      ...['3', '0x3', [[3]], null, 3].map((three) => erasureOf({ text: three })),
+      erasureOf([3]),
+      { ...told, kind: 'noted' },
+    ]
+    for (const other of others) {
+      const all = makeLog([orderEvent, orderEvent, orderEvent, other])
+      const gone = all.with(2, withoutValue(all[2] as LogLine, 'text'))
+      assert.deepEqual((await verify(gone)).lost, { sequence: 3, name: 'text' }, JSON.stringify(other.data))
     }
   })
 
@@ -346,27 +365,41 @@ describe('log verify', () => {
       exportOf([{ ...second, subject: { id: second.subject.id, kind: second.subject.kind } }]),
       /written/,
     ],
-    'members of its data in another order': [
-      exportOf([{ ...second, data: { total: '12.5', customer: 'Acme' } }]),
+    'members of its clear in another order': [
+      exportOf([
+        { ...second, clear: { customer: second.clear.customer, by: second.clear.by } as LogLine['clear'] },
+      ]),
       /written/,
     ],
     'a carriage return before its end': [Buffer.from(`${JSON.stringify(second)}\r\n`), /written/],
     'a time that is none': [exportOf([{ ...second, atUtc: '2026-11-31T12:00:00.000Z' }]), /member atUtc /],
     'a member that is there twice': [
-      Buffer.from(`${JSON.stringify(second).replace('"id"', '"by":"eve","id"')}\n`),
+      Buffer.from(`${JSON.stringify(second).replace('"id"', '"byId":7,"id"')}\n`),
       /written/,
     ],
-    'a member too few': [exportOf([{ ...second, by: undefined } as unknown as LogLine]), /member by /],
+    'a member too few': [exportOf([{ ...second, forId: undefined } as unknown as LogLine]), /member forId /],
     'a member of another type': [exportOf([{ ...second, byId: '3' } as unknown as LogLine]), /member byId /],
     'a number with a fraction': [exportOf([{ ...second, byId: 1.5 }]), /member byId /],
     'a member too many': [exportOf([{ ...second, more: 1 } as LogLine]), /written/],
     'another sequence': [exportOf([third]), /has the sequence 3/],
     'another hash': [exportOf([{ ...second, hash: first.hash }]), /hash is not/],
-    'its own text': [exportOf([{ ...second, text: 'x', textSalt: '00'.repeat(16) }]), /text does not match/],
-    'a salt alone': [exportOf([{ ...second, textSalt: '00'.repeat(16) }]), /text does not match/],
+    'a text besides': [exportOf([renamed(second, { text: 'x' })]), /other names than its hashes/],
+    'another name': [exportOf([renamed(second, { by: 'eve' })]), /clear\.by does not match/],
+    'a name too few': [
+      exportOf([{ ...second, clear: { by: second.clear.by } as LogLine['clear'] }]),
+      /other names/,
+    ],
+    'a salt alone': [
+      exportOf([{ ...second, clear: { ...second.clear, by: { salt: '00'.repeat(16), value: null } } }]),
+      /member clear /,
+    ],
+    'a value alone': [
+      exportOf([{ ...second, clear: { ...second.clear, by: { salt: null, value: 'jo' } } }]),
+      /member clear /,
+    ],
     'a text that JSON alone can say': [
-      Buffer.from(JSON.stringify({ ...second, text: '\ud800', textSalt: '00'.repeat(16) })),
-      /member text /,
+      Buffer.from(JSON.stringify(renamed(second, { by: '\ud800' }))),
+      /member clear /,
     ],
     'a name that JSON alone can say': [exportOf([{ ...second, data: { a: '\ud800' } }]), /not JSON/],
   }
@@ -389,8 +422,8 @@ describe('log verify', () => {
   })
 
   it('names an event whose text was replaced by another', async () => {
-    const { fault } = await verify([first, second, { ...third, text: 'Nothing of the kind.' }])
-    assert.deepEqual(fault, { sequence: 3, reason: 'its text does not match textHash' })
-    assert.equal((await verify([first, second, erased])).lostText, 3)
+    const { fault } = await verify([first, second, renamed(third, { text: 'Nothing of the kind.' })])
+    assert.deepEqual(fault, { sequence: 3, reason: 'its clear.text does not match its hash' })
+    assert.deepEqual((await verify([first, second, erased])).lost, { sequence: 3, name: 'text' })
   })
 })

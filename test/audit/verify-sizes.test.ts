@@ -24,7 +24,7 @@ function numbersFrom(start: number): (limit: number) => number {
 
 const contentAt = (index: number): LogContent => ({
   ...orderEvent,
-  data: { customer: 'Müller', total: String(index) },
+  data: { total: String(index) },
 })
 
 interface Made {
@@ -52,7 +52,7 @@ const verify = ({ heads }: Made, given: LogLine[] | Buffer) =>
   verifyLog(inPortions(Buffer.isBuffer(given) ? given : exportOf(given)), heads)
 
 /** The line of this place, changed, with the hash of its new content. */
-const rewritten = (index: number) => makeLog([{ ...contentAt(index), by: 'eve' }], index + 1)[0] as LogLine
+const rewritten = (index: number) => makeLog([{ ...contentAt(index), byId: 99 }], index + 1)[0] as LogLine
 
 /** How many lines end before this byte. */
 function linesBefore(bytes: Buffer, end: number): number {

@@ -108,6 +108,7 @@ describe('getAbsence, setAbsence and endAbsence', () => {
       const person = { id: other.id, name: other.userName }
       const stamp = {
         eventId: `${other.id}`,
+        seed: '00'.repeat(16),
         nowMilliseconds: service.now(),
         timeZone: null,
         by: 'x',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Permission } from '../../server/caller/permissions.ts'
+import { newSalt } from '../../server/ids.ts'
 import { newClient, newUser } from '../support/accounts.ts'
 import { leaveAdministrators, newAdministrator } from '../support/administration.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
@@ -101,7 +102,14 @@ describe('accounts', () => {
     await button(page, 'Disable').click()
     await says(page, 'Someone must be able to manage accounts')
     const { account } = { account: { kind: 'user', name: 'admin' } as const }
-    const stamp = { eventId: 'back', nowMilliseconds: service.now(), timeZone: null, by: 'x', byId: null }
+    const stamp = {
+      eventId: 'back',
+      seed: newSalt(),
+      nowMilliseconds: service.now(),
+      timeZone: null,
+      by: 'x',
+      byId: null,
+    }
     await service.db.write('grantRoles', { account, roles: ['Admin'], stamp })
   })
 

@@ -10,7 +10,7 @@ import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { lookAt } from '../support/browser/looks.ts'
 import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
 import { checker, statements, verdicts } from '../support/browser/verify-page.ts'
-import { checkpointOver, headOf, makeLog, orderEvent } from '../support/log.ts'
+import { checkpointOver, headOf, makeLog, plainEvent, renamed } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { publicUrl, startService } from '../support/service.ts'
 
@@ -209,8 +209,11 @@ describe('the page that checks receipts', sideBySide, () => {
     const { jwk, sign } = await signer()
     const markup = '<img src=x onerror="document.title=1"></li><script>document.title=1</script>'
     const { order, approvals, ...claims } = claimsOf(receipt)
-    const data = { customer: markup, total: order.total }
-    const logged = { ...orderEvent, kind: 'approved', by: markup, data, text: null, textSalt: null }
+    const logged = {
+      ...renamed(plainEvent, { by: markup, customer: markup }),
+      kind: 'approved',
+      data: { total: order.total },
+    }
     const lines = makeLog([{ ...logged, subject: { kind: 'order', id: order.id } }])
     const forged = await sign({
       ...claims,

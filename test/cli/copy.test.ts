@@ -5,7 +5,6 @@ import { progressPrinter } from '../../server/cli/output.ts'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { CopySource, describeTables } from '../../server/db/copy/source.ts'
 import type { Database } from '../../server/db/tables.ts'
-import { newSalt } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { assertWholeTree, storedEvents } from '../support/kept-log.ts'
@@ -91,8 +90,8 @@ describe('a copied database', { skip }, () => {
     const db = await openAppDatabase({ databaseUrl: target.url })
     t.after(() => db.close())
     const kept = (await storedEvents(db.read)).slice(0, filledRows.events)
-    const words = { text: 'In the new home.', salt: newSalt() }
-    await db.write('addNote', { id: lastOrderId, stamp: stamp(), words, idempotency: null })
+    const text = 'In the new home.'
+    await db.write('addNote', { id: lastOrderId, stamp: stamp(), text, idempotency: null })
     assert.equal(await db.write('sealEvents', { limit: 100 }), 3)
     await assertWholeTree(db.read)
     const events = await storedEvents(db.read)

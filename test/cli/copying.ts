@@ -10,7 +10,6 @@ import { lineOf } from '../../server/audit/events/line.ts'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { Database, UncopiedTable } from '../../server/db/tables.ts'
-import { newSalt } from '../../server/ids.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
 import { orderIdAt, stamp } from '../support/orders.ts'
 import { type CommandLine, commandLine, refusal } from './command-line.ts'
@@ -225,17 +224,22 @@ export function insertSource(database: Sqlite.Database): void {
 function insertLog(database: Sqlite.Database): void {
   const order = {
     subject: { kind: 'order', id: lastOrderId },
-    data: { customer: oddText, total: '0.5' },
+    facts: { customer: oddText, total: '0.5' },
   } as const
   const by = (name: string, byId: number | null) =>
     stamp({ by: name, byId, timeZone: null, nowMilliseconds: lastInstantOfOrders })
-  const role = { kind: 'role-added', subject: { kind: 'role', id: oddText }, data: {} } as const
+  const role = { kind: 'role-added', subject: { kind: 'role', id: oddText }, facts: {} } as const
   const rows = [
-    eventRow(by('Jo', 7), { ...order, kind: 'created', version: 1 }),
+    eventRow(by('Jo', 7), {
+      ...order,
+      kind: 'created',
+      version: 1,
+      facts: { ...order.facts, rules: { passkey: false } },
+    }),
     eventRow(by(oddText, 40), { ...order, kind: 'approval-given', version: 2 }),
     eventRow(by('machine:root', null), role),
-    eventRow(by('Jo', 7), { ...order, kind: 'noted', version: 2, words: { text: oddText, salt: newSalt() } }),
-    eventRow(by('Jo', 7), { ...order, kind: 'noted', version: 2, words: { text: '\n', salt: newSalt() } }),
+    eventRow(by('Jo', 7), { ...order, kind: 'noted', version: 2, facts: { ...order.facts, text: oddText } }),
+    eventRow(by('Jo', 7), { ...order, kind: 'noted', version: 2, facts: { ...order.facts, text: '\n' } }),
     eventRow(by('machine:root', null), role),
   ]
   const insert = (table: keyof Database, row: object) =>

@@ -11,7 +11,7 @@ import { pathOf } from '../../proof/tree.ts'
 import { type Receipt, signReceipt } from '../../server/audit/checkpoints/receipt.ts'
 import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { checkpointBy, newSigner, type Signer } from '../../witness/test/signed-log.ts'
-import { exportOf, headOf, makeLog, makeSigningKeys, orderEvent } from '../support/log.ts'
+import { exportOf, headOf, makeLog, makeSigningKeys, plainEvent, renamed } from '../support/log.ts'
 import { publicUrl } from '../support/service.ts'
 import { commandLine, refusal } from './command-line.ts'
 
@@ -23,9 +23,8 @@ const cosignedAt = '2026-11-18T11:06:40.000Z'
 const keyOf = ({ key }: Signer) => spellVerifierKey(key)
 const shortKeyOf = ({ key: { name, id } }: Signer) => `${name}+${id}`
 
-const withoutText = { ...orderEvent, text: null, textSalt: null }
-const approval = { ...withoutText, kind: 'approved', by: 'kim', byId: 4 }
-const contents = Array.from({ length: 12 }, (_, index) => (index === 6 ? approval : withoutText))
+const approval = { ...renamed(plainEvent, { by: 'kim' }), kind: 'approved', byId: 4 }
+const contents = Array.from({ length: 12 }, (_, index) => (index === 6 ? approval : plainEvent))
 const lines = makeLog(contents)
 
 const node = (left: Bytes, right: Bytes): Bytes =>
@@ -86,7 +85,7 @@ describe('log verify of receipts', () => {
     `The key ${keyId} of jwks.json signed this for ${publicUrl}.`,
     'The approval is line 7 of orders.example.com/log, which had 12 events.',
   ]
-  const proofHolds = `receipt.tlog-proof is valid: line 7 of orders.example.com/log, which had 12 events, says approved by kim on ${approval.atUtc}, about order ${approval.subject.id}.`
+  const proofHolds = `receipt.tlog-proof is valid: line 7 of orders.example.com/log, which had 12 events, says approved by account 4 on ${approval.atUtc}, about order ${approval.subject.id}.`
   const unchecked = 'The signatures of the checkpoints were not checked (--log-key KEY).'
   const said = (...sentences: string[]) => sentences.map((sentence) => `${sentence}\n`).join('')
 
@@ -151,7 +150,7 @@ describe('log verify of receipts', () => {
     const shows = 'Line 7 is the one in receipt.jwt.'
     const expected = { status: 0, stdout: said(whole, shows, ...holds(keys.kid)), stderr: '' }
     assert.deepEqual(await verify(given), expected)
-    const eve = makeLog(contents.with(6, { ...approval, by: 'eve' }))
+    const eve = makeLog(contents.with(6, renamed(approval, { by: 'eve' })))
     write('log.jsonl', exportOf(eve))
     const rewritten = 'receipt.jwt disagrees: one of the events 1 to 12 was rewritten'
     assert.deepEqual(await verify(given), refusal(rewritten))
@@ -166,7 +165,7 @@ describe('log verify of receipts', () => {
       makeLog([
         ...contents.slice(0, left),
         {
-          ...withoutText,
+          ...plainEvent,
           kind: 'log-restored',
           subject: { kind: 'log', id: String(left) },
           version: null,
@@ -332,7 +331,7 @@ describe('log verify of receipts', () => {
   it('shows no control character of a name', async (t) => {
     const receipt = receiptOver([log])
     const name = 'Acme\u001b[2K\u0007\nreceipt'
-    const line = makeLog([{ ...approval, data: { customer: name, total: '12.5' } }])[0] as LogLine
+    const line = makeLog([renamed(approval, { customer: name })])[0] as LogLine
     const checkpoint = checkpointBy([log], origin, headOf([line]))
     const order = { ...receipt.order, customer: name }
     const { verify } = await folderOf(t, { ...receipt, order, line, proof: [], checkpoint })

@@ -6,13 +6,22 @@ import { Readable } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { LogLine } from '../../proof/line.ts'
 import { verifyLog } from '../../proof/log.ts'
-import { newWords } from '../../server/audit/audit.ts'
 import { loadLogKeys, originOf, publishedKeys } from '../../server/audit/checkpoints/checkpoints.ts'
 import { exportLog } from '../../server/audit/lines/log.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
-import { checkpointOver, exportOf, headOf, makeLog, orderEvent, seal, testLogKeys } from '../support/log.ts'
+import {
+  checkpointOver,
+  exportOf,
+  headOf,
+  makeLog,
+  orderEvent,
+  renamed,
+  seal,
+  testLogKeys,
+  withoutValue,
+} from '../support/log.ts'
 import { stamp } from '../support/orders.ts'
 import { publicUrl } from '../support/service.ts'
 import { keyFiles } from '../support/signing-key.ts'
@@ -39,7 +48,7 @@ before(async () => {
   const order = { id: newOrderedId(now), customer: 'Acme', total: 125_000 }
   await db.write('createOrder', { order, stamp: stamp(), idempotency: null })
   for (const text of ['Late.', 'Paid.\u2028', '"déjà vu"', '\u{1f600}']) {
-    await db.write('addNote', { id: order.id, stamp: stamp(), words: newWords(text), idempotency: null })
+    await db.write('addNote', { id: order.id, stamp: stamp(), text: text, idempotency: null })
   }
   await seal(db)
   await db.close()
@@ -62,7 +71,7 @@ function log(t: TestContext): Log {
   }
 }
 
-const contentOf = ({ sequence, textHash, hash, ...content }: LogLine) => content
+const contentOf = ({ sequence, hashes, hash, ...content }: LogLine) => content
 const checkpointOf = (lines: LogLine[]) => checkpointOver(headOf(lines))
 const keyOf = async (keys = testLogKeys()) =>
   (await publishedKeys(keys, originOf(publicUrl, 1))).map(({ verifierKey }) => verifierKey).join(',')
@@ -88,7 +97,7 @@ describe('log verify of the database', () => {
       unsigned: { events: 0, first: [] },
     })
     const elsewhere = { DATABASE_URL: 'file:elsewhere.db' }
-    for (const command of ['log verify', 'log export', 'log erase-text 1']) {
+    for (const command of ['log verify', 'log export', 'log erase 1 text']) {
       const refused = refusal('DATABASE_URL: there is no database at elsewhere.db')
       assert.deepEqual(await cli.run(command, '', elsewhere), refused)
     }
@@ -97,7 +106,7 @@ describe('log verify of the database', () => {
 
   it('names the event that does not fit its hash', async (t) => {
     const cli = log(t)
-    cli.sql((database) => database.exec("update events set by_name = 'eve' where sequence = 3"))
+    cli.sql((database) => database.exec('update events set by_id = 99 where sequence = 3'))
     assert.deepEqual(await cli.run('log verify'), broken(3, wrongHash))
   })
 
@@ -122,7 +131,11 @@ describe('log verify of the database', () => {
       'another total': ["data = replace(data, '12.5', '12')", wrongHash],
       'data that is no JSON': ["data = '{'", noJson],
       'another hash': [`hash = '${'0'.repeat(64)}'`, wrongHash],
-      'another text': ["text = 'x'", 'its text does not match textHash'],
+      'another name': [
+        'clear = replace(clear, \'"value":"\', \'"value":"x\')',
+        'its clear.by does not match its hash',
+      ],
+      'another hash of a name': ["hashes = replace(hashes, 'a', 'b')", wrongHash],
       'a row that is missing': ['sequence = 9', missing],
     }
     for (const [what, [change, reason]] of Object.entries(changes)) {
@@ -150,7 +163,11 @@ describe('log verify of the database', () => {
   it('names a text that was removed, unless the end is missing, too', async (t) => {
     const cli = log(t)
     const lost = 'its text is gone, and no later event says that it was erased'
-    cli.sql((database) => database.exec('update events set text = null, text_salt = null where sequence = 3'))
+    cli.sql((database) =>
+      database.exec(
+        'update events set clear = json_set(clear, \'$.text\', json(\'{"salt":null,"value":null}\')) where sequence = 3',
+      ),
+    )
     assert.deepEqual(await cli.run('log verify'), broken(3, lost))
     const cut = 'the end is missing: the database (log_head) covers 5 events, but the log has 4'
     cli.sql((database) => database.exec('delete from events where sequence = 5'))
@@ -251,7 +268,7 @@ describe('log verify of an export, offline', () => {
     cli.write('last.txt', await checkpointOf(lines.slice(0, 2)))
     const contents = lines.map(contentOf)
     const rewritten = makeLog(
-      contents.map((content, index) => (index === 1 ? { ...content, by: 'eve' } : content)),
+      contents.map((content, index) => (index === 1 ? renamed(content, { by: 'eve' }) : content)),
     )
     cli.write('log.jsonl', exportOf(rewritten))
     assert.deepEqual(
@@ -376,7 +393,8 @@ describe('log export', () => {
     assert.partialDeepStrictEqual(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''), {
       sequence: events + 1,
       kind: 'client-added',
-      data: { name: 'billing', roles: ['Viewer'] },
+      data: { roles: ['Viewer'] },
+      clear: { name: { value: 'billing' } },
     })
   })
 })
@@ -411,41 +429,41 @@ describe('log checkpoint', () => {
   })
 })
 
-describe('log erase-text', () => {
+describe('log erase', () => {
   it('erases the text and its salt for good, logs that, and keeps the log whole', async (t) => {
     const cli = log(t)
-    const erased = await cli.run('log erase-text 3')
+    const erased = await cli.run('log erase 3 text')
     const id = cli.lines()[2]?.subject.id
     assert.deepEqual(erased, {
       status: 0,
-      stdout: `Erased the text of event 3 (noted, order ${id}).\n`,
+      stdout: `Erased text of event 3 (noted, order ${id}).\n`,
       stderr: 'Backups and earlier exports still have it.\n',
     })
     assert.equal((await cli.run('log verify')).status, 0)
     assert.equal((await cli.run('log export after.jsonl')).status, 0)
     const [before, after] = [cli.lines(), cli.lines('after.jsonl')]
-    assert.deepEqual(
-      after.slice(0, events),
-      before.with(2, { ...before[2], text: null, textSalt: null } as LogLine),
-    )
+    assert.deepEqual(after.slice(0, events), before.with(2, withoutValue(before[2] as LogLine, 'text')))
     assert.partialDeepStrictEqual(after[events], {
-      kind: 'text-erased',
+      kind: 'erased',
       subject: { kind: 'log', id: '3' },
-      data: { of: { kind: 'noted', subject: { kind: 'order', id } } },
+      data: { erased: { text: [3] } },
     })
-    assert.match(after[events]?.by ?? '', /^machine:./)
+    assert.match(after[events]?.clear.by?.value ?? '', /^machine:./)
   })
 
   it('is refused for an event without a text, and for anything but a number', async (t) => {
     const cli = log(t)
-    await cli.run('log erase-text 3')
+    await cli.run('log erase 3 text')
     for (const sequence of [3, events + 1, 99]) {
-      assert.deepEqual(await cli.run(`log erase-text ${sequence}`), refusal(`event ${sequence} has no text`))
+      assert.deepEqual(
+        await cli.run(`log erase ${sequence} text`),
+        refusal(`event ${sequence} has no text, or it was erased`),
+      )
     }
-    const { stderr } = await cli.run('log erase-text 3 --json')
-    assert.equal(JSON.parse(stderr).error.code, 'text-not-found')
+    const { stderr } = await cli.run('log erase 3 text --json')
+    assert.equal(JSON.parse(stderr).error.code, 'value-not-found')
     for (const argument of ['', '0', 'x', '-1', '1e3']) {
-      assert.equal((await cli.run(`log erase-text ${argument}`)).status, 2)
+      assert.equal((await cli.run(`log erase ${argument} text`)).status, 2)
     }
     assert.equal((await cli.json<{ size: number }>('log verify')).size, events + 1)
   })

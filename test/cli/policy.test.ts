@@ -60,14 +60,14 @@ describe('policy list and set', () => {
     const cli = commandLine(t)
     await cli.run('policy set 0=2,no-self,no-services')
     const [event, ...others] = cli.sql((database) =>
-      database.prepare('select kind, subject_id, version, by_name, by_id, data from unsealed_events').all(),
+      database.prepare('select kind, subject_id, version, by, by_id, data from unsealed_events').all(),
     )
     assert.deepEqual(others, [])
     assert.deepEqual(event, {
       kind: 'policy-set',
       subject_id: 'approval',
       version: 2,
-      by_name: `machine:${userInfo().username}`,
+      by: `machine:${userInfo().username}`,
       by_id: null,
       data: '{"rows":[{"approvals":2,"from":"0","passkey":false,"role":null,"selfApproval":false,"services":false}]}',
     })

@@ -4,7 +4,6 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, it } from 'node:test'
 import { sql } from '#kysely'
-import { newWords } from '../../server/audit/audit.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { exportOrders } from '../../server/orders/export/export.ts'
@@ -33,7 +32,7 @@ const change = (name: TransitionName, id = '') =>
     id,
     acceptedVersions: null,
     actor: { ...actor, eventId: stamp().eventId },
-    words: null,
+    text: null,
     signature: null,
     idempotency: null,
   })
@@ -46,7 +45,7 @@ async function fill(): Promise<void> {
   actor = await newActor(db)
   await change('approve', first)
   await change('reject', second)
-  await db.write('addNote', { id: third ?? '', stamp: stamp(), words: newWords('x'), idempotency: null })
+  await db.write('addNote', { id: third ?? '', stamp: stamp(), text: 'x', idempotency: null })
   await seal(db)
 }
 

@@ -24,7 +24,7 @@ const receipt: Receipt = {
   approvals: [
     { by: 'admin', byId: 1, atUtc: '2026-11-20T10:00:00.000Z', for: 'ann', forId: 4, signature: null },
   ],
-  line: { ...orderEvent, sequence: 7, textHash: null, text: null, textSalt: null, hash: 'cd'.repeat(32) },
+  line: { ...orderEvent, sequence: 7, hashes: {}, clear: {}, hash: 'cd'.repeat(32) },
   proof: [],
   checkpoint: 'a signed note\n',
 }

@@ -200,7 +200,7 @@ describe('the live description says what the contract says', () => {
       ],
       CreateOrderResponse: [['id'], []],
       PrepareDecisionsCommand: [['action', 'orders'], ['reason']],
-      PreparedDecisions: [['statements', 'textSalt', 'options'], []],
+      PreparedDecisions: [['statements', 'clear', 'options'], []],
       RejectOrderCommand: [['reason'], []],
       WithdrawOrderCommand: [[], ['reason']],
       AddNoteCommand: [['text'], []],
@@ -209,7 +209,10 @@ describe('the live description says what the contract says', () => {
         ['items', 'pageNumber', 'totalPages'],
         ['totalCount', 'hasPreviousPage', 'hasNextPage'],
       ],
-      OrderEvent: ['id kind version atUtc atTimeZone by byId for forId text sequence hash'.split(' '), []],
+      OrderEvent: [
+        'id kind version atUtc atTimeZone by byId for forId text erased sequence hash'.split(' '),
+        [],
+      ],
       OrderApprovals: [
         'number proposedBy required given selfApproval services role passkey mayApprove mayApproveFor reason'.split(
           ' ',

@@ -23,7 +23,7 @@ describe('the statements for a filter of the log read only', () => {
   }
 
   const subject = { kind: 'account', id: '1' }
-  const byWho = 'SEARCH events USING COVERING INDEX events_by_who (by_name=?)'
+  const byWho = 'SEARCH events USING COVERING INDEX events_by_who (<expr>=?)'
   const byKind = 'SEARCH events USING COVERING INDEX events_by_kind (kind=?)'
   const byTime = (bounds: string) => `SEARCH events USING COVERING INDEX events_by_time (${bounds})`
   const bySubject = 'SEARCH events USING INDEX events_by_subject (subject_id=? AND subject_kind=?)'

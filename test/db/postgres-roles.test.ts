@@ -43,7 +43,7 @@ describe('the role of the service in docs/operations.md', { skip: withoutPostgre
     })
   }
 
-  it('can erase the text of an event', async () => {
-    assert.deepEqual(await runSql(database.appUrl, 'update events set text = null, text_salt = null'), [])
+  it('can erase what is clear in an event', async () => {
+    assert.deepEqual(await runSql(database.appUrl, "update events set clear = '{}'"), [])
   })
 })

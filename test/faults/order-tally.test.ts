@@ -57,7 +57,7 @@ async function tallied(t: TestContext) {
 
   async function reject(index: number, id: string): Promise<void> {
     const actor = { ...rejecter, eventId: randomUUID() }
-    const change = { id, acceptedVersions: null, actor, words: null, signature: null, idempotency: null }
+    const change = { id, acceptedVersions: null, actor, text: null, signature: null, idempotency: null }
     await instance(index).write('rejectOrder', change)
   }
 

@@ -88,7 +88,9 @@ const history = command('listOrderHistory', anyReading, async (model, world, inp
   const inOrder = direction === 'Asc' ? events : events.toReversed()
   assert.equal(answer.body.totalCount, events.length)
   assert.deepEqual(
-    answer.body.items.map(({ id: _, sequence: __, hash: ___, ...told }: Record<string, unknown>) => told),
+    answer.body.items.map(
+      ({ id: _, sequence: __, hash: ___, erased: ____, ...told }: Record<string, unknown>) => told,
+    ),
     inOrder.slice((page - 1) * size, page * size).map(({ at, zone, ...event }) => ({
       ...event,
       ...forNobody,

@@ -101,7 +101,7 @@ export class World {
     return new Map(
       [...byOrder].map(([id, own]) => [
         id,
-        own.map(({ kind, version, at, at_time_zone: zone, by_name: by, by_id: byId, text }) => {
+        own.map(({ kind, version, at, at_time_zone: zone, by, by_id: byId, text }) => {
           return { kind, version: version ?? 0, at, zone: zone ?? '', by, byId: byId ?? 0, text }
         }),
       ]),

@@ -29,7 +29,7 @@ const order: Receipt['order'] = {
   total: '1',
   ...nobody,
 }
-const line = { ...orderEvent, sequence: 1, textHash: null, text: null, textSalt: null, hash: head.root }
+const line = { ...orderEvent, sequence: 1, hashes: {}, clear: {}, hash: head.root }
 const receipt: Receipt = { organisation: null, order, approvals: [], line, proof: [], checkpoint: '' }
 
 describe('a credential in the place of another', () => {

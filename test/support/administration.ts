@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { Clear } from '../../proof/line.ts'
 import { newUser, type TestUser, tokenPair } from './accounts.ts'
 import type { Client } from './client.ts'
 import { storedEvents } from './kept-log.ts'
@@ -22,16 +23,31 @@ export async function leaveAdministrators(service: Service, kept: readonly TestU
   for (const { id, name } of admins) {
     if (kept.some((user) => user.id === id)) continue
     const account = { kind: 'user', name } as const
-    const stamp = { eventId: `of-${id}`, nowMilliseconds: service.now(), timeZone: null, by: 'x', byId: null }
+    const stamp = {
+      eventId: `of-${id}`,
+      seed: '00'.repeat(16),
+      nowMilliseconds: service.now(),
+      timeZone: null,
+      by: 'x',
+      byId: null,
+    }
     await service.db.write('revokeRoles', { account, roles: ['Admin'], stamp })
   }
+}
+
+/** Data and clear of an event, without the caller. */
+// biome-ignore lint/suspicious/noExplicitAny: depends on the kind
+function factsIn(data: string, clear: string): Record<string, any> {
+  const { by: _, for: __, ...names }: Record<string, Clear> = JSON.parse(clear)
+  const named = Object.entries(names).map(([name, { value }]) => [name, value])
+  return { ...JSON.parse(data), ...Object.fromEntries(named) }
 }
 
 /** The account's events in the order of writing, sealed or not. */
 export async function accountEvents({ db }: Service, id: number) {
   const events = await storedEvents(db.read, String(id))
   const ofAccount = events.filter(({ subject_kind: kind }) => kind === 'account')
-  return ofAccount.map(({ kind, by_id, data }) => ({ kind, byId: by_id, data: JSON.parse(data) }))
+  return ofAccount.map(({ kind, by_id, data, clear }) => ({ kind, byId: by_id, data: factsIn(data, clear) }))
 }
 
 /** How many may manage accounts and sign in. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type KeptSignature, placesOf } from '../../proof/decision.ts'
+import type { Salted } from '../../proof/line.ts'
 import type { Manner, Passkey } from './authenticator.ts'
 import type { Answer, Client } from './client.ts'
 
@@ -16,7 +17,7 @@ export function prepare(caller: Client, { action = 'approve', orders, reason }: 
 }
 
 /** The content of the header `Decision-Signature`. */
-export type Presented = KeptSignature & { textSalt: string | null }
+export type Presented = KeptSignature & { salts: Record<string, string> }
 
 /** One for each order, by one touch of the passkey. */
 export async function sign(
@@ -34,13 +35,17 @@ export async function sign(
 export async function touch(
   passkey: Passkey,
   // biome-ignore lint/suspicious/noExplicitAny: body of an answer
-  { statements, textSalt, options }: any,
+  { statements, clear, options }: any,
   manner: Manner = {},
 ): Promise<Presented[]> {
   const { id, response } = passkey.get(options, manner)
   const credential = { id, response }
   const places = await placesOf(statements)
-  return places.map((place, index) => ({ statement: statements[index], textSalt, ...place, credential }))
+  return places.map((place, index) => {
+    const salted: [string, Salted][] = Object.entries(clear[index])
+    const salts = Object.fromEntries(salted.map(([name, { salt }]) => [name, salt]))
+    return { statement: statements[index], salts, ...place, credential }
+  })
 }
 
 export const headerOf = (presented: unknown) => ({

@@ -4,13 +4,16 @@ import { type Kysely, sql } from '#kysely'
 import { spellLine } from '../../proof/line.ts'
 import { type SignedHead, verifyLog } from '../../proof/log.ts'
 import { type Event, eventRow } from '../../server/audit/audit.ts'
-import { sealedLine } from '../../server/audit/events/line.ts'
+import { sealedLine, toldBy } from '../../server/audit/events/line.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
 import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
 import { rulesOf } from '../../server/orders/rules.ts'
 
-/** An event, with its place in the log once it is sealed. */
+/** An event with its names and its text, and with its place in the log once it is sealed. */
 export interface LoggedEvent extends EventColumns {
+  by: string
+  for: string | null
+  text: string | null
   sequence: number | null
   hash: string | null
 }
@@ -42,12 +45,14 @@ export async function storedEvents(db: Kysely<Database>, subject?: string): Prom
       place: __,
       ...event
     } = row as LoggedEvent & Record<'is_waiting' | 'place', unknown>
-    return { ...event, at: Number(row.at), sequence: row.sequence === null ? null : Number(row.sequence) }
+    const { clear: _clear, ...told } = toldBy(row)
+    const sequence = row.sequence === null ? null : Number(row.sequence)
+    return { ...event, ...told, at: Number(row.at), sequence }
   })
 }
 
-const stampOfNobody = { eventId: '', nowMilliseconds: 0, timeZone: null, by: '', byId: null }
-const noEvent: Event = { kind: 'text-erased', subject: { kind: 'log', id: '' }, data: {} }
+const stampOfNobody = { eventId: '', seed: '', nowMilliseconds: 0, timeZone: null, by: '', byId: null }
+const noEvent: Event = { kind: 'erased', subject: { kind: 'log', id: '' }, facts: {} }
 
 /**
  * Asserts that the log is whole up to its head without duplicates, and that every change of an order has
@@ -96,7 +101,7 @@ export async function assertWholeTree(db: Kysely<Database>): Promise<void> {
     signatures: ___,
     ...report
   } = await verifyLog(exported(await storedEvents(db)), [before])
-  assert.deepEqual(report, { fault: null, checkpoints: ['agrees'], lostText: null })
+  assert.deepEqual(report, { fault: null, checkpoints: ['agrees'], lost: null })
   const after = await headOfLog(db)
   assert.ok(head.size <= after.size, 'lines behind the head of the log')
   if (head.size === after.size) assert.equal(head.root, after.root)
@@ -134,10 +139,11 @@ function assertOrderLogged(order: Selectable<Database['orders']>, events: Logged
     Array.from({ length: order.version }, (_, index) => index + 1),
     `${order.id}: ${events.map(({ kind }) => kind)}`,
   )
-  const data = { customer: order.customer, total: decimalOf(order.total_e4) }
+  const data = { total: decimalOf(order.total_e4) }
   const stamped = { number: Number(order.number), rules: rulesOf(order), ownerId: order.created_by_owner_id }
   for (const event of events) {
     const { program: _, ...logged } = JSON.parse(event.data)
+    assert.equal(JSON.parse(event.clear).customer.value, order.customer)
     assert.deepEqual(logged, event.kind === 'created' ? { ...data, ...stamped } : data)
   }
   // A note follows the change whose version it names.
@@ -153,9 +159,9 @@ function assertOrderLogged(order: Selectable<Database['orders']>, events: Logged
     `${order.status} by ${last?.kind}`,
   )
   assert.deepEqual(
-    [first?.kind, first?.by_name, first?.by_id, first?.at, first?.at_time_zone],
+    [first?.kind, first?.by, first?.by_id, first?.at, first?.at_time_zone],
     ['created', order.created_by, order.created_by_id, order.created_at, order.created_at_time_zone],
   )
-  const stamp = order.version === 1 ? [null, null, null] : [last?.by_name, last?.at, last?.at_time_zone]
+  const stamp = order.version === 1 ? [null, null, null] : [last?.by, last?.at, last?.at_time_zone]
   assert.deepEqual(stamp, [order.modified_by, order.updated_at, order.updated_at_time_zone])
 }

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto'
-import type { LogLine } from '../../proof/line.ts'
+import type { HashedLine, LogLine, Salted } from '../../proof/line.ts'
 import type { Head } from '../../proof/log-tree.ts'
 import { eventRow } from '../../server/audit/audit.ts'
 import { type LogKeys, originOf, signCheckpoint } from '../../server/audit/checkpoints/checkpoints.ts'
@@ -11,7 +11,13 @@ import { publicUrl, type Service } from './service.ts'
 import { keyPems } from './signing-key.ts'
 
 /** The members of a log line that do not follow from others. */
-export type LogContent = Omit<LogLine, 'sequence' | 'textHash' | 'hash'>
+export type LogContent = Omit<LogLine, 'sequence' | 'hashes' | 'hash'>
+
+/** Each value with the same salt. */
+export function saltedTexts(values: Record<string, string>): Record<string, Salted> {
+  const salt = '000102030405060708090a0b0c0d0e0f'
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { salt, value }]))
+}
 
 export const orderEvent: LogContent = {
   id: '019a0000-0000-7000-8000-000000000001',
@@ -20,29 +26,49 @@ export const orderEvent: LogContent = {
   version: 1,
   atUtc: '2026-11-22T12:00:00.000Z',
   atTimeZone: 'Europe/Berlin',
-  by: 'jo',
   byId: 3,
-  for: null,
   forId: null,
-  data: { customer: 'Acme', total: '12.5' },
-  textSalt: '000102030405060708090a0b0c0d0e0f',
-  text: 'Delivered late.\nAgreed by phone.',
+  data: { total: '12.5' },
+  clear: saltedTexts({ by: 'jo', customer: 'Acme', text: 'Delivered late.\nAgreed by phone.' }),
 }
+
+/** The same without a text. */
+export const plainEvent: LogContent = { ...orderEvent, clear: saltedTexts({ by: 'jo', customer: 'Acme' }) }
+
+/** The content of a line that calls somebody or something otherwise. */
+export const renamed = <Line extends Pick<LogLine, 'clear'>>(line: Line, values: Record<string, string>) => ({
+  ...line,
+  clear: { ...line.clear, ...saltedTexts(values) },
+})
+
+/** The line after something in it was erased. */
+export const withoutValue = <Line extends Pick<LogLine, 'clear'>>(line: Line, name: string) => ({
+  ...line,
+  clear: { ...line.clear, [name]: { salt: null, value: null } },
+})
 
 /**
  * A log, or its lines from `first` on, made as the contract says, without the service's code, as an
  * independent witness.
  */
-export function makeLog(contents: LogContent[], first = 1): LogLine[] {
-  return contents.map(({ textSalt, text, ...content }, index) => {
-    const textHash =
-      text === null || textSalt === null
-        ? null
-        : createHash('sha256').update(Buffer.from(textSalt, 'hex')).update(text, 'utf8').digest('hex')
-    const data = JSON.parse(sortedJson(content.data))
-    const hashed = { sequence: first + index, ...content, data, textHash }
-    return { ...hashed, textSalt, text, hash: sha256(Buffer.of(0), Buffer.from(sortedJson(hashed))) }
+export function makeLog(contents: readonly LogContent[], first = 1): LogLine[] {
+  return contents.map(({ clear, ...content }, index) => {
+    const salted = Object.entries(clear).map(([name, { value, salt }]) => {
+      const hashed = createHash('sha256').update(Buffer.from(salt ?? '', 'hex'))
+      return [name, hashed.update(value ?? '', 'utf8').digest('hex')]
+    })
+    const hashed = inOrder({ ...content, sequence: first + index, hashes: Object.fromEntries(salted) })
+    const hash = sha256(Buffer.of(0), Buffer.from(sortedJson(hashed)))
+    return { ...hashed, clear: JSON.parse(sortedJson(clear)), hash }
   })
+}
+
+/** The members in the order of an export. */
+function inOrder({ data, hashes, ...line }: HashedLine): HashedLine {
+  const { sequence, id, kind, subject, version, atUtc, atTimeZone, byId, forId } = line
+  const [dataSorted, hashesSorted] = [data, hashes].map((part) => JSON.parse(sortedJson(part)))
+  const before = { sequence, id, kind, subject, version, atUtc, atTimeZone, byId, forId }
+  return { ...before, data: dataSorted, hashes: hashesSorted }
 }
 
 const sha256 = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest('hex')
@@ -111,12 +137,19 @@ export async function addWaitingEvents(
   emojis = 0,
 ): Promise<void> {
   const now = 1_795_000_000_000
-  const { data, by, byId, atTimeZone: timeZone } = orderEvent
+  const { data, byId, atTimeZone: timeZone } = orderEvent
   const events = Array.from({ length: count }, (_, index) => {
-    const stamp = { eventId: newOrderedId(now), nowMilliseconds: now, timeZone, by, byId }
-    const words = { text: `Note ${index}:\u2028"déjà vu" ${'\u{1f600}'.repeat(emojis)}`, salt: newSalt() }
+    const stamp = {
+      eventId: newOrderedId(now),
+      seed: newSalt(),
+      nowMilliseconds: now,
+      timeZone,
+      by: 'jo',
+      byId,
+    }
+    const text = `Note ${index}:\u2028"déjà vu" ${'\u{1f600}'.repeat(emojis)}`
     const subject = { kind: 'order', id: newOrderedId(now) } as const
-    return eventRow(stamp, { kind: 'noted', subject, version: 1, data: { ...data }, words })
+    return eventRow(stamp, { kind: 'noted', subject, version: 1, facts: { ...data, customer: 'Acme', text } })
   })
   await withRawDatabase(databaseUrl, async (raw) => {
     for (let done = 0; done < count; done += 1_000) {

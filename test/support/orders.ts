@@ -2,7 +2,7 @@ import { after, before } from 'node:test'
 import { type Kysely, sql } from '#kysely'
 import type { Stamp } from '../../server/caller/stamp.ts'
 import type { Database } from '../../server/db/tables.ts'
-import { instantOfId, newOrderedId } from '../../server/ids.ts'
+import { instantOfId, newOrderedId, newSalt } from '../../server/ids.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
 import { foldText } from '../../server/orders/fold.ts'
 import type { ListRequest } from '../../server/orders/list/plan.ts'
@@ -78,6 +78,7 @@ export function stamp(given: Partial<Stamp> = {}): Stamp {
   const nowMilliseconds = given.nowMilliseconds ?? 1
   return {
     eventId: newOrderedId(nowMilliseconds),
+    seed: newSalt(),
     nowMilliseconds,
     timeZone: 'UTC',
     by: 'machine:test',

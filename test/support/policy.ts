@@ -41,8 +41,8 @@ export function putsPolicyBack(service: Service): void {
 /** Events of the policy in the order of writing, sealed or not. */
 export async function policyEvents({ db }: Service) {
   const events = await storedEvents(db.read, 'approval')
-  return events.map(({ id, kind, version, at, at_time_zone, by_name, by_id, data }) => {
-    return { id, kind, version, at, at_time_zone, by_name, by_id, data }
+  return events.map(({ id, kind, version, at, at_time_zone, by, by_id, data }) => {
+    return { id, kind, version, at, at_time_zone, by, by_id, data }
   })
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { before, describe, it } from 'node:test'
 import { bytesOf } from '../../proof/bytes.ts'
-import { hashOf, spellLine } from '../../proof/line.ts'
+import { hashesOf, hashOf, spellLine } from '../../proof/line.ts'
 import { LogTree } from '../../proof/log-tree.ts'
 import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../proof/note.ts'
 import { check } from '../check.ts'
@@ -12,6 +12,8 @@ import { recognise } from '../given.ts'
 const origin = 'orders.example/log'
 
 function lineNumber(sequence: number): string {
+  const salt = '00'.repeat(16)
+  const clear = { by: { salt, value: 'operator' }, customer: { salt, value: 'Acme' } }
   const line = {
     sequence,
     id: `e${sequence}`,
@@ -20,14 +22,12 @@ function lineNumber(sequence: number): string {
     version: 1,
     atUtc: '2026-11-28T10:00:00.000Z',
     atTimeZone: 'UTC',
-    by: 'operator',
     byId: 2,
-    for: null,
     forId: null,
-    data: { customer: 'Acme', total: '1250.5' },
-    textHash: null,
+    data: { rules: { passkey: false }, total: '1250.5' },
+    hashes: hashesOf(clear),
   }
-  return spellLine({ ...line, textSalt: null, text: null, hash: hashOf(line) })
+  return spellLine({ ...line, clear, hash: hashOf(line) })
 }
 
 async function verdict(...texts: string[]) {
@@ -66,11 +66,11 @@ describe('a log on the page that verifies', () => {
   })
 
   it('is wrong if a line was changed, removed or added', async () => {
-    const changed = { ...JSON.parse(lines[1] ?? ''), by: 'somebody' }
-    const { hash: _, text: __, textSalt: ___, ...hashed } = changed
+    const changed = { ...JSON.parse(lines[1] ?? ''), byId: 3 }
+    const { hash: _, clear: __, ...hashed } = changed
     const rehashed = spellLine({ ...changed, hash: hashOf(hashed) })
     for (const wrong of [
-      log.replace('"by":"operator"', '"by":"somebody"'),
+      log.replace('"operator"', '"somebody"'),
       `${[lines[0], rehashed, lines[2]].join('\n')}\n`,
       `${lines.slice(0, 2).join('\n')}\n`,
       `${[lines[0], lines[2]].join('\n')}\n`,

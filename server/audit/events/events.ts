@@ -1,23 +1,29 @@
 /** Events: each change writes one in its transaction, where it waits to be sealed. */
 import { canonicalJson } from '../../../proof/canonical.ts'
-import { textHashOf } from '../../../proof/line.ts'
+import { hashesOf, type Salted } from '../../../proof/line.ts'
+import { sha256 } from '../../../proof/sha256.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import type { EventColumns, Trx } from '../../db/tables.ts'
-import { newSalt } from '../../ids.ts'
 import { insertEvent, insertEvents } from './store.ts'
 
 /**
- * A text by a person. The salt (16 random bytes, hexadecimal) keeps an erased text from being guessed from
- * its hash.
+ * The members of `clear`: what people and customers are called, and what people wrote. All other facts of an
+ * event are in `data`. docs/auditing.md says which kind has which.
  */
-export interface Words {
-  text: string
-  salt: string
-}
-
-export function newWords(text: string): Words {
-  return { text, salt: newSalt() }
-}
+export const clearMembers = [
+  'by',
+  'for',
+  'customer',
+  'name',
+  'formerName',
+  'displayName',
+  'owner',
+  'deputy',
+  'passkeyName',
+  'passwordSetBy',
+  'text',
+  'documentName',
+] as const
 
 /**
  * Every kind of event, by the kind of its subject. docs/auditing.md says when each happens and what it holds.
@@ -70,7 +76,7 @@ export const eventKinds = {
     'webhook-secret-rotated',
     'webhook-replayed',
   ],
-  log: ['text-erased', 'log-restored'],
+  log: ['erased', 'log-restored'],
 } as const
 
 export type SubjectKind = keyof typeof eventKinds
@@ -84,12 +90,24 @@ interface EventOf<Kind extends SubjectKind> {
   subject: { kind: Kind; id: string }
   /** The version of the order or policy after the change. */
   version?: number
-  data: Record<string, unknown>
-  words?: Words | null
+  /** Texts under the names of `clearMembers` become part of `clear`, everything else of `data`. */
+  facts: Record<string, unknown>
+  /** By the names of `clear`: salts that a signed statement has already. */
+  salts?: Record<string, string>
 }
 
+const isClear = (name: string, value: unknown): value is string =>
+  typeof value === 'string' && (clearMembers as readonly string[]).includes(name)
+
 /** The row that `recordEvent` writes. */
-export function eventRow(stamp: Stamp, { kind, subject, version, data, words = null }: Event): EventColumns {
+export function eventRow(stamp: Stamp, { kind, subject, version, facts, salts = {} }: Event): EventColumns {
+  const all = Object.entries({ ...facts, by: stamp.by, ...(stamp.for && { for: stamp.for.name }) })
+  const data = Object.fromEntries(all.filter(([name, value]) => !isClear(name, value)))
+  const clear = saltedWith(
+    stamp.seed,
+    Object.fromEntries(all.filter(([name, value]) => isClear(name, value))),
+    salts,
+  )
   return {
     id: stamp.eventId,
     kind,
@@ -98,16 +116,28 @@ export function eventRow(stamp: Stamp, { kind, subject, version, data, words = n
     version: version ?? null,
     at: stamp.nowMilliseconds,
     at_time_zone: stamp.timeZone,
-    by_name: stamp.by,
     by_id: stamp.byId,
-    for_name: stamp.for?.name ?? null,
     for_id: stamp.for?.id ?? null,
     data: canonicalJson(stamp.isService && subject.kind === 'order' ? { ...data, program: true } : data),
-    text_hash: words && textHashOf(words),
-    text_salt: words?.salt ?? null,
-    text: words?.text ?? null,
+    hashes: canonicalJson(hashesOf(clear)),
+    clear: canonicalJson(clear),
   }
 }
+
+/** Each value with its salt: the given one, or one that only the seed leads to. */
+export function saltedWith(
+  seed: string,
+  values: Record<string, string>,
+  salts: Record<string, string> = {},
+): Record<string, Salted> {
+  const salted = Object.entries(values).map(([name, value]): [string, Salted] => {
+    return [name, { value, salt: salts[name] ?? saltOf(seed, name) }]
+  })
+  return Object.fromEntries(salted)
+}
+
+/** 16 bytes, hexadecimal. From some of them nobody can compute the others, or the seed. */
+export const saltOf = (seed: string, name: string) => sha256(seed, name).slice(0, 32)
 
 /**
  * Records the event of a change, in the transaction of the change. `sealEvents` gives the event its place in

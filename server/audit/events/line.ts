@@ -1,4 +1,4 @@
-import type { HashedLine, LogLine } from '../../../proof/line.ts'
+import { type HashedLine, type LogLine, namesIn, valueIn } from '../../../proof/line.ts'
 import { formatInstant } from '../../clock.ts'
 import type { EventColumns } from '../../db/tables.ts'
 
@@ -12,16 +12,27 @@ export function lineOf(event: EventColumns, sequence: number): HashedLine {
     version: event.version,
     atUtc: formatInstant(event.at),
     atTimeZone: event.at_time_zone,
-    by: event.by_name,
     byId: event.by_id,
-    for: event.for_name,
     forId: event.for_id,
     data: JSON.parse(event.data),
-    textHash: event.text_hash,
+    hashes: JSON.parse(event.hashes),
   }
 }
 
 export function sealedLine(event: EventColumns & { sequence: number; hash: string }): LogLine {
-  const { text_salt: textSalt, text, hash, sequence } = event
-  return { ...lineOf(event, sequence), textSalt, text, hash }
+  const { clear, hash, sequence } = event
+  return { ...lineOf(event, sequence), clear: JSON.parse(clear), hash }
+}
+
+/** The names and the text of an event, for people. An erased name is `person-` and a number. */
+export interface Told {
+  by: string
+  for: string | null
+  text: string | null
+  clear: LogLine['clear']
+}
+
+export function toldBy(event: Pick<EventColumns, 'clear' | 'by_id' | 'for_id'>): Told {
+  const line = { clear: JSON.parse(event.clear), byId: event.by_id, forId: event.for_id }
+  return { ...namesIn(line), text: valueIn(line, 'text') ?? valueIn(line, 'documentName'), clear: line.clear }
 }

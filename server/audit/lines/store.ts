@@ -98,6 +98,11 @@ export async function findMatches(
   return rows
 }
 
+/** A value in `clear`; null if it was erased. For `by` an index has it. */
+export function clearValue(db: Db, name: string): RawBuilder<string | null> {
+  return ofEngine(db, { sqlite, postgres }).clearValue(name)
+}
+
 /** Chooses the index in which the fewest entries have to be read. */
 function indexFor({ subject, kind, by }: LogFilter): string {
   if (subject !== undefined) return kind === undefined ? 'events_by_subject' : 'events_by_subject_and_kind'
@@ -112,7 +117,7 @@ function matches(db: Db, after: number, filter: LogFilter): RawBuilder<unknown> 
     withinTime(db, 'sequence'),
     subject && sql`subject_id = ${subject.id} and subject_kind = ${subject.kind}`,
     kind !== undefined && sql`kind = ${kind}`,
-    by !== undefined && sql`by_name = ${by}`,
+    by !== undefined && sql`${clearValue(db, 'by')} = ${by}`,
     from !== undefined && sql`at >= ${from}`,
     until !== undefined && sql`at < ${until}`,
     after > 0 && sql`sequence > ${after}`,

@@ -33,7 +33,7 @@ export async function beginEra(
   const [line] = await sealedEvents(trx, { first: size, last: size, direction: 'asc' })
   const last = { sequence: size, hash: line?.hash ?? null }
   const subject = { kind: 'log', id: String(size) } as const
-  await recordEvent(trx, stamp, { kind: 'log-restored', subject, data: { era, last } })
+  await recordEvent(trx, stamp, { kind: 'log-restored', subject, facts: { era, last } })
   const waiting = await unsealedEventsOf(trx, subject)
   const own = waiting.filter(({ id }) => id === stamp.eventId)
   await addLines(trx, head, own)

@@ -2,7 +2,7 @@ import type { Stamp } from '../../caller/stamp.ts'
 import type { Trx } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'
 import { type Event, recordEvent } from '../events/events.ts'
-import { deleteText } from './store.ts'
+import { eraseValue } from './store.ts'
 
 export interface Erased {
   kind: string
@@ -10,21 +10,23 @@ export interface Erased {
 }
 
 /**
- * Erases the text of an event and its salt. The tree holds because the hash of the text stays, and the text
- * cannot be guessed from it. Throws `text-not-found`.
+ * Erases a name or text of an event and its salt. The tree holds because the hash stays, and nothing can be
+ * guessed from it. Throws `value-not-found`.
  */
-export async function eraseText(
+export async function eraseFromLog(
   trx: Trx,
-  { sequence, stamp }: { sequence: number; stamp: Stamp },
+  { sequence, name, stamp }: { sequence: number; name: string; stamp: Stamp },
 ): Promise<Erased> {
-  const erased = await deleteText(trx, sequence)
-  if (erased === undefined) throw new Problem('text-not-found', { detail: `Event ${sequence} has no text.` })
+  const erased = await eraseValue(trx, sequence, name)
+  if (erased === undefined) {
+    throw new Problem('value-not-found', { detail: `Event ${sequence} has no ${name}, or it was erased.` })
+  }
   const { kind, subject_kind, subject_id: id } = erased
   const of = { kind, subject: { kind: subject_kind as Event['subject']['kind'], id } }
   await recordEvent(trx, stamp, {
-    kind: 'text-erased',
+    kind: 'erased',
     subject: { kind: 'log', id: String(sequence) },
-    data: { of },
+    facts: { erased: { [name]: [sequence] } },
   })
   return of
 }

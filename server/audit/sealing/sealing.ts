@@ -1,6 +1,6 @@
 /**
  * What changes the log: sealing adds lines at its end, each restore begins an era with one, and an erasure
- * takes a text out. A log that witnesses contradict is not sealed.
+ * takes a name or a text out. A log that witnesses contradict is not sealed.
  */
 import { hashOf } from '../../../proof/line.ts'
 import { LogTree } from '../../../proof/log-tree.ts'

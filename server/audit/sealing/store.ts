@@ -4,7 +4,7 @@ import { ofEngine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { columns } from '../events/store.ts'
-import { growingTile, type SealedEvent } from '../lines/store.ts'
+import { clearValue, growingTile, type SealedEvent } from '../lines/store.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
@@ -80,16 +80,17 @@ function sealsIn(db: Db, list: string): RawBuilder<unknown> {
   return ofEngine(db, { sqlite, postgres }).sealsIn(list)
 }
 
-/** Undefined if there is no such event or it has no text. */
-export async function deleteText(
+/** Undefined if there is no such event, or its `clear` has no value of this name. */
+export async function eraseValue(
   trx: Trx,
   sequence: number,
+  name: string,
 ): Promise<Pick<SealedEvent, 'kind' | 'subject_kind' | 'subject_id'> | undefined> {
   return trx
     .updateTable('events')
-    .set({ text: null, text_salt: null })
+    .set({ clear: ofEngine(trx, { sqlite, postgres }).withoutValue(name) })
     .where('sequence', '=', sequence)
-    .where('text', 'is not', null)
+    .where(clearValue(trx, name), 'is not', null)
     .returning(['kind', 'subject_kind', 'subject_id'])
     .executeTakeFirst()
 }

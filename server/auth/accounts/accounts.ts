@@ -206,7 +206,7 @@ export async function recordChange(
   return raiseVersion(trx, account.id)
 }
 
-/** Names, roles and numbers only: not everyone who reads the log may see an email or a hash. */
+/** Names, roles and numbers only: not everyone who reads the log may see an email or a password's hash. */
 export interface AccountData {
   roles?: string[]
   dropped?: number
@@ -227,19 +227,21 @@ export interface AccountData {
   passkeys?: string[]
   mailed?: true
   passkey?: PasskeyData
+  passkeyName?: string
+  /** The name of the person who set the password that a passkey rests on, unless that was its owner. */
+  passwordSetBy?: string
 }
 
 /** A passkey as the log has it: enough to check a signature without the service. */
 export interface PasskeyData {
   id: string
-  name?: string
   /** JWK (RFC 7517). */
   publicKey?: Record<string, string>
   aaguid?: string
   synced?: boolean
   backedUp?: boolean
-  /** What its owner had last given: a passkey, or a password and who set it; null means the owner. */
-  restedOn?: { passkey: string } | { passwordSetBy: string | null }
+  /** What its owner had last given: a passkey, or a password, their own or one that someone else had set. */
+  restedOn?: { passkey: string } | { password: 'own' | 'set' }
 }
 
 export function recordAccount(
@@ -252,7 +254,7 @@ export function recordAccount(
   return recordEvent(trx, stamp, {
     kind,
     subject: { kind: 'account', id: String(id) },
-    data: { name, ...data },
+    facts: { name, ...data },
   })
 }
 

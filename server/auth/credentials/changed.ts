@@ -1,12 +1,12 @@
-import { type SealedEvent, sealedEvents } from '../../audit/audit.ts'
+import { type SealedEvent, sealedEvents, toldBy } from '../../audit/audit.ts'
 import { type MailKind, type MailParts, momentIn, type WrittenMail } from '../../mail/mail.ts'
 import { anAdministrator } from '../accounts/roles/administrators.ts'
 import { findUser, type UserAccount } from '../accounts/users/store.ts'
 import { type EmailMove, formerEmail } from '../accounts/users/users.ts'
 
 /** The news in an event for the person whose account it changed; undefined if it changed no credential. */
-function newsOf({ kind, data }: Pick<SealedEvent, 'kind' | 'data'>): string | undefined {
-  const { passkey, mailed, email } = JSON.parse(data)
+function newsOf({ kind, data, clear }: Pick<SealedEvent, 'kind' | 'data' | 'clear'>): string | undefined {
+  const { mailed, email } = JSON.parse(data)
   switch (kind) {
     case 'password-changed':
       return 'The password of your account was changed.'
@@ -19,7 +19,7 @@ function newsOf({ kind, data }: Pick<SealedEvent, 'kind' | 'data'>): string | un
     case 'password-removed':
       return 'The password of your account was removed. It signs in by passkey alone.'
     case 'passkey-added':
-      return `The passkey “${passkey.name}” was added to your account.`
+      return `The passkey “${JSON.parse(clear).passkeyName.value}” was added to your account.`
     case 'passkey-removed':
       return 'A passkey was removed from your account.'
     case 'user-changed':
@@ -49,7 +49,7 @@ export const changedCredentials: MailKind = {
     const [event] = await sealedEvents(db.read, { first: sequence, last: sequence, direction: 'asc' })
     const news = event && newsOf(event)
     if (event === undefined || news === undefined || !user?.enabled) return undefined
-    const when = `${whenOf(parts, user, event.at)}${otherThan(user.id, { by: event.by_name, byId: event.by_id })}`
+    const when = `${whenOf(parts, user, event.at)}${otherThan(user.id, { by: toldBy(event).by, byId: event.by_id })}`
     const paragraphs = [news, `It happened on ${when}.`, changed.objection]
     return letterTo(parts, user, { email: user.email, subject: changed.subject, paragraphs })
   },

@@ -130,13 +130,13 @@ export const logCommands: Record<string, CommandSpec> = {
     examples: ['log restored', 'log restored --era 3'],
     load: async () => (await import('../maintenance.ts')).runLogRestored,
   },
-  'log erase-text': {
-    argumentsText: '<sequence>',
-    summary: 'erase the text of an event (a reason or a note) for good',
+  'log erase': {
+    argumentsText: '<sequence> <name>',
+    summary: 'erase a text of an event (a reason or a note), or a name in it, for good',
     notes: [
-      'The event stays, with the hash of its text, so the log still verifies. The erasure is logged as an event.',
+      'The name is one of `clear` in the export, such as text or by. The event stays, with the hash of what is erased, so the log still verifies. The erasure is logged as an event.',
     ],
-    examples: ['log erase-text 1043'],
-    load: async () => (await import('../log.ts')).runEraseText,
+    examples: ['log erase 1043 text', 'log erase 7 by'],
+    load: async () => (await import('../log.ts')).runErase,
   },
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { LogLine } from '../../../proof/line.ts'
+import { accountIn, type LogLine } from '../../../proof/line.ts'
 import { lineOfProof } from '../../../proof/log.ts'
 import { readProof, startOfProof } from '../../../proof/note.ts'
 import { type Vouched, verifyLineProof, verifyProof } from '../../../proof/proof.ts'
@@ -106,8 +106,8 @@ export function describeReceipt(receipt: Receipt, keys: GivenKeys): string[] {
   const place = `line ${line.sequence} of ${origin}, which had ${size} events`
   const cosigned = cosignaturesOf('its checkpoint', [vouched], keys)
   if (signed === null) {
-    const { kind, by, atUtc, subject } = line
-    const what = `${place}, says ${kind} by ${by} on ${atUtc}, about ${subject.kind} ${subject.id}`
+    const { kind, atUtc, subject } = line
+    const what = `${place}, says ${kind} by ${accountIn(line.byId)} on ${atUtc}, about ${subject.kind} ${subject.id}`
     return [printable(`${file} is valid: ${what}.`), ...cosigned]
   }
   const { statement, keyId, by } = signed

@@ -202,15 +202,15 @@ async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase
     orders?.see(line)
     if (wanted.has(line.hash)) found.add(line.hash)
   })
-  const { head, fault, checkpoints, lostText } = report
+  const { head, fault, checkpoints, lost } = report
   if (fault !== null) {
     throw new Refused('log-broken', `event ${fault.sequence} does not fit: ${fault.reason}`)
   }
   await requireAgreement(kept, checkpoints, head, db)
   if (!checkpoints.includes('agrees')) throw nothingBinds()
-  if (lostText !== null) {
-    const reason = 'its text is gone, and no later event says that it was erased'
-    throw new Refused('log-broken', `event ${lostText} does not fit: ${reason}`)
+  if (lost !== null) {
+    const reason = `its ${lost.name} is gone, and no later event says that it was erased`
+    throw new Refused('log-broken', `event ${lost.sequence} does not fit: ${reason}`)
   }
   const difference = await orders?.difference(db?.read)
   if (difference !== undefined) throw new Refused('orders-differ', difference)

@@ -6,7 +6,7 @@ import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 export const schema: Schema = {
   findHistory: sql`select 1 from sqlite_schema where type = 'table' and name = 'schema_migrations'`,
   migrations: {
-    '0001-tree': async (trx: Trx) => {
+    '0001-clear': async (trx: Trx) => {
       for (const statement of initial) await sql.raw(statement).execute(trx)
     },
   },
@@ -156,6 +156,7 @@ const initial = [
     text: 'text',
     bytes: 'blob',
     instant: 'integer',
+    json: (column) => column,
     end: ' strict',
   }),
 ]

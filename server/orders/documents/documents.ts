@@ -3,7 +3,7 @@
  * the document, its event and the next version of the order, so that an approval of a version is about these
  * documents and no others.
  */
-import { newWords, recordEvent } from '../../audit/audit.ts'
+import { recordEvent } from '../../audit/audit.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
 import type { Db, Trx } from '../../db/tables.ts'
@@ -163,8 +163,8 @@ function documentEvent(
   order: Decided,
   { id, name, mediaType, size, sha256 }: Document,
 ) {
-  const words = kind === 'document-erased' ? null : newWords(name)
-  return orderEvent(kind, order, words, { document: { id, mediaType, size, sha256 } })
+  const named = kind === 'document-erased' ? {} : { documentName: name }
+  return orderEvent(kind, order, null, { document: { id, mediaType, size, sha256 }, ...named })
 }
 
 /** Throws `order-not-found`. */

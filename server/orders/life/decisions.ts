@@ -1,10 +1,11 @@
 import { challengeOf } from '../../../proof/decision.ts'
-import { textHashOf } from '../../../proof/line.ts'
-import { newWords } from '../../audit/audit.ts'
+import { hashesOf, type Salted } from '../../../proof/line.ts'
+import { saltedWith } from '../../audit/audit.ts'
 import type { Principal } from '../../caller/principal.ts'
 import { permissionDenied } from '../../caller/standing.ts'
 import type { Db } from '../../db/tables.ts'
 import { requireVersion } from '../../http/preconditions.ts'
+import { newSalt } from '../../ids.ts'
 import { Problem } from '../../problems/problems.ts'
 import { type Asking, rightsOf } from '../conditions.ts'
 import { type DecisionName, decimalOf, transitions } from '../order.ts'
@@ -20,8 +21,8 @@ export interface WantedDecisions {
 /** The statements that a person signs by one touch to decide these orders. */
 export interface Decisions {
   statements: string[]
-  /** The salt of the reason's hash in the statements; null without a reason. */
-  textSalt: string | null
+  /** For each statement, the values and salts that its hashes are made of. */
+  clear: Record<string, Salted>[]
   options: RequestOptions
 }
 
@@ -35,25 +36,29 @@ export async function prepareDecisions(
   { action, orders, reason }: WantedDecisions,
 ): Promise<Decisions> {
   const now = clock()
-  const words = reason === null ? null : newWords(reason)
   const rights = await rightsOf(db.read, action, caller, now)
   if (rights.length === 0) throw permissionDenied(transitions[action].permission)
   const found = await findInEach(db.read, action, orders, rights)
-  const texts = orders.map(({ id, version }, index) => {
+  const made = orders.map(({ id, version }, index) => {
     const { decision, asking } = requireDecision(found, { id, version, index })
     const { customer, total } = decision
+    const clear = saltedWith(newSalt(), {
+      ...{ by: caller.userName, customer },
+      ...(asking.for && { for: asking.for.name }),
+      ...(reason !== null && { text: reason }),
+    })
     const statement = {
-      ...{ iss: touches.issuer(), action },
-      order: { id, version, customer, total: decimalOf(total) },
-      textHash: words && textHashOf(words),
-      ...{ by: caller.userName, byId: caller.id },
-      ...{ for: asking.for?.name ?? null, forId: asking.for?.id ?? null },
+      ...{ iss: touches.issuer(), action, documents: [] },
+      order: { id, version, total: decimalOf(total) },
+      ...{ byId: caller.id, forId: asking.for?.id ?? null },
+      hashes: hashesOf(clear),
     }
-    return statements.make(statement, now)
+    return { clear, text: statements.make(statement, now) }
   })
+  const texts = made.map(({ text }) => text)
   const options = await touches.options(caller.id, await challengeOf(texts))
   if (options === undefined) throw new Problem('passkey-needed')
-  return { statements: texts, textSalt: words?.salt ?? null, options }
+  return { statements: texts, clear: made.map(({ clear }) => clear), options }
 }
 
 interface InRight {

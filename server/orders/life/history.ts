@@ -1,4 +1,5 @@
-import { eventsOfKinds } from '../../audit/audit.ts'
+import { erasedIn } from '../../../proof/line.ts'
+import { eventsOfKinds, toldBy } from '../../audit/audit.ts'
 import type { Person, Principal } from '../../caller/principal.ts'
 import { formatInstant } from '../../clock.ts'
 import { type AppDatabase, pageLimitMilliseconds } from '../../db/port.ts'
@@ -16,11 +17,14 @@ export interface OrderEvent {
   version: number
   atUtc: string
   atTimeZone: string | null
+  /** `person-` and a number if the name was erased. */
   by: string
   byId: number | null
   for: string | null
   forId: number | null
   text: string | null
+  /** The names in `clear` whose values were erased. */
+  erased: string[]
   sequence: number | null
   hash: string | null
 }
@@ -42,20 +46,22 @@ export async function readHistory(
   if (totalCount === 0 && (await findOrder(db.read, id)) === undefined) {
     throw new Problem('order-not-found')
   }
-  const items = events.map((event) => ({
-    id: event.id,
-    kind: event.kind,
-    version: event.version ?? 1,
-    atUtc: formatInstant(event.at),
-    atTimeZone: event.at_time_zone,
-    by: event.by_name,
-    byId: event.by_id,
-    for: event.for_name,
-    forId: event.for_id,
-    text: event.text,
-    sequence: event.sequence,
-    hash: event.hash,
-  }))
+  const items = events.map((event) => {
+    const { clear, ...told } = toldBy(event)
+    return {
+      id: event.id,
+      kind: event.kind,
+      version: event.version ?? 1,
+      atUtc: formatInstant(event.at),
+      atTimeZone: event.at_time_zone,
+      ...told,
+      byId: event.by_id,
+      forId: event.for_id,
+      erased: erasedIn({ clear }),
+      sequence: event.sequence,
+      hash: event.hash,
+    }
+  })
   return { items, ...describePage(totalCount, request) }
 }
 
@@ -74,13 +80,14 @@ export const approvalKinds: readonly OrderEventKind[] = ['approval-given', trans
 
 /** The approval that an event records. */
 export function approvalOf(
-  event: Pick<EventColumns, 'by_name' | 'by_id' | 'at' | 'for_name' | 'for_id' | 'data'>,
+  event: Pick<EventColumns, 'by_id' | 'at' | 'for_id' | 'data' | 'clear'>,
 ): Approval {
+  const { by, for: absent } = toldBy(event)
   return {
-    by: event.by_name,
+    by,
     byId: event.by_id,
     atUtc: formatInstant(event.at),
-    for: event.for_name,
+    for: absent,
     forId: event.for_id,
     signed: 'signature' in JSON.parse(event.data),
   }

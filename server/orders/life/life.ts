@@ -1,5 +1,5 @@
 /** Changes of an order after its creation: each is one conditional UPDATE together with its event. */
-import { countEventsOfKind, recordEvent, type Words } from '../../audit/audit.ts'
+import { countEventsOfKind, eventRow, recordEvent, recordEvents } from '../../audit/audit.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
@@ -9,7 +9,7 @@ import { Problem } from '../../problems/problems.ts'
 import { inEach, otherState } from '../conditions.ts'
 import { orderEvent } from '../event.ts'
 import { isDecision, nameOfStatus, type TransitionName, transitions } from '../order.ts'
-import { faultFor, type Signature, signatureInvalid, takeSignature } from './signature.ts'
+import { faultFor, requireHashes, type Signature, signatureInvalid, takeSignature } from './signature.ts'
 import { changeStatus, type Decision, findDecision, lockOrder } from './store.ts'
 
 /** The caller who changes an order. The policy may keep services from approving it. */
@@ -26,7 +26,7 @@ export interface TransitionInput {
   acceptedVersions: number[] | null
   actor: Actor
   /** The reason, if one is given. */
-  words: Words | null
+  text: string | null
   signature: Signature | null
   idempotency: IdempotencyInput | null
 }
@@ -55,8 +55,11 @@ function operationOf(name: TransitionName) {
       const { order, actor } = own ?? (await changeForAnother(trx, name, input))
       const kind = order.status === to ? event : 'approval-given'
       const signed = input.signature && (await takeSignature(trx, input.signature, order, actor))
-      const decided = { ...(order.role && { role: order.role }), ...(signed && { signature: signed }) }
-      await recordEvent(trx, actor, orderEvent(kind, order, input.words, isDecision(name) ? decided : {}))
+      const decided = { ...(order.role && { role: order.role }), ...(signed && { signature: signed.kept }) }
+      const happened = orderEvent(kind, order, input.text, isDecision(name) ? decided : {})
+      const row = eventRow(actor, { ...happened, salts: signed?.salts ?? {} })
+      if (signed !== null) requireHashes(signed.statement, row)
+      await recordEvents(trx, [row])
       return { version: order.version }
     })
 }
@@ -129,7 +132,7 @@ function ownChange({ status, modifiedBy }: Decision, { by }: Actor): string {
 export interface NoteInput {
   id: string
   stamp: Stamp
-  words: Words
+  text: string
   idempotency: IdempotencyInput | null
 }
 
@@ -142,12 +145,12 @@ export const notesLimit = 1_000
  */
 export function addNote(
   trx: Trx,
-  { id, stamp, words, idempotency }: NoteInput,
+  { id, stamp, text, idempotency }: NoteInput,
 ): Promise<Once<{ id: string }>> {
   return once(trx, idempotency, async () => {
     const order = await lockOrder(trx, id)
     if (order === undefined) throw new Problem('order-not-found')
-    const event = orderEvent('noted', order, words)
+    const event = orderEvent('noted', order, text)
     if ((await countEventsOfKind(trx, event.subject, event.kind)) >= notesLimit) {
       throw new Problem('too-many-notes')
     }

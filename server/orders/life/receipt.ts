@@ -1,8 +1,9 @@
 import type { KeptSignature } from '../../../proof/decision.ts'
+import { type Clear, valueIn } from '../../../proof/line.ts'
 import { eventsOfKinds, type Receipt, refuseContradicted, sealedLine } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
-import type { Db } from '../../db/tables.ts'
+import type { Db, EventColumns } from '../../db/tables.ts'
 import { Problem, retryAfter } from '../../problems/problems.ts'
 import { decimalOf, transitions } from '../order.ts'
 import type { OrderParts } from '../requests.ts'
@@ -88,9 +89,23 @@ async function signedApproval(db: Db, event: Parameters<typeof approvalOf>[0]) {
     passkey: JSON.parse(each.data).passkey,
   }))
   const enrolment = added.findLast(({ passkey }) => passkey.id === signature.credential.id)
-  if (enrolment === undefined) return { ...approval, signature: null }
-  const { name, publicKey, restedOn } = enrolment.passkey
+  // Without the salts nobody could check the names that it covers.
+  const salts = saltsIn(event)
+  if (enrolment === undefined || salts === undefined) return { ...approval, signature: null }
+  const { publicKey } = enrolment.passkey
   const { sequence } = enrolment
+  const clear = { clear: JSON.parse(enrolment.clear) }
+  const name = valueIn(clear, 'passkeyName') ?? ''
+  const { passkey: other } = enrolment.passkey.restedOn
+  const restedOn =
+    other === undefined ? { passwordSetBy: valueIn(clear, 'passwordSetBy') } : { passkey: other }
   const passkey = { name, publicKey, addedAtUtc: formatInstant(enrolment.at), sequence, restedOn }
-  return { ...approval, signature: { ...signature, passkey } }
+  return { ...approval, signature: { ...signature, salts, passkey } }
+}
+
+/** By name; undefined if something was erased. */
+function saltsIn({ clear }: Pick<EventColumns, 'clear'>): Record<string, string> | undefined {
+  const members: [string, Clear][] = Object.entries(JSON.parse(clear))
+  const salts = members.flatMap(([name, { salt }]) => (salt === null ? [] : [[name, salt]]))
+  return salts.length < members.length ? undefined : Object.fromEntries(salts)
 }

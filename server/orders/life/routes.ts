@@ -1,6 +1,5 @@
 import { spellLineProof } from '../../../proof/proof.ts'
 import { readReceipt } from '../../../proof/receipt.ts'
-import { newWords } from '../../audit/audit.ts'
 import { acceptedForm } from '../../http/export.ts'
 import { noContent, type ParsedBy } from '../../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
@@ -90,15 +89,14 @@ const transitionRoute = (name: TransitionName) => {
       const { reason, ...others } = body ? (request.body as ParsedBy<Reasoned>) : { reason: null }
       const { permissions } = callerOf(request)
       const id = requireOrderId(request)
-      const signed = isDecision(name)
-        ? await readSignature(parts, request, { action: name, id, reason })
-        : null
+      const signed = isDecision(name) ? await readSignature(parts, request, { action: name, id }) : null
       const changed = await parts.db.write(`${name}Order`, {
         ...others,
         id,
         acceptedVersions: acceptedVersions(request.headers['if-match']),
         actor: { ...stamp, asDeputy: !permissions.has(permission) },
-        ...(signed ?? { words: reason === null ? null : newWords(reason), signature: null }),
+        text: reason,
+        signature: signed,
         idempotency,
       })
       return sendChanged(reply, changed)
@@ -139,7 +137,7 @@ export const lifeRoutes: Routes<OrderParts> = {
       const change = readChange(request, parts)
       const id = requireOrderId(request)
       const { text, ...others } = request.body
-      const noted = await parts.db.write('addNote', { ...others, ...change, id, words: newWords(text) })
+      const noted = await parts.db.write('addNote', { ...others, ...change, id, text })
       announceReplay(reply, noted)
       reply.code(201).header('cache-control', cacheControl)
       return noted.result

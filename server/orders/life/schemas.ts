@@ -1,3 +1,4 @@
+import type { Salted } from '../../../proof/line.ts'
 import { eventKinds } from '../../audit/audit.ts'
 import type { Person } from '../../caller/principal.ts'
 import { answerOf, flag, instant, int32, nullable, text } from '../../http/answers.ts'
@@ -80,15 +81,24 @@ export const PrepareDecisionsCommand = bodyOf('PrepareDecisionsCommand', 'Decisi
 
 export const PreparedDecisions = answerOf('PreparedDecisions', undefined, {
   statements: Type.Array(
-    text('Canonical JSON (RFC 8785) of one decision.', '{"action":"approve","by":"ann"}'),
+    text('Canonical JSON (RFC 8785) of one decision.', '{"action":"approve","byId":3}'),
     {
       description: 'One for each order, in the order of the request. They are what is signed, to the byte.',
     },
   ),
-  textSalt: nullable(
-    'string',
-    'Salt of the reason in `textHash` of the statements; null without a reason.',
-    null,
+  clear: Type.Array(
+    Type.Unsafe<Record<string, Salted>>({
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['salt', 'value'],
+        properties: { salt: { type: 'string' }, value: { type: 'string' } },
+      },
+      description:
+        'By the names of `hashes` in the statement: customer, by, and where there are for and text.',
+      examples: [{ by: { salt: '000102030405060708090a0b0c0d0e0f', value: 'ann' } }],
+    }),
+    { description: 'For each statement, the values and salts that its hashes are made of. Check them too.' },
   ),
   options: PasskeyRequestOptions,
 })
@@ -107,7 +117,7 @@ const atUtc = instant('When.', '2026-11-20T10:00:00.000Z')
 
 const OrderEvent = answerOf(
   'OrderEvent',
-  'An event of an order. It is never deleted; only its text can be erased.',
+  'An event of an order. It is never deleted; only names and texts can be erased from it.',
   {
     id: eventId,
     kind: text(`What happened: ${eventKinds.order.join(', ')}. Further kinds may come.`, 'approved'),
@@ -118,6 +128,10 @@ const OrderEvent = answerOf(
     byId,
     ...absentPerson,
     text: nullable('string', 'Reason or note; null if there is none or if it was erased.', null),
+    erased: Type.Array(text('A name of `clear`.', 'text'), {
+      description: 'The names and texts of the event that were erased, sorted.',
+      examples: [[]],
+    }),
     sequence: nullable(
       'integer',
       'Place in the log of all events; null until it is sealed, within two seconds.',

@@ -6,10 +6,8 @@ import {
   type KeptSignature,
   verifyDecision,
 } from '../../../proof/decision.ts'
-import { textHashOf } from '../../../proof/line.ts'
-import type { Words } from '../../audit/audit.ts'
 import { countTouch, type Touch, takeChallenge } from '../../caller/touch.ts'
-import type { Trx } from '../../db/tables.ts'
+import type { EventColumns, Trx } from '../../db/tables.ts'
 import { callerOf, header } from '../../http/route.ts'
 import { Problem } from '../../problems/problems.ts'
 import type { Asking } from '../conditions.ts'
@@ -20,6 +18,8 @@ import type { OrderParts, PresentedAssertion } from '../requests.ts'
 /** A signature that holds, as far as the request alone can show it. */
 export interface Signed {
   statement: DecisionStatement
+  /** Those of its hashes, by name. */
+  salts: Record<string, string>
   touch: Touch
   kept: KeptSignature
 }
@@ -27,15 +27,9 @@ export interface Signed {
 /** What `Decision-Signature` brought: a signature, or why it does not count. */
 export type Signature = Signed | { fault: string }
 
-/** The salted text of the reason and the signature that covers it. */
-export interface SignedWords {
-  words: Words | null
-  signature: Signature | null
-}
-
 export const signatureHeader = header(
   'Decision-Signature',
-  'Base64url of the JSON `{statement, textSalt, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey.',
+  'Base64url of the JSON `{statement, salts, index, size, path, credential}`: a statement of POST /v1/orders/decisions as it was given, the salts of its hashes by name, its place in the RFC 9162 tree under the challenge, and the `AuthenticationResponseJSON` of the touch. At most 8 KiB. Needed where the order asks for a passkey.',
   { maxLength: 8_192, pattern: '^[A-Za-z0-9_-]+$', example: 'eyJzdGF0ZW1lbnQiOiJ7XCJhY3Rpb24i' },
 )
 
@@ -45,7 +39,6 @@ const headerLimit = 8_192
 interface Request {
   action: DecisionName
   id: string
-  reason: string | null
 }
 
 /**
@@ -56,29 +49,26 @@ export async function readSignature(
   parts: OrderParts,
   request: FastifyRequest,
   decided: Request,
-): Promise<(SignedWords & { signature: Signature }) | null> {
+): Promise<Signature | null> {
   const given = request.headers['decision-signature']
   if (given === undefined) return null
   const read = typeof given === 'string' ? parse(given) : undefined
   if (read === undefined) {
-    const form = 'base64url of JSON with statement, textSalt, index, size, path and credential'
-    return { words: null, signature: { fault: `it must be ${form}, ${headerLimit} characters at most` } }
+    const form = 'base64url of JSON with statement, salts, index, size, path and credential'
+    return { fault: `it must be ${form}, ${headerLimit} characters at most` }
   }
-  const words = decided.reason === null ? null : { text: decided.reason, salt: read.textSalt ?? '' }
-  return { words, signature: await check(parts, request, { ...decided, words }, read) }
+  return check(parts, request, decided, read)
 }
 
 async function check(
   { statements, touches, clock }: OrderParts,
   request: FastifyRequest,
-  { action, id, words }: Omit<Request, 'reason'> & { words: Words | null },
-  { textSalt: _, ...given }: Header,
+  { action, id }: Request,
+  { salts, ...given }: Header,
 ): Promise<Signature> {
   const statement = statements.read(given.statement)
   if (statement === undefined) return { fault: 'the statement is not one of this service' }
-  const { id: byId, userName: by } = callerOf(request)
-  const textHash = words && textHashOf(words)
-  const expected = { action, by, byId, textHash, iss: touches.issuer() }
+  const expected = { action, byId: callerOf(request).id, iss: touches.issuer() }
   const facts = Object.entries(expected) as [keyof typeof expected, unknown][]
   const differing = facts.filter(([name, value]) => statement[name] !== value).map(([name]) => name)
   if (statement.order.id !== id) differing.push('order.id' as never)
@@ -93,15 +83,13 @@ async function check(
   const kept = { ...given, credential: withoutHandle(given.credential) }
   // The library also takes signatures in other spellings, which nobody could check in the log.
   const holds = await verifyDecision(kept, publicKey).catch(() => undefined)
-  return holds ? { statement, touch, kept } : { fault: 'the signature has another spelling' }
+  return holds ? { statement, salts, touch, kept } : { fault: 'the signature has another spelling' }
 }
 
 /** Why the signature does not count for the caller in this right; undefined if it does, as far as we know. */
 export function faultFor(signature: Signature, asking: Asking): string | undefined {
   if ('fault' in signature) return signature.fault
-  const { for: absent, forId } = signature.statement
-  const isSame = absent === (asking.for?.name ?? null) && forId === (asking.for?.id ?? null)
-  return isSame ? undefined : differs(['for'])
+  return signature.statement.forId === (asking.for?.id ?? null) ? undefined : differs(['for'])
 }
 
 /**
@@ -111,12 +99,12 @@ export function faultFor(signature: Signature, asking: Asking): string | undefin
 export async function takeSignature(
   trx: Trx,
   signature: Signature,
-  { version, customer, total }: Decided,
+  { version, total }: Decided,
   { byId: principalId, nowMilliseconds }: { byId: number; nowMilliseconds: number },
-): Promise<KeptSignature> {
+): Promise<Signed> {
   if ('fault' in signature) throw signatureInvalid(signature.fault)
-  const { statement, touch, kept } = signature
-  const order = { version: version - 1, customer, total: decimalOf(total) }
+  const { statement, touch } = signature
+  const order = { version: version - 1, total: decimalOf(total) }
   const names = Object.keys(order) as (keyof typeof order)[]
   const differing = names.filter((name) => statement.order[name] !== order[name])
   if (differing.length > 0) throw signatureInvalid(differs(differing))
@@ -125,7 +113,15 @@ export async function takeSignature(
   if (!(await countTouch(trx, { id: touch.passkeyId, principalId, counter, nowMilliseconds }))) {
     throw signatureInvalid('the passkey was removed meanwhile, or was used again')
   }
-  return kept
+  return signature
+}
+
+/** Throws `decision-signature-invalid` unless the statement has exactly the hashes of the event. */
+export function requireHashes({ hashes: signed }: DecisionStatement, event: EventColumns): void {
+  const hashes: Record<string, string> = JSON.parse(event.hashes)
+  const names = Object.keys({ ...hashes, ...signed })
+  const differing = names.filter((name) => hashes[name] !== signed[name])
+  if (differing.length > 0) throw signatureInvalid(differs(differing))
 }
 
 const differs = (names: readonly string[]) => `the statement has another ${names.join(', another ')}`
@@ -138,7 +134,7 @@ export function signatureInvalid(fault: string): Problem {
 
 /** As it is sent. */
 interface Header extends KeptSignature {
-  textSalt: string | null
+  salts: Record<string, string>
   credential: PresentedAssertion
 }
 
@@ -150,6 +146,10 @@ function withoutHandle({ id, response }: PresentedAssertion): Assertion {
 
 const base64url = /^[A-Za-z0-9_-]+$/
 const isBase64url = (value: unknown): value is string => typeof value === 'string' && base64url.test(value)
+const isSalts = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every((salt) => typeof salt === 'string' && /^[0-9a-f]{32}$/.test(salt))
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
 /** Undefined for anything else. Members that are not kept, such as `type` of the credential, are ignored. */
@@ -157,17 +157,17 @@ function parse(text: string): Header | undefined {
   if (text.length > headerLimit || !isBase64url(text)) return undefined
   try {
     const json = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64url'))
-    const { statement, textSalt, index, size, path, credential } = JSON.parse(json)
+    const { statement, salts, index, size, path, credential } = JSON.parse(json)
     const isWhole =
       typeof statement === 'string' &&
       statement.isWellFormed() &&
-      (textSalt === null || (typeof textSalt === 'string' && /^[0-9a-f]{32}$/.test(textSalt))) &&
+      isSalts(salts) &&
       isCount(index) &&
       isCount(size) &&
       Array.isArray(path) &&
       path.every((hash) => typeof hash === 'string' && /^[A-Za-z0-9+/]{43}=$/.test(hash))
     const kept = isWhole ? readCredential(credential) : undefined
-    return kept && { statement, textSalt, index, size, path, credential: kept }
+    return kept && { statement, salts, index, size, path, credential: kept }
   } catch {
     return undefined
   }

@@ -3,7 +3,7 @@
  * people who asked for it and may read orders when it is sent. It quotes no reason and no note: what was
  * mailed could not be erased.
  */
-import { type SealedEvent, sealedEvents } from '../../audit/audit.ts'
+import { type SealedEvent, sealedEvents, toldBy } from '../../audit/audit.ts'
 import { pageLimitMilliseconds } from '../../db/port.ts'
 import {
   digest,
@@ -122,8 +122,9 @@ export const decidedMail: MailKind = {
   },
 }
 
-function decisionOf({ by_name, for_name, kind }: SealedEvent): string {
-  return `${by_name}${for_name === null ? '' : ` (for ${for_name})`} ${outcomes[kind]}`
+function decisionOf(event: SealedEvent): string {
+  const { by, for: absent } = toldBy(event)
+  return `${by}${absent === null ? '' : ` (for ${absent})`} ${outcomes[event.kind]}`
 }
 
 const digits = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })

@@ -47,12 +47,12 @@ export function setApprovalPolicy(
     const version = changed ? taken.version + 1 : taken.version
     await putPolicy(trx, { version, rows })
     if (changed) {
-      const data = { rows: rows.map((row) => ({ ...row, from: decimalOf(row.from) })) }
+      const facts = { rows: rows.map((row) => ({ ...row, from: decimalOf(row.from) })) }
       await recordEvent(trx, stamp, {
         kind: 'policy-set',
         subject: { kind: 'policy', id: 'approval' },
         version,
-        data,
+        facts,
       })
     }
     return { version, changed, warnings: await warningsOf(trx, rows, stamp.nowMilliseconds) }

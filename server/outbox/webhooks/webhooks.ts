@@ -169,5 +169,5 @@ function record(
   data: Record<string, unknown>,
 ): Promise<void> {
   const { origin } = new URL(address)
-  return recordEvent(trx, stamp, { kind, subject: { kind: 'webhook', id }, data: { origin, ...data } })
+  return recordEvent(trx, stamp, { kind, subject: { kind: 'webhook', id }, facts: { origin, ...data } })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, it } from 'node:test'
+import { newSalt } from '../../../server/ids.ts'
 import {
   everyCredentialOf,
   liveCredentials,
@@ -145,6 +146,7 @@ describe('changeUser', () => {
       const { account } = user
       const stamp = {
         eventId: 'x',
+        seed: newSalt(),
         nowMilliseconds: service.now(),
         timeZone: null,
         by: 'machine:x',

@@ -14,7 +14,7 @@ describe('POST /v1/auth/passkeys', () => {
   const browser = setUp(() => signIn(service, user), beforeEach)
   const begin = async (caller: Client) => (await caller.post('/v1/auth/passkeys/options')).body
   const names = async () => (await browser.get('/v1/auth/passkeys')).body.items
-  const restedOn = async () => (await accountEvents(service, user.id)).at(-1)?.data.passkey.restedOn
+  const added = async () => (await accountEvents(service, user.id)).at(-1)?.data
 
   for (const algorithm of ['ES256', 'EdDSA', 'RS256'] as const) {
     it(`adds a passkey of ${algorithm}, and records its key`, async () => {
@@ -31,8 +31,9 @@ describe('POST /v1/auth/passkeys', () => {
       const event = (await accountEvents(service, user.id)).at(-1)
       assert.equal(event?.kind, 'passkey-added')
       const { publicKey, restedOn: _, ...data } = event?.data.passkey ?? {}
+      assert.equal(event?.data.passkeyName, 'Phone')
       const aaguid = '00000000-0000-0000-0000-000000000000'
-      assert.deepEqual(data, { id, name: 'Phone', aaguid, synced: true, backedUp: true })
+      assert.deepEqual(data, { id, aaguid, synced: true, backedUp: true })
       assert.deepEqual(publicKey, passkey.jwk)
     })
   }
@@ -49,7 +50,7 @@ describe('POST /v1/auth/passkeys', () => {
       const body = { currentPassword: user.password, newPassword }
       assert.equal((await browser.post('/v1/auth/password', body)).status, 204)
       await addPasskey(browser, new Passkey())
-      assert.deepEqual(await restedOn(), { passwordSetBy: null })
+      assert.deepEqual((await added())?.passkey.restedOn, { password: 'own' })
     })
 
     it('a password that a link set, and who made the link', async () => {
@@ -58,14 +59,14 @@ describe('POST /v1/auth/passkeys', () => {
       assert.equal((await service.client().post('/v1/auth/links/use', { token, newPassword })).status, 204)
       const credentials = { email: user.email, password: newPassword }
       await addPasskey(await signIn(service, { ...user, credentials }), new Passkey())
-      assert.match((await restedOn()).passwordSetBy, /^machine:/)
+      assert.match((await added())?.passwordSetBy, /^machine:/)
     })
 
     it('another passkey', async () => {
       const first = new Passkey()
       await addPasskey(browser, first)
       await addPasskey(await signInByPasskey(service, first), new Passkey())
-      assert.deepEqual(await restedOn(), { passkey: first.id })
+      assert.deepEqual((await added())?.passkey.restedOn, { passkey: first.id })
     })
   })
 

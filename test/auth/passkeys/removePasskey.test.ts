@@ -70,7 +70,8 @@ describe('an account with a passkey', () => {
     assert.equal(answer.status, 204, answer.text)
     assert.equal((await browser.get('/v1/auth/passkeys')).body.items[0].name, 'Caf\u00e9 key')
     const { id } = passkey
-    assert.deepEqual((await lastEvent())?.data.passkey, { id, name: 'Caf\u00e9 key' })
+    const { passkey: renamed, passkeyName } = (await lastEvent())?.data ?? {}
+    assert.deepEqual([renamed, passkeyName], [{ id }, 'Caf\u00e9 key'])
     const other = await signIn(service, await newUser(service))
     for (const path of [id, 'unknown', '%00', 'A'.repeat(2_000)]) {
       const refused = await other.patch(`/v1/auth/passkeys/${path}`, { name: 'x' })

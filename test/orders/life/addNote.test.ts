@@ -17,7 +17,7 @@ describe('addNote', () => {
   const operator = setUp(() => service.bearer('operator'))
   let id: string
   before(async () => {
-    id = await createdId(operator, { customer: 'Müller', total: '12.5' })
+    id = await createdId(operator, { total: '12.5' })
   })
 
   const text = 'Called the customer.'
@@ -43,11 +43,11 @@ describe('addNote', () => {
       assert.partialDeepStrictEqual(event, {
         id: answer.body.id,
         version: 1,
-        by_name: 'operator',
+        by: 'operator',
         at_time_zone: 'Asia/Tokyo',
         text: 'Called\r\nthe customer.',
       })
-      assert.deepEqual(JSON.parse(event?.data ?? ''), { customer: 'Müller', total: '12.5' })
+      assert.deepEqual(JSON.parse(event?.data ?? ''), { total: '12.5' })
     })
 
     for (const status of [0, 1, 2, 3]) {
@@ -86,7 +86,7 @@ describe('addNote', () => {
       for (const caller of [await service.session('operator'), await service.bearer('demo-service')]) {
         assert.equal((await caller.post(`/v1/orders/${order}/notes`, { text })).status, 201)
       }
-      const authors = (await notesOf(order)).map(({ by_name: by }) => by)
+      const authors = (await notesOf(order)).map(({ by }) => by)
       assert.deepEqual(authors, ['operator', 'demo-service'])
     })
   })
@@ -96,7 +96,7 @@ describe('addNote', () => {
     const fill = (order: string, count: number) =>
       withRawDatabase(service.databaseUrl, async (db) => {
         const stamp = () => machineStamp(service.now())
-        const event: Event = { kind: 'noted', subject: { kind: 'order', id: order }, version: 1, data: {} }
+        const event: Event = { kind: 'noted', subject: { kind: 'order', id: order }, version: 1, facts: {} }
         const rows = Array.from({ length: count }, () => eventRow(stamp(), event))
         await db.insertInto('unsealed_events').values(rows).execute()
       })

@@ -103,7 +103,7 @@ describe('getOrderReceipt', () => {
       const events = await storedEvents(service.db.read)
       const lines = events.slice(0, size).map(({ hash }) => ({ hash: String(hash) }))
       assert.equal(Buffer.from(root).toString('hex'), headOf(lines).root)
-      const other = { ...statement, line: { ...statement.line, by: 'eve' } }
+      const other = { ...statement, line: { ...statement.line, byId: 99 } }
       await assert.rejects(verifyLineProof(other, keys), /is not in the log that the checkpoint is about/)
       const cut = { ...statement, proof: statement.proof.slice(1) }
       await assert.rejects(verifyLineProof(cut, keys), /is not in the log/)

@@ -3,14 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { machineStamp } from '../../../server/caller/stamp.ts'
 import { TooManyWaiting } from '../../../server/db/errors.ts'
-import { withRawDatabase } from '../../support/database.ts'
 import { seal } from '../../support/log.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { assertRevalidates } from '../../support/revalidation.ts'
 import { setUp, testService } from '../../support/service.ts'
 
-const members = 'atTimeZone atUtc by byId for forId hash id kind sequence text version'.split(' ')
+const members = 'atTimeZone atUtc by byId erased for forId hash id kind sequence text version'.split(' ')
 
 describe('listOrderHistory', () => {
   // The test decides what is sealed when: nothing is sealed by itself here.
@@ -146,15 +145,10 @@ describe('listOrderHistory', () => {
       const id = await withNotes(1)
       await seal(service.db)
       const before = (await history(id)).body.items
-      await withRawDatabase(service.databaseUrl, (db) =>
-        db
-          .updateTable('events')
-          .set({ text: null, text_salt: null })
-          .where('sequence', '=', before[1].sequence)
-          .execute(),
-      )
+      const { sequence } = before[1]
+      await service.db.write('eraseFromLog', { sequence, name: 'text', stamp: machineStamp(service.now()) })
       const after = (await history(id)).body.items
-      assert.deepEqual(after, [before[0], { ...before[1], text: null }])
+      assert.deepEqual(after, [before[0], { ...before[1], text: null, erased: ['text'] }])
     })
   })
 

@@ -88,13 +88,13 @@ describe('a decision that is signed with a passkey', () => {
         assert.equal((await decide(browser, id, signed)).status, 204)
         const { kind, data } = await eventOf(id)
         assert.equal(kind, 'approved')
-        const { textSalt: _, credential, ...kept } = signed ?? assert.fail()
+        const { salts: _, credential, ...kept } = signed ?? assert.fail()
         const { authenticatorData, clientDataJSON, signature } = credential.response
         const response = { authenticatorData, clientDataJSON, signature }
         assert.deepEqual(data.signature, { ...kept, credential: { id: credential.id, response } })
         const statement = await verifyDecision(data.signature, { kty: '', ...passkey.jwk })
-        assert.deepEqual(statement.order, { id, version: 1, customer: 'Acme', total: '1250.5' })
-        assert.deepEqual([statement.by, statement.byId, statement.for], [user.userName, user.id, null])
+        assert.deepEqual(statement.order, { id, version: 1, total: '1250.5' })
+        assert.deepEqual([statement.byId, statement.forId], [user.id, null])
       })
     }
 
@@ -139,13 +139,13 @@ describe('a decision that is signed with a passkey', () => {
       })
       const id = await strictOrder()
       const signed = await one(deputy, id)
-      const { by, for: absent } = JSON.parse(signed.statement)
-      assert.deepEqual([by, absent], [deputy.userName, ann.userName])
-      await refusedSignature(bo, id, signed, /another by/)
+      const { byId, forId } = JSON.parse(signed.statement)
+      assert.deepEqual([byId, forId], [deputy.id, ann.id])
+      await refusedSignature(bo, id, signed, /another byId/)
       assertProblem(await approve(deputy.caller, id), 403, 'passkey-needed')
       assert.equal((await decide(deputy.caller, id, signed)).status, 204)
-      const { data, for_name } = await eventOf(id)
-      assert.equal(for_name, ann.userName)
+      const { data, for: absent } = await eventOf(id)
+      assert.equal(absent, ann.userName)
       await verifyDecision(data.signature, { kty: '', ...deputy.passkey.jwk })
 
       // The deputy's own right comes first as soon as there is one.
@@ -165,10 +165,10 @@ describe('a decision that is signed with a passkey', () => {
       const reason = 'Too dear.'
       const [signed] = await sign(ann.caller, ann.passkey, { action: 'reject', orders: [id], reason })
       assert.equal((await decide(ann.caller, id, signed, { reason })).status, 204)
-      const { text, text_salt, text_hash, data } = await eventOf(id)
-      assert.deepEqual([text, text_salt], [reason, signed?.textSalt])
-      assert.equal(JSON.parse(data.signature.statement).textHash, text_hash)
-      assert.equal('textSalt' in data.signature, false)
+      const { text, clear, hashes, data } = await eventOf(id)
+      assert.deepEqual([text, JSON.parse(clear).text.salt], [reason, signed?.salts.text])
+      assert.deepEqual(JSON.parse(data.signature.statement).hashes, JSON.parse(hashes))
+      assert.equal('salts' in data.signature, false)
     })
 
     it('and the receipt has it, with the key and its line in the log', async () => {
@@ -254,10 +254,9 @@ describe('a decision that is signed with a passkey', () => {
         iss: 'https://other.example.com',
         action: 'reject',
         order: { ...statement.order, total: '1250.6' },
-        textHash: 'a'.repeat(64),
-        by: 'x',
+        documents: ['a'.repeat(64)],
+        hashes: { ...statement.hashes, by: 'a'.repeat(64) },
         byId: 1,
-        for: 'x',
         forId: 1,
         nonce: randomBytes(32).toString('base64url'),
         until: '2099-01-01T00:00:00.000Z',
@@ -272,14 +271,22 @@ describe('a decision that is signed with a passkey', () => {
       const [id, other] = [await strictOrder(), await strictOrder()]
       const signed = await one(ann, id)
       await refusedSignature(ann, other, signed, /another order/)
-      await refusedSignature(bo, id, signed, /another by, another byId/)
+      await refusedSignature(bo, id, signed, /another byId/)
       const [rejection] = await sign(ann.caller, ann.passkey, {
         action: 'reject',
         orders: [id],
         reason: 'No.',
       })
-      await refusedSignature(ann, id, rejection, /another action, another textHash/)
-      await refusedSignature(ann, id, rejection, /another textHash/, { reason: 'Yes.' })
+      await refusedSignature(ann, id, rejection, /another action/)
+      await refusedSignature(ann, id, rejection, /another text/, { reason: 'Yes.' })
+      const salts = { ...signed.salts, customer: '00'.repeat(16) }
+      await refusedSignature(ann, id, { ...signed, salts }, /another customer/)
+      await refusedSignature(
+        ann,
+        id,
+        { ...signed, salts: {} },
+        /another customer, another by|another by, another customer/,
+      )
       const twice = await strictOrder({ approvals: 2 })
       const early = await one(ann, twice)
       assert.equal((await decide(bo.caller, twice, await one(bo, twice))).status, 204)
@@ -397,7 +404,8 @@ describe('a decision that is signed with a passkey', () => {
         { ...signed, index: 2 ** 60 },
         { ...signed, path: ['x'] },
         { ...signed, path: Array.from({ length: 200 }, () => 'A'.repeat(43)) },
-        { ...signed, textSalt: 1 },
+        { ...signed, salts: null },
+        { ...signed, salts: { by: 1 } },
         { ...signed, statement: '\ud800' },
         { ...signed, credential: { ...credential, id: 'a b' } },
         { ...signed, credential: { id: credential.id } },

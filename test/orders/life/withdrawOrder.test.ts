@@ -37,8 +37,8 @@ describe('withdrawOrder', () => {
         assert.equal(answer.status, 204, answer.text)
         const event = await lastEvent(id)
         assert.deepEqual(
-          [event?.kind, event?.text, event?.text_salt, event?.text_hash],
-          ['withdrawn', null, null, null],
+          [event?.kind, event?.text, Object.keys(JSON.parse(event?.hashes ?? ''))],
+          ['withdrawn', null, ['by', 'customer']],
         )
       })
     }
@@ -94,7 +94,7 @@ describe('withdrawOrder', () => {
       const id = await createdId(caller)
       assertProblem(await withdraw(operator, id), 403, 'not-the-creator')
       assert.equal((await withdraw(caller, id)).status, 204)
-      assert.equal((await lastEvent(id))?.by_name, client.clientId)
+      assert.equal((await lastEvent(id))?.by, client.clientId)
     })
   })
 })

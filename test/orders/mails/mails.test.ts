@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { newSalt } from '../../../server/ids.ts'
 import { waitingMails } from '../../../server/mail/store.ts'
 import { bearerOf, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
 import { newAdministrator } from '../../support/administration.ts'
@@ -150,6 +151,7 @@ describe('mail about orders', () => {
       await post.sendAll()
       const stamp = {
         eventId: lost.user.userName,
+        seed: newSalt(),
         nowMilliseconds: service.now(),
         timeZone: null,
         by: 'x',

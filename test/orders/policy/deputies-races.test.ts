@@ -8,6 +8,7 @@ import { revokeRoles, setAccountEnabled } from '../../../server/auth/accounts/ac
 import { endAbsence } from '../../../server/auth/accounts/users/absence.ts'
 import { machineStamp } from '../../../server/caller/stamp.ts'
 import type { Trx } from '../../../server/db/tables.ts'
+import { newSalt } from '../../../server/ids.ts'
 import { openAppDatabase } from '../../../server/operations.ts'
 import { refusalsOf } from '../../../server/orders/conditions.ts'
 import { Problem } from '../../../server/problems/problems.ts'
@@ -106,9 +107,16 @@ describe('fifty approvals at once by people, deputies and services', () => {
       .where('id', '=', byId)
       .executeTakeFirstOrThrow()
     const standing = { via: 'bearer', credentialsChangedAt } as const
-    const stamp = { ...machineStamp(service.now()), eventId: randomUUID(), by, byId, standing }
+    const stamp = {
+      ...machineStamp(service.now()),
+      eventId: randomUUID(),
+      seed: newSalt(),
+      by,
+      byId,
+      standing,
+    }
     const actor = { ...stamp, isService: kind === 'client', asDeputy: !approves }
-    const input = { id, acceptedVersions: null, words: null, signature: null, idempotency: null, actor }
+    const input = { id, acceptedVersions: null, text: null, signature: null, idempotency: null, actor }
     return service.db.write('approveOrder', input).then(
       () => true,
       (problem) => {

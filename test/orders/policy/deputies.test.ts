@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, beforeEach, describe, it } from 'node:test'
 import { authoritiesOf } from '../../../server/caller/standing.ts'
-import { newOrderedId } from '../../../server/ids.ts'
+import { newOrderedId, newSalt } from '../../../server/ids.ts'
 import {
   bearerOf,
   grantRoles,
@@ -45,7 +45,14 @@ describe('a deputy', () => {
     await service.db.write('setAbsence', {
       person: { id: absent.id, name: absent.userName },
       absence: { from: now + ends.from, until: now + ends.until, deputyId: deputy.id },
-      stamp: { eventId: newOrderedId(now), nowMilliseconds: now, timeZone: null, by: 'x', byId: null },
+      stamp: {
+        eventId: newOrderedId(now),
+        seed: newSalt(),
+        nowMilliseconds: now,
+        timeZone: null,
+        by: 'x',
+        byId: null,
+      },
     })
   }
   const reject = ({ caller }: Person, id: string) =>
@@ -214,7 +221,7 @@ describe('a deputy', () => {
     const standing = { via: 'bearer', credentialsChangedAt: changed } as const
     const caller = { by: bo.userName, byId: bo.id, isService: false, standing }
     const actor = { ...stampOf(), ...caller, for: { id: carl.id, name: carl.userName } }
-    const input = { id, acceptedVersions: null, words: null, signature: null, idempotency: null, actor }
+    const input = { id, acceptedVersions: null, text: null, signature: null, idempotency: null, actor }
     await service.db.write('approveOrder', input)
     const [{ forId } = assert.fail()] = (await operator.get(`/v1/orders/${id}/approvals`)).body.given
     assert.equal(forId, ann.id)
@@ -259,6 +266,7 @@ describe('a deputy', () => {
   ]
   const stampOf = () => ({
     eventId: newOrderedId(service.now()),
+    seed: newSalt(),
     nowMilliseconds: service.now(),
     timeZone: null,
     by: 'x',

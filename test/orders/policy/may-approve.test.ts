@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import type { Permission } from '../../../server/caller/permissions.ts'
 import type { Principal } from '../../../server/caller/principal.ts'
 import { authoritiesOf } from '../../../server/caller/standing.ts'
-import { newOrderedId } from '../../../server/ids.ts'
+import { newOrderedId, newSalt } from '../../../server/ids.ts'
 import { refusalsOf } from '../../../server/orders/conditions.ts'
 import { readApprovals } from '../../../server/orders/life/history.ts'
 import { listOrders } from '../../../server/orders/list/list.ts'
@@ -281,10 +281,13 @@ describe('whether someone may approve an order', () => {
     const now = service.now()
     const isAdmitted = permissions.has('Orders.Approve') || (await isDeputy(caller))
     if (!isAdmitted) return undefined
-    const actor = { ...stamp({ eventId: newOrderedId(now), nowMilliseconds: now, by, standing }), byId }
+    const actor = {
+      ...stamp({ eventId: newOrderedId(now), seed: newSalt(), nowMilliseconds: now, by, standing }),
+      byId,
+    }
     try {
       await service.db.write('approveOrder', {
-        ...{ id, acceptedVersions: null, words: null, signature: null, idempotency: null },
+        ...{ id, acceptedVersions: null, text: null, signature: null, idempotency: null },
         actor: { ...actor, isService: kind === 'client', asDeputy: !permissions.has('Orders.Approve') },
       })
     } catch (problem) {

@@ -91,8 +91,8 @@ describe('setApprovalPolicy', () => {
       })
       const [event, ...others] = (await policyEvents(service)).slice(before)
       assert.equal(others.length, 0)
-      const { version, by_name, at_time_zone, data, at } = event ?? assert.fail('no event')
-      assert.deepEqual([`"${version}"`, by_name, at_time_zone], [next(), 'admin', 'Asia/Tokyo'])
+      const { version, by, at_time_zone, data, at } = event ?? assert.fail('no event')
+      assert.deepEqual([`"${version}"`, by, at_time_zone], [next(), 'admin', 'Asia/Tokyo'])
       assert.ok(Math.abs(at - service.now()) < 60_000)
       assert.deepEqual(JSON.parse(data), {
         rows: [

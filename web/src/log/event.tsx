@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useId, useState } from 'react'
+import { erasedIn, namesIn, valueIn } from '../../../proof/line.ts'
 import { useMay } from '../auth/session.ts'
 import { Facts } from '../ui/facts.tsx'
 import { formatCount, formatExactInstant, formatInstant } from '../ui/format.ts'
@@ -7,15 +8,18 @@ import { ArrowIcon } from '../ui/icons.tsx'
 import { Moment } from '../ui/moment.tsx'
 import { Name, Who } from '../ui/name.tsx'
 import type { LogEvent } from './queries.ts'
-import { subjectInWords, wordsOf } from './words.ts'
+import { factsOf, subjectInWords, wordsOf } from './words.ts'
 
 /** One line: who did what, and when. Its number opens the details. */
 export function LogEntry({ event }: { event: LogEvent }) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
-  const { kind, by, for: absent, text, textHash, atUtc, sequence, data } = event
+  const { kind, atUtc, sequence } = event
+  const { by, for: absent } = namesIn(event)
+  const text = valueIn(event, 'text') ?? valueIn(event, 'documentName')
+  const facts = factsOf(event)
   const { verb, more, erased = 'The text was erased.' } = wordsOf(kind)
-  const isErased = text === null && textHash !== null
+  const isErased = erasedIn(event).some((name) => name === 'text' || name === 'documentName')
   return (
     <li className="log-event">
       <p className="clip log-said">
@@ -23,10 +27,10 @@ export function LogEntry({ event }: { event: LogEvent }) {
           <Who is={by} for={absent} />
         </strong>{' '}
         {verb} <Subject event={event}>{subjectInWords(event)}</Subject>
-        {more && more(data) !== '' && (
+        {more && more(facts) !== '' && (
           <>
             {' '}
-            <Name of={more(data)} className="soft" />
+            <Name of={more(facts)} className="soft" />
           </>
         )}
       </p>
@@ -80,8 +84,9 @@ function Subject({ event, children }: { event: LogEvent; children: string }) {
 }
 
 function Details({ event }: { event: LogEvent }) {
-  const { subject, kind, by, byId, atUtc, atTimeZone, version, id, hash, text, textHash, textSalt, data } =
-    event
+  const { subject, kind, byId, atUtc, atTimeZone, version, id, hash, data, clear, hashes } = event
+  const { by } = namesIn(event)
+  const text = valueIn(event, 'text') ?? valueIn(event, 'documentName')
   return (
     <>
       {text !== null && (
@@ -103,8 +108,8 @@ function Details({ event }: { event: LogEvent }) {
           Version: version,
           Data: code(JSON.stringify(data)),
           Event: code(id),
-          'Hash of the text': code(textHash),
-          'Salt of the text': code(textSalt),
+          'Names and texts': code(JSON.stringify(clear)),
+          'Their hashes': code(JSON.stringify(hashes)),
           'Hash (SHA-256)': code(hash),
         }}
       />

@@ -5,6 +5,12 @@ import type { LogEvent } from './queries.ts'
 
 type Data = LogEvent['data']
 
+/** Everything that an event says, by name, without erased values. */
+export function factsOf({ data, clear }: Pick<LogEvent, 'data' | 'clear'>): Data {
+  const kept = Object.entries(clear).filter(([, { value }]) => value !== null)
+  return { ...data, ...Object.fromEntries(kept.map(([name, { value }]) => [name, value])) }
+}
+
 interface KindWords extends EventWords {
   /** After the name of the subject: `admin` added roles to `jo` **(Viewer)**. */
   more?(data: Data): string
@@ -25,7 +31,7 @@ function changesOf(data: Data): string {
     data.timeZone !== undefined && `time zone ${data.timeZone ?? 'none'}`,
     data.displayName !== undefined && `name ${data.displayName ?? 'none'}`,
     data.endsAtUtc !== undefined && `expires ${data.endsAtUtc ?? 'never'}`,
-    data.owner !== undefined && `owner ${data.owner ?? 'none'}`,
+    data.ownerId !== undefined && `owner ${data.owner ?? data.ownerId ?? 'none'}`,
     list(data.granted) !== '' && `added ${list(data.granted)}`,
     list(data.revoked) !== '' && `removed ${list(data.revoked)}`,
     data.enabled !== undefined && (data.enabled ? 'enabled' : 'disabled'),
@@ -41,8 +47,8 @@ function permissionChangesOf({ allowed, denied }: Data): string {
   return parts.filter((part) => part !== false).join('; ')
 }
 
-function passkeyOf({ passkey }: Record<string, unknown>): string {
-  return `named ${(passkey as { name: string }).name}`
+function passkeyOf({ passkeyName }: Data): string {
+  return passkeyName === undefined ? '' : `named ${passkeyName}`
 }
 
 function deliveryOf({ events, enabled }: Data): string {
@@ -106,7 +112,7 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
     'absence-set': {
       label: 'Absence set',
       verb: 'set the absence of',
-      more: ({ deputy }) => `with ${deputy} as deputy`,
+      more: ({ deputy, deputyId }) => `with ${deputy ?? `account ${deputyId}`} as deputy`,
       ...ofUser,
     },
     'passkey-added': { label: 'Passkey added', verb: 'added a passkey to', more: passkeyOf, ...ofUser },
@@ -157,7 +163,11 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
   },
   Others: {
     'policy-set': { label: 'Approval policy replaced', verb: 'replaced' },
-    'text-erased': { label: 'Text erased', verb: 'erased the text of' },
+    erased: {
+      label: 'Erased',
+      verb: 'erased part of',
+      more: ({ erased }) => `(${Object.keys(Object(erased)).join(', ')})`,
+    },
     'log-restored': {
       label: 'Database restored',
       verb: 'restored the database as it was after',
@@ -174,7 +184,9 @@ export function wordsOf(kind: string): KindWords {
 }
 
 /** The subject of the event, as part of a sentence. */
-export function subjectInWords({ subject: { kind, id }, data }: Pick<LogEvent, 'subject' | 'data'>): string {
+export function subjectInWords(event: Pick<LogEvent, 'subject' | 'data' | 'clear'>): string {
+  const { kind, id } = event.subject
+  const data = factsOf(event)
   if (kind === 'order') return orderInWords(data)
   if (kind === 'policy') return 'the approval policy'
   if (kind === 'log') return `log entry #${formatCount(Number(id))}`
@@ -184,7 +196,8 @@ export function subjectInWords({ subject: { kind, id }, data }: Pick<LogEvent, '
 }
 
 function orderInWords({ customer, total }: Data): string {
-  if (typeof customer !== 'string' || typeof total !== 'string') return 'an order'
+  if (typeof total !== 'string') return 'an order'
+  if (typeof customer !== 'string') return `an order, ${formatTotal(total as `${number}`)}`
   return `the order for ${customer}, ${formatTotal(total as `${number}`)}`
 }
 

@@ -113,7 +113,7 @@ export function setRolePermissions(
     const denied = await deletePermissions(trx, role, surplus)
     if (allowed.length + denied.length === 0) return { version }
     const subject = { kind: 'role', id: role } as const
-    await recordEvent(trx, stamp, { kind: 'permissions-set', subject, data: { allowed, denied } })
+    await recordEvent(trx, stamp, { kind: 'permissions-set', subject, facts: { allowed, denied } })
     return { version: await raiseRoleVersion(trx, role) }
   })
 }
@@ -125,7 +125,7 @@ function recordRole(
   role: string,
   permissions: string[],
 ): Promise<void> {
-  return recordEvent(trx, stamp, { kind, subject: { kind: 'role', id: role }, data: { permissions } })
+  return recordEvent(trx, stamp, { kind, subject: { kind: 'role', id: role }, facts: { permissions } })
 }
 
 /** Throws `unknown-role` unless all these roles exist. */

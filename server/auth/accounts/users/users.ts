@@ -169,8 +169,8 @@ export async function signOutUsers(
   const [firstId, lastId] = [ids[0], ids.at(-1)]
   if (firstId === undefined || lastId === undefined) return { users: 0, lastId: undefined }
   await revokeCredentials(trx, ids, stamp.nowMilliseconds)
-  const data = { users: ids.length, firstId, lastId }
+  const facts = { users: ids.length, firstId, lastId }
   const subject = { kind: 'account', id: '*' } as const
-  await recordEvent(trx, stamp, { kind: 'everybody-signed-out', subject, data })
+  await recordEvent(trx, stamp, { kind: 'everybody-signed-out', subject, facts })
   return { users: ids.length, lastId }
 }

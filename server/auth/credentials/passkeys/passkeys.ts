@@ -7,7 +7,7 @@ import { requireStanding } from '../../../caller/standing.ts'
 import { type Challenge, takeChallenge } from '../../../caller/touch.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
-import { type PasskeyData, recordChange, requireAccount } from '../../accounts/accounts.ts'
+import { type AccountData, type PasskeyData, recordChange, requireAccount } from '../../accounts/accounts.ts'
 import { lockAdministration } from '../../accounts/roles/administrators.ts'
 import {
   endRequests,
@@ -51,9 +51,9 @@ export async function addPasskey(trx: Trx, input: AddPasskeyInput): Promise<void
   const { byId: principalId, nowMilliseconds } = stamp
   const account = await lockAccount(trx, principalId)
   await requireStanding(trx, stamp)
-  const restedOn = await basisOf(trx, principalId, signIn)
+  const basis = await basisOf(trx, principalId, signIn)
   if (account === undefined) throw new Problem('authentication-required')
-  if (restedOn === undefined) throw new Problem('recent-sign-in-needed')
+  if (basis === undefined) throw new Problem('recent-sign-in-needed')
   if ((await findPasskeys(trx, principalId)).length >= passkeysLimit) throw new Problem('too-many-passkeys')
   const { id, publicKey, counter, isSynced } = passkey
   const added = { id, principalId, rpId, name, publicKey, counter, isSynced, nowMilliseconds }
@@ -62,14 +62,13 @@ export async function addPasskey(trx: Trx, input: AddPasskeyInput): Promise<void
   }
   // No link is mailed to someone with a passkey.
   await voidMailedLinks(trx, principalId)
-  await record(trx, stamp, 'passkey-added', account, {
-    id,
-    name,
-    publicKey: passkey.jwk,
-    aaguid: passkey.aaguid,
-    synced: isSynced,
-    backedUp: passkey.isBackedUp,
-    restedOn,
+  const key = { id, publicKey: passkey.jwk, aaguid: passkey.aaguid }
+  const { isBackedUp: backedUp } = passkey
+  const { restedOn, ...setBy } = restedOnIn(basis)
+  await recordChange(trx, stamp, 'passkey-added', account, {
+    passkey: { ...key, synced: isSynced, backedUp, restedOn },
+    passkeyName: name,
+    ...setBy,
   })
 }
 
@@ -82,7 +81,7 @@ export async function renamePasskey(
   await requireStanding(trx, stamp)
   const isFound = await updateName(trx, { principalId: stamp.byId, id, name })
   if (account === undefined || !isFound) throw new Problem('passkey-not-found')
-  await record(trx, stamp, 'passkey-renamed', account, { id, name })
+  await recordChange(trx, stamp, 'passkey-renamed', account, { passkey: { id }, passkeyName: name })
 }
 
 export interface RemovePasskeyInput {
@@ -113,7 +112,7 @@ export async function removePasskey(
   const ended = await endSignInsBy(trx, principalId, id)
   await endRequests(trx, [principalId])
   await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
-  await record(trx, stamp, 'passkey-removed', account, { id })
+  await recordChange(trx, stamp, 'passkey-removed', account, { passkey: { id } })
   return { ended }
 }
 
@@ -126,12 +125,14 @@ export async function requireCredential(trx: Trx, principalId: number, rpId: str
   if (!canSignIn) throw new Problem('last-credential')
 }
 
-function record(
-  trx: Trx,
-  stamp: Stamp,
-  kind: 'passkey-added' | 'passkey-renamed' | 'passkey-removed',
-  account: { id: number; name: string },
-  passkey: PasskeyData,
-): Promise<number> {
-  return recordChange(trx, stamp, kind, account, { passkey })
+type Basis = NonNullable<Awaited<ReturnType<typeof basisOf>>>
+
+/** The facts in the event of an enrolment about the credential it rests on. */
+function restedOnIn(
+  basis: Basis,
+): Required<Pick<PasskeyData, 'restedOn'>> & Pick<AccountData, 'passwordSetBy'> {
+  if ('passkey' in basis) return { restedOn: basis }
+  const { passwordSetBy } = basis
+  if (passwordSetBy === null) return { restedOn: { password: 'own' } }
+  return { restedOn: { password: 'set' }, passwordSetBy }
 }

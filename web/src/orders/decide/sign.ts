@@ -47,8 +47,8 @@ export async function sign(
   if (!knowsPasskeys && action === 'approve') throw new DOMException('', 'NotSupportedError')
   let signable = subjects
   while (signable.length > 0) {
-    const orders = signable.map(({ id, signedVersion: version = 1, customer, total }) => {
-      return { id, version, customer, total }
+    const orders = signable.map(({ id, signedVersion: version = 1, customer, total, reason = null }) => {
+      return { id, version, customer, total, reason }
     })
     try {
       const data = await prepare(action, signable, signal)

@@ -58,7 +58,7 @@ function toneOf(kind: string): string | undefined {
 }
 
 function Event({ event, isReview }: { event: OrderEvent; isReview: boolean }) {
-  const { kind, by, for: absent, text, atUtc, atTimeZone } = event
+  const { kind, by, for: absent, text, atUtc, atTimeZone, erased: gone } = event
   const { label, erased }: Partial<EventWords> = isKnown(kind) ? eventWords[kind] : { label: kind }
   const tone = toneOf(kind)
   return (
@@ -77,7 +77,9 @@ function Event({ event, isReview }: { event: OrderEvent; isReview: boolean }) {
           <bdi>{text}</bdi>
         </blockquote>
       )}
-      {text === null && erased && <p className="soft small">{erased}</p>}
+      {text === null && gone.some((name) => name === 'text' || name === 'documentName') && erased && (
+        <p className="soft small">{erased}</p>
+      )}
     </li>
   )
 }
