@@ -46,7 +46,7 @@ export class NoAnswerError extends Error {
   /** The key of a change that may have happened. Sent again with it, the change happens once. */
   readonly idempotencyKey: string | undefined
 
-  constructor(message: string, options: ErrorOptions & { idempotencyKey?: string | undefined } = {}) {
+  constructor(message?: string, options: ErrorOptions & { idempotencyKey?: string | undefined } = {}) {
     super(message, options)
     this.idempotencyKey = options.idempotencyKey
   }

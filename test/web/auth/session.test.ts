@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { answerWith, happen, problemWith, serviceIs, told } from '../../support/page.ts'
+import { answerWith, happen, hear, problemWith, serviceIs, settled, told } from '../../support/page.ts'
 
 let user = { id: 1, userName: 'mara', roles: ['Admin'] }
 let logout = () => answerWith(204)
 const asked: string[] = []
 const anonymous = () => problemWith(401, 'authentication-required')
+const { client } = await import('../../../web/src/api/client.ts')
 const { currentSession, endSession, loadSession, ofThisPerson, onForget, signOut } = await import(
   '../../../web/src/auth/session.ts'
 )
@@ -28,6 +29,7 @@ function aPersonIsThere(): void {
     if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: ['Orders.Read'] })
     if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
     if (path === '/v1/auth/session/logout') return logout()
+    if (path === '/v1/orders') return answerWith(201, { id: 'x' })
     throw new Error(`nothing answers ${path}`)
   })
   beforeEach(async () => {
@@ -58,6 +60,35 @@ describe('signing out', () => {
     await assert.rejects(signOut)
     assert.equal(currentSession().kind, 'signed-in')
     assert.deepEqual(told, [])
+  })
+})
+
+describe('a change while another tab signs someone in', () => {
+  aPersonIsThere()
+  const sent = () => asked.filter((path) => path === '/v1/orders').length
+  const create = () => client.POST('/v1/orders', { body: { customer: 'Acme', total: 1 } })
+
+  it('waits, and is sent if it is the same person, or nobody', async () => {
+    for (const end of ['signed-in', 'not-signed-in']) {
+      const before = sent()
+      hear('countersign', { kind: 'signing-in' })
+      const created = create()
+      await settled()
+      assert.equal(sent(), before)
+      hear('countersign', { kind: end })
+      await created
+      assert.equal(sent(), before + 1)
+    }
+  })
+
+  it('is never sent as someone else', async () => {
+    const before = sent()
+    hear('countersign', { kind: 'signing-in' })
+    const created = assert.rejects(create())
+    user = { id: 2, userName: 'next', roles: [] }
+    hear('countersign', { kind: 'signed-in' })
+    await created
+    assert.equal(sent(), before)
   })
 })
 

@@ -11,7 +11,10 @@ export interface SessionLife {
 }
 
 type Message =
+  /** A tab sends a sign-in, of anyone. Afterwards the cookie may be theirs. */
+  | { kind: 'signing-in' }
   | { kind: 'signed-in' }
+  | { kind: 'not-signed-in' }
   | { kind: 'signed-out' }
   /** A tab was refused: the session may be over for all. */
   | { kind: 'refused' }

@@ -151,11 +151,15 @@ export async function signIn(
   given: { email: string; password: string } | { credential: PasskeyAnswer },
 ): Promise<void> {
   await fetchAntiforgeryToken()
+  tellOtherTabs({ kind: 'signing-in' })
   await answerOf(
     'credential' in given
       ? client.POST('/v1/auth/session/passkey', { body: given })
       : client.POST('/v1/auth/session', { body: given }),
-  )
+  ).catch((failure) => {
+    tellOtherTabs({ kind: 'not-signed-in' })
+    throw failure
+  })
   await loadSession()
   if (session.get().kind === 'anonymous') throw new NoCookieError()
   tellOtherTabs({ kind: 'signed-in' })
@@ -196,8 +200,26 @@ export function endSession(ending: Ending): void {
   become({ kind: 'anonymous', ending })
 }
 
+/** Until it is known whose session it is after a sign-in in another tab. */
+let held: Promise<void> = Promise.resolve()
+let release = () => {}
+/** For a tab that is closed during its sign-in. Longer than the wait for an answer. */
+const longestHoldMilliseconds = 40_000
+
+function holdRequests(): void {
+  release()
+  held = new Promise((resolve) => {
+    const timer = setTimeout(resolve, longestHoldMilliseconds)
+    release = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+}
+
 listenToAnswers({
   turn: () => turn,
+  samePerson: () => ofThisPerson(() => held)(),
   onAnswer(answer, asked) {
     if (asked !== turn) return
     if (answer.status !== 401) return recordLife(answer)
@@ -211,7 +233,9 @@ listenToAnswers({
 
 listenToOtherTabs({
   'signed-out': () => endSession('signed-out-elsewhere'),
-  'signed-in': () => void loadSession(),
+  'signing-in': holdRequests,
+  'signed-in': () => void loadSession().finally(() => release()),
+  'not-signed-in': () => release(),
   refused: () => {
     if (session.get().kind === 'signed-in') void loadSession('expired')
   },
