@@ -14,15 +14,18 @@ export const inBackground = ['background', '?1'] as const
 export interface Listener {
   /** A number that changes when the signed-in person changes or leaves. */
   turn(): number
-  /** While another tab signs someone in, the cookie may already be theirs. Rejects if the person has changed. */
-  samePerson(): Promise<void>
+  /**
+   * While another tab signs someone in, the cookie may already be theirs. Rejects if the person has changed.
+   * Undefined if no tab does.
+   */
+  samePerson(): Promise<void> | undefined
   /**
    * Sees every answer before anyone else reads it. `asked` is the turn in which the request was sent. After
    * a 401 no session is left.
    */
   onAnswer(answer: Response, asked: number): void
 }
-let listener: Listener = { turn: () => 0, samePerson: async () => undefined, onAnswer: () => undefined }
+let listener: Listener = { turn: () => 0, samePerson: () => undefined, onAnswer: () => undefined }
 
 export function listenToAnswers(next: Listener): void {
   listener = next
@@ -56,7 +59,8 @@ async function exchange(request: Request, init: RequestInit): Promise<Response> 
 }
 
 async function exchangeOnce(request: Request, init: RequestInit): Promise<Response> {
-  if (!isSafe(request) && !isPublic(request)) await listener.samePerson()
+  const held = isSafe(request) || isPublic(request) ? undefined : listener.samePerson()
+  if (held) await held
   const asked = listener.turn()
   // Retries, refetches on focus and messages from other tabs must not keep a session alive.
   if (isSafe(request) && !isAskedFor()) request.headers.set(...inBackground)

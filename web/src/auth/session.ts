@@ -201,7 +201,7 @@ export function endSession(ending: Ending): void {
 }
 
 /** Until it is known whose session it is after a sign-in in another tab. */
-let held: Promise<void> = Promise.resolve()
+let held: Promise<void> | undefined
 let release = () => {}
 /** For a tab that is closed during its sign-in. Longer than the wait for an answer. */
 const longestHoldMilliseconds = 40_000
@@ -212,6 +212,7 @@ function holdRequests(): void {
     const timer = setTimeout(resolve, longestHoldMilliseconds)
     release = () => {
       clearTimeout(timer)
+      held = undefined
       resolve()
     }
   })
@@ -219,7 +220,7 @@ function holdRequests(): void {
 
 listenToAnswers({
   turn: () => turn,
-  samePerson: () => ofThisPerson(() => held)(),
+  samePerson: () => held && ofThisPerson(async () => held)(),
   onAnswer(answer, asked) {
     if (asked !== turn) return
     if (answer.status !== 401) return recordLife(answer)
