@@ -16,6 +16,7 @@ import { newClient, newUser } from '../../support/accounts.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { forAllAsync } from '../../support/for-all.ts'
 import { storedEvents } from '../../support/kept-log.ts'
+import { type Asked, type AskedOrder, rightToApprove } from '../../support/may-approve.ts'
 import { orderIdAt, orderRow, replaceOrders, stamp } from '../../support/orders.ts'
 import { addRole } from '../../support/roles.ts'
 import { testService } from '../../support/service.ts'
@@ -174,51 +175,50 @@ describe('whether someone may approve an order', () => {
   const approvalsOf = ({ status, approvals_needed, approvals }: DrawnOrder) =>
     approvals.slice(0, status === 0 ? approvals_needed - 1 : approvals_needed)
 
-  /**
-   * The rules once more, in plain words: in whose right the caller may approve; undefined for nobody's.
-   * Whether the caller can ask at all is not judged.
-   */
-  function mayBy(drawn: DrawnPerson[], people: Principal[], caller: number, order: DrawnOrder) {
-    const [asking, byId] = [drawn[caller] ?? assert.fail(), people[caller]?.id]
-    const isService = people[caller]?.kind === 'client'
-    const mayApprove = ({ account }: DrawnPerson) => (account & 1) === 1
-    const absent = drawn.flatMap((person, index) => {
+  /** The people as they are asked about. Only users are absent, or have a passkey. */
+  function askedOf(drawn: DrawnPerson[], people: Principal[]): Asked[] {
+    const isUser = (index: number) => people[index]?.kind === 'user'
+    return drawn.map((person, index) => {
       const isAbsent = person.absence === 'now' || person.absence === 'beginning'
-      const areUsers = !isService && people[index]?.kind === 'user'
-      const counts = isAbsent && areUsers && person.deputy === caller && index !== caller
-      return counts && person.isEnabled === 1 && mayApprove(person) ? [index] : []
+      return {
+        id: people[index]?.id ?? 0,
+        isService: !isUser(index),
+        isEnabled: person.isEnabled === 1,
+        mayApprove: (person.account & 1) === 1,
+        isPermitted: person.isPermitted,
+        roles: [
+          ...(person.account & 2 ? [roleNames.first] : []),
+          ...(person.account & 4 ? [roleNames.second] : []),
+        ],
+        hasPasskey: person.hasPasskey && isUser(index),
+        deputy: isAbsent && isUser(person.deputy) ? people[person.deputy]?.id : undefined,
+      }
     })
-    const byNumber = (one: number, other: number) => Number(people[one]?.id) - Number(people[other]?.id)
-    const own = asking.isPermitted && mayApprove(asking) ? [caller] : []
-    const given = approvalsOf(order)
-    const right = [...own, ...absent.sort(byNumber)].find((authority) => {
-      const both = [caller, authority]
-      const isOne = (index: number | undefined) => index !== undefined && both.includes(index)
-      const isCreator = isOne(order.creator) || isOne(order.owner)
-      const hasApproved = given.some(({ by, right }) => isOne(by) || isOne(right))
-      const isLast = given.length + 1 >= order.approvals_needed
-      const bit = { first: 2, second: 4 }[order.roleNeeded ?? 'first']
-      const hasRole = ((drawn[authority]?.account ?? 0) & bit) !== 0
-      return (
-        order.status === 0 &&
-        (!isService || order.service_approval === 1) &&
-        (order.self_approval === 1 || !isCreator) &&
-        !hasApproved &&
-        (order.roleNeeded === undefined || order.role_held === 1 || !isLast || hasRole) &&
-        (order.passkey_needed === 0 || (!isService && asking.hasPasskey))
-      )
-    })
-    return right === caller ? byId : people[right ?? -1]?.id
   }
+
+  const askedOrder = (people: Principal[], order: DrawnOrder): AskedOrder => ({
+    isPending: order.status === 0,
+    approvalsNeeded: order.approvals_needed,
+    selfApproval: order.self_approval === 1,
+    serviceApproval: order.service_approval === 1,
+    roleNeeded: order.roleNeeded ? roleNames[order.roleNeeded] : null,
+    isRoleHeld: order.role_held === 1,
+    isPasskeyNeeded: order.passkey_needed === 1,
+    creators: [order.creator, order.owner].map((index) => people[index ?? -1]?.id),
+    approvals: approvalsOf(order).map(({ by, right }) => ({
+      by: people[by]?.id ?? 0,
+      right: people[right]?.id ?? 0,
+    })),
+  })
 
   /** Whether nobody could approve it, by the roles that the accounts have now. */
   function isStuck(drawn: DrawnPerson[], people: Principal[], order: DrawnOrder): boolean {
-    const present = drawn.map((person) => ({ ...person, isPermitted: true }))
+    const present = askedOf(drawn, people).map((person) => ({ ...person, isPermitted: true }))
     return (
       order.status === 0 &&
-      !present.some(({ isEnabled, hasEnded }, person) => {
-        const canAsk = isEnabled === 1 && !(hasEnded && people[person]?.kind === 'client')
-        return canAsk && mayBy(present, people, person, order) !== undefined
+      !present.some((asking, person) => {
+        const canAsk = asking.isEnabled && !(drawn[person]?.hasEnded && asking.isService)
+        return canAsk && rightToApprove(present, asking, askedOrder(people, order)) !== undefined
       })
     )
   }
@@ -326,7 +326,10 @@ describe('whether someone may approve an order', () => {
           ),
         )
       }
-      const expected = people.map((_, person) => orders.map((each) => mayBy(drawn, people, person, each)))
+      const asked = askedOf(drawn, people)
+      const expected = asked.map((caller) =>
+        orders.map((each) => rightToApprove(asked, caller, askedOrder(people, each))),
+      )
       assert.deepEqual(told, expected)
       const [stuck, others] = [true, false].map((wanted) =>
         ids.filter((_, index) => isStuck(drawn, people, orders[index] ?? assert.fail()) === wanted).sort(),
