@@ -26,15 +26,20 @@ const computeAtOnce = isLong ? 1 : availableParallelism()
 /** Further processes, which wait half of their time or more. */
 const waitAtOnce = isLong ? 0 : availableParallelism() + 1
 /** A hanging test fails instead of holding up everything. */
-const timeoutMilliseconds = isLong ? 3_600_000 : 300_000
+const timeoutMilliseconds = isLong ? 3_600_000 + Number(process.env.SECONDS ?? 0) * 1000 : 300_000
 
-const { FAULT_SEED, FUZZ_SEED, FUZZ_RUNS, FUZZ_SECONDS } = process.env
-/** The random choices of test/faults/ and test/fuzz/ follow from these. */
+const { FAULT_SEED, FUZZ_SEED, FUZZ_RUNS, FUZZ_SECONDS, SEED, SECONDS } = process.env
+/** The random choices of test/faults/, test/fuzz/ and test/simulation/ follow from these. */
 const seeds = {
   FAULT_SEED: FAULT_SEED ?? randomBytes(4).toString('hex'),
   FUZZ_SEED: FUZZ_SEED ?? String(randomInt(2 ** 31 - 1)),
+  SEED: SEED ?? String(randomInt(2 ** 31 - 1)),
 }
-const long = { FAULTS: 'long', FUZZ_SECONDS: FUZZ_SECONDS ?? (FUZZ_RUNS ? '' : '180') }
+const long = {
+  FAULTS: 'long',
+  FUZZ_SECONDS: FUZZ_SECONDS ?? (FUZZ_RUNS ? '' : '180'),
+  SECONDS: SECONDS ?? '180',
+}
 
 /**
  * Engines by their name in a declaration. A file that needs none still runs once, without TEST_DATABASE_URL.

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { readCheckpoint, readNote } from '../../proof/note.ts'
+import { isSelected } from '../../server/outbox/outbox.ts'
+import { type Received, type Receiver, startReceiver } from '../support/webhooks.ts'
+import type { Model } from './model.ts'
+import type { Task } from './task.ts'
+
+type After = { after(hook: () => unknown): void }
+
+/** A webhook as its receiver knows it. */
+export interface Hook {
+  id: string
+  version: number
+  events: string[]
+  /** The sequence up to which it has every event that it asks for, in the order of the log. */
+  place: number
+  /** A replay was asked for, which may move the place forward again. */
+  isReplayed: boolean
+  /** Who brought an event, and whether that instance heard that it was taken. */
+  taken: Map<number, { by: Task | undefined; isHeard: boolean }>
+}
+
+/** How a receiver answers, besides that it takes the message. */
+export const answers = ['take', 'fail', 'fail', 'busy', 'break', 'take and break', 'gone'] as const
+
+/** Two receivers of webhooks, each with what it knows. */
+export class Receivers {
+  readonly urls: string[] = []
+  readonly hooks = new Map<string, Hook>()
+  /** The next answers of each. */
+  readonly next: (typeof answers)[number][][] = [[], []]
+  /** Faults that were found while a message was handled. */
+  readonly faults: unknown[] = []
+  readonly #model: Model
+  /** The work that sends now: a message names none. */
+  sending: Task | undefined
+
+  constructor(model: Model) {
+    this.#model = model
+  }
+
+  async start(t: After): Promise<void> {
+    for (const [index, next] of this.next.entries()) {
+      const receiver = await startReceiver(t)
+      receiver.answer = this.#answering(index, next)
+      this.urls.push(receiver.url)
+    }
+  }
+
+  #answering(_index: number, next: (typeof answers)[number][]): Receiver['answer'] {
+    return (message, response, request) => {
+      const answer = next.shift() ?? 'take'
+      const isTaken = answer === 'take' || answer === 'take and break'
+      try {
+        this.#arrived(message, isTaken, answer === 'take')
+      } catch (error) {
+        this.faults.push(error)
+      }
+      if (answer === 'break' || answer === 'take and break') return request.socket.destroy()
+      if (answer === 'busy') return response.writeHead(429, { 'retry-after': '64' }).end()
+      if (answer === 'gone') return response.writeHead(410).end()
+      return response.writeHead(answer === 'fail' ? 500 : 204).end()
+    }
+  }
+
+  /** Nothing comes before the event before it was taken, and nothing twice without a reason. */
+  #arrived({ headers, text, sequence = 0 }: Received, isTaken: boolean, isHeard: boolean): void {
+    const { checkpoint, data } = JSON.parse(text)
+    const [id = '', number = 0] = [headers['webhook-id'], sequence]
+    const event = this.#model.log[number - 1]
+    assert.equal(event?.id, id, 'an event that is not sealed, or that is another one')
+    assert.equal(data.id, event?.subject_id)
+    const { size, root } = readCheckpoint(readNote(checkpoint).text)
+    assert.ok(size >= number, 'a checkpoint that does not cover its event')
+    assert.equal(Buffer.from(root).toString('hex'), this.#model.roots[size], 'a checkpoint of another log')
+    const hook = this.hooks.get(this.to)
+    if (hook === undefined) {
+      assert.ok(this.sending?.isDisturbed, 'a webhook that is not there was sent to')
+      return
+    }
+    const due = this.due(hook)
+    assert.ok(due === undefined || number <= due, `${number} came before ${due} was taken`)
+    const before = hook.taken.get(number)
+    const isRepeated = number < (due ?? Number.POSITIVE_INFINITY)
+    const wasDisturbed = [before?.by, this.sending].some((task) => task?.isDisturbed !== false)
+    const mayRepeat = before === undefined || !before.isHeard || wasDisturbed
+    assert.ok(!isRepeated || mayRepeat, `${number} came again, although it was taken`)
+    if (!isTaken) return
+    hook.taken.set(number, { by: this.sending, isHeard })
+    hook.place = Math.max(hook.place, number)
+  }
+
+  /** The webhook that is sent to now. */
+  to = ''
+
+  /** The next event that a webhook waits for. */
+  due({ place, events }: Hook): number | undefined {
+    const event = this.#model.log.find(
+      (each) => Number(each.sequence) > place && isSelected(events, each as never),
+    )
+    return event?.sequence ?? undefined
+  }
+
+  /** Everything may come again, and lines behind the last are others. */
+  goBack(size: number): void {
+    for (const hook of this.hooks.values()) {
+      hook.place = Math.min(hook.place, size)
+      hook.taken.clear()
+    }
+  }
+}
