@@ -16,7 +16,7 @@ const isSqlite = testEngine === 'sqlite'
 /** Commits of changes to these can be made to fail. */
 const tables = ['unsealed_events', 'events', 'subscriptions', 'mails', 'log_witnesses', 'leases']
 
-/** A commit fails while `simulated` is armed: as a broken reference on SQLite, as a conflict on PostgreSQL. */
+/** Commits fail while `simulated` is armed: by a broken reference on SQLite, by a conflict on PostgreSQL. */
 async function addFaults(trx: Transaction<Database>): Promise<void> {
   const run = (text: string) => sql.raw(text).execute(trx)
   await run('create table simulated (id integer primary key, armed integer)')
@@ -119,7 +119,7 @@ export class SimulatedDatabase {
     await late
   }
 
-  /** Leases end by the clock of the database, which runs on its own: they are moved as the simulation's clock is. */
+  /** Leases end by the clock of the database, so they are moved along with that of the simulation. */
   async moveLeases(now: number): Promise<void> {
     const at = performance.now()
     const passed = this.#leases.now === 0 ? 0 : now - this.#leases.now

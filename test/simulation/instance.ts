@@ -28,7 +28,7 @@ import { Life, Task } from './task.ts'
 
 const log = makeLog({ level: 'fatal' }, { write: () => undefined })
 
-/** What all instances of all simulations share. */
+/** Settings and keys, which all instances share. */
 export interface Common {
   config: Config
   keys: SigningKeys

@@ -11,7 +11,7 @@ interface Given {
   milliseconds?: number
 }
 
-/** Who has each lease: one instance at a time, and no term has two holders. */
+/** The holders of leases: one instance at a time, and no term has two. */
 export class Leases {
   readonly #held = new Map<string, { life: Life; term: number; until: number }>()
   readonly faults: unknown[] = []

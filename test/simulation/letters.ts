@@ -115,7 +115,7 @@ export class Letters {
     for (const letter of this.taken) letter.isOld = true
   }
 
-  /** Once everything is sent: whoever waited for mail all the time has it. */
+  /** Once everything is sent: everyone who waited for mail all the time has it. */
   assertComplete(digestsSince: number): void {
     for (const person of this.#model.people.filter((each) => !each.isService && this.isReader(each))) {
       const has = (kind: Taken['kind'], id?: string) =>

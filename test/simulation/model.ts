@@ -81,7 +81,7 @@ const conditions = [
   ...['service-approval', 'self-approval', 'role-needed', 'order-not-pending', 'already-approved-by-you'],
 ]
 
-/** What must be so, told apart from how the service does it. Every change is judged in the step that brought it. */
+/** The promises of the service, in plain TypeScript. Each change is judged in the step that brought it. */
 export class Model {
   readonly people: Person[]
   policy: Row[] = []
@@ -107,7 +107,7 @@ export class Model {
     return this.people.find((each) => each.id === id) ?? assert.fail(`nobody has the id ${id}`)
   }
 
-  /** As it is now, for a database that may go back to it. People and policy are changed outside of the log. */
+  /** As it is now, for a database that may go back to it. */
   copy() {
     const { orders, wishes, log, people, policy } = this
     return structuredClone({ orders, wishes, log, waiting: this.#waiting, people, policy })

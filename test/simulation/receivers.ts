@@ -16,7 +16,7 @@ export interface Hook {
   place: number
   /** A replay was asked for, which may move the place forward again. */
   isReplayed: boolean
-  /** Who brought an event, and whether that instance heard that it was taken. */
+  /** The work that brought an event, and whether it heard that the event was taken. */
   taken: Map<number, { by: Task | undefined; isHeard: boolean }>
 }
 
@@ -40,14 +40,14 @@ export class Receivers {
   }
 
   async start(t: After): Promise<void> {
-    for (const [index, next] of this.next.entries()) {
+    for (const next of this.next) {
       const receiver = await startReceiver(t)
-      receiver.answer = this.#answering(index, next)
+      receiver.answer = this.#answering(next)
       this.urls.push(receiver.url)
     }
   }
 
-  #answering(_index: number, next: (typeof answers)[number][]): Receiver['answer'] {
+  #answering(next: (typeof answers)[number][]): Receiver['answer'] {
     return (message, response, request) => {
       const answer = next.shift() ?? 'take'
       const isTaken = answer === 'take' || answer === 'take and break'

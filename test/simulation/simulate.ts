@@ -11,7 +11,7 @@ import type { Instance } from './instance.ts'
 import type { Step } from './steps.ts'
 import { World } from './world.ts'
 
-/** Carries out the steps, each to its end or to where it is stopped, and then lets everything come to rest. */
+/** Carries out the steps, each to its end or its stop, and then lets everything come to rest. */
 export async function simulate(steps: readonly Step[]): Promise<void> {
   const world = await World.begin()
   try {
@@ -56,7 +56,7 @@ async function enableAll(world: World): Promise<void> {
   }
 }
 
-/** What an instance does every half second, until nothing is left. */
+/** The jobs of an instance, until nothing is left to do. */
 async function round(world: World, at: number): Promise<void> {
   const works: ((instance: Instance) => Promise<unknown>)[] = [
     (instance) => untilNone(async () => (await runJob(instance, 'sealEvents', 100)) > 0),

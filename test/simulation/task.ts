@@ -25,7 +25,7 @@ interface Disturbable {
   isIdle(): Promise<void>
 }
 
-/** What an instance does in a step. Its calls of ports come one after the other, so each step repeats exactly. */
+/** The work of an instance in a step. It calls one port after the other, so each step repeats exactly. */
 export class Task {
   readonly life: Life
   readonly name: string

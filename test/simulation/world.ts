@@ -107,7 +107,7 @@ export class World {
   /** Tasks that wait for a step to resume them. */
   waiting: Task[] = []
   now = beginning
-  /** What the database was at its backup. */
+  /** The state at the backup. */
   kept: { model: ReturnType<Model['copy']>; hooks: Map<string, string[]> } | undefined
   isRestored = false
   readonly witnessAnswers: ('fail' | 'break' | 'take and break')[] = []
@@ -278,7 +278,7 @@ export class World {
     this.#tokens.clear()
   }
 
-  /** What must be so after a step. */
+  /** After each step. Throws the first fault that was found. */
   async check(): Promise<void> {
     await this.model.look(this.database.port)
     const [fault] = [this.#faults, this.receivers.faults, this.letters.faults, this.leases.faults].flat()
