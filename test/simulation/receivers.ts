@@ -66,7 +66,8 @@ export class Receivers {
   /** Nothing comes before the event before it was taken, and nothing twice without a reason. */
   #arrived({ headers, text, sequence = 0 }: Received, isTaken: boolean, isHeard: boolean): void {
     const { checkpoint, data } = JSON.parse(text)
-    const [id = '', number = 0] = [headers['webhook-id'], sequence]
+    // A replay has its number behind the id of the event.
+    const [id, number = 0] = [headers['webhook-id']?.replace(/_\d+$/, ''), sequence]
     const event = this.#model.log[number - 1]
     assert.equal(event?.id, id, 'an event that is not sealed, or that is another one')
     assert.equal(data.id, event?.subject_id)
