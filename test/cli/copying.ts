@@ -197,7 +197,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('absences', [40, 7, -1, lastInstant])
   insert('views', [7, lastOrderId, oddText, oddText, 'id', 'desc', '["id"]', 2])
   const url = 'https://example.com/'
-  const failing = [0, 'failing', 1, firstNumber, 7, 8, 9, 2, lastInstant, -1, 3]
+  const failing = [0, 'failing', 1, firstNumber, 3, 2, 7, 8, 9, 2, lastInstant, -1, 3]
   insert('subscriptions', [lastOrderId, 'webhook', url, '["order"]', ...failing])
   insert('delivery_attempts', [9, lastOrderId, 'event', 'ping', null, 1, 2, null, oddText, oddText])
   insert('order_documents', [

@@ -111,6 +111,23 @@ describe('a slow caller', { concurrency: 6 }, () => {
     assert.deepEqual(await stored, [])
   })
 
+  it('is served for longer than that while it sends a document steadily', async () => {
+    const { body } = await bearer.post('/v1/orders', { customer: 'slow document', total: 1 })
+    const socket = await connected(service.baseUrl)
+    const path = `/v1/orders/${body.id}/documents?name=slow`
+    socket.write(`${head(path, 'POST')}Connection: close\r\nContent-Length: 5000000\r\n\r\n`)
+    const begun = performance.now()
+    const ended = ending(socket)
+    const timer = setInterval(() => {
+      const isLast = performance.now() - begun > 2 * given.request
+      socket.write('x'.repeat(isLast ? 5_000_000 - socket.bytesWritten + headBytes : 8_000))
+      if (isLast) clearInterval(timer)
+    }, 100)
+    const headBytes = socket.bytesWritten
+    const { text } = await ended
+    assert.match(text, /^HTTP\/1\.1 201 /)
+  })
+
   it('is disconnected if it waits too long between two requests', async () => {
     const socket = await connected(service.baseUrl)
     socket.write(`${head('/health')}\r\n`)
