@@ -7,13 +7,14 @@ const { existsSync } = require('node:fs')
 const { join } = require('node:path')
 
 const isPackage = existsSync(join(__dirname, 'main.js'))
-const needed = isPackage ? [24, 6] : [26, 0]
+const needed = isPackage ? '24.6' : '26'
+const [neededMajor, neededMinor = 0] = needed.split('.').map(Number)
 const [major, minor] = process.versions.node.split('.').map(Number)
-if (major > needed[0] || (major === needed[0] && minor >= needed[1])) {
+if (major > neededMajor || (major === neededMajor && minor >= neededMinor)) {
   import(isPackage ? './main.js' : './main.ts')
 } else {
   process.stderr.write(
-    `countersign: Node ${needed.join('.')} or newer is needed; this is ${process.versions.node} (${process.execPath})\n`,
+    `countersign: Node ${needed} or newer is needed; this is ${process.versions.node} (${process.execPath})\n`,
   )
   process.exitCode = 1
 }

@@ -52,8 +52,7 @@ writeJson('package.json', {
 })
 writeJson('npm-shrinkwrap.json', shrinkwrap())
 pack(staged)
-for (const name of ['client', 'witness']) pack(join(root, name))
-rmSync(staged, { recursive: true })
+for (const name of ['client', 'witness']) packCompiled(name)
 cpSync(join(root, 'web/dist/verify.html'), join(target, 'verify.html'))
 execFileSync(process.execPath, [join(root, 'tools/components.ts'), target])
 writeSums()
@@ -109,10 +108,19 @@ function shrinkwrap(): unknown {
   }
 }
 
+/** Packs the client or the witness, compiled. Nothing is written into their folders. */
+function packCompiled(name: string): void {
+  const folder = join(target, name)
+  for (const file of ['package.json', 'README.md']) cpSync(join(root, name, file), join(folder, file))
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  execFileSync('tsc', ['-p', name, '--outDir', join(folder, 'dist')], { cwd: root })
+  pack(folder)
+}
+
+/** Packs the folder and removes it. */
 function pack(folder: string): void {
-  execFileSync('npm', ['pack', '--silent', '--ignore-scripts=false', '--pack-destination', target], {
-    cwd: folder,
-  })
+  execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', target], { cwd: folder })
+  rmSync(folder, { recursive: true })
 }
 
 /** As `sha256sum --check` reads it. */
