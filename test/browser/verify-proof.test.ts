@@ -68,7 +68,7 @@ describe('the page that checks the proof of a line', sideBySide, () => {
     assert.match(proven, /The witness witness\.example\.org cosigned it on .*2026/)
     const beyond = await said('What this does not prove')
     assert.match(beyond, /That the keys belong to the log and its witnesses/)
-    assert.match(beyond, /The text of the line\. The proof has only its hash\./)
+    assert.match(beyond, /The names and texts of the line\. The proof has only their hashes\./)
     assert.deepEqual(requests, [])
     await screenshot(page, 'verify-proof')
   })
