@@ -175,18 +175,18 @@ export class Model {
   #happened(event: LoggedEvent): void {
     const kind = kindOf[event.kind]
     if (event.subject_kind !== 'order' || kind === undefined) return
-    const { customer, ...data } = JSON.parse(event.data)
-    const about = kind === 'create' ? customer : event.subject_id
+    const data = JSON.parse(event.data)
+    const { customer, text } = JSON.parse(event.clear)
+    const about = kind === 'create' ? customer.value : event.subject_id
     const isOpen = ({ wish }: Try) =>
       wish.kind === kind &&
       wish.about === about &&
       wish.by.id === event.by_id &&
       wish.done === undefined &&
-      (kind !== 'note' || wish.text === event.text)
-    const { wish } =
-      this.tries.findLast(isOpen) ?? assert.fail(`nobody asked for ${event.kind} of ${customer}`)
+      (kind !== 'note' || wish.text === text.value)
+    const { wish } = this.tries.findLast(isOpen) ?? assert.fail(`nobody asked for ${event.kind} of ${about}`)
     wish.done = { event: event.subject_id, in: this.step }
-    if (kind === 'create') this.#created(event, customer, data)
+    if (kind === 'create') this.#created(event, about, data)
     else this.#changed(event, kind)
   }
 
