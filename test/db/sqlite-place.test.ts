@@ -1,10 +1,10 @@
 // engine: none
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { faultOfPlace } from '../../server/db/sqlite/place.ts'
+import { claimFile, faultOfPlace } from '../../server/db/sqlite/place.ts'
 
 /** A line of /proc/self/mountinfo. */
 const mount = (point: string, type: string) =>
@@ -48,4 +48,16 @@ describe('the place of an SQLite file', () => {
       assert.match(fault ?? '', new RegExp(`is on a file system of type ${type.replace('.', '\\.')}, where`))
     })
   }
+
+  it('belongs to one service, by whatever links, also while it does not exist yet', () => {
+    symlinkSync(join(folder, 'new.db'), join(folder, 'link.db'))
+    mkdirSync(join(folder, 'far', 'away'), { recursive: true })
+    symlinkSync(join(folder, 'far', 'away'), join(folder, 'near'))
+    const release = claimFile(join(folder, 'link.db'))
+    for (const path of ['link.db', 'new.db', 'near/../../new.db']) {
+      assert.throws(() => claimFile(`${folder}/${path}`, 0), /another service has .*\.db open/)
+    }
+    release()
+    claimFile(join(folder, 'new.db'))()
+  })
 })

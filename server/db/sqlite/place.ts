@@ -1,6 +1,6 @@
 /** Where a service may have its SQLite file: at a place that keeps it, and alone. */
 import { readFileSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { DatabaseRefused } from '../errors.ts'
 import { translateErrors } from './driver.ts'
@@ -18,7 +18,7 @@ const remote =
  * against it. `mounts` has the form of /proc/self/mountinfo (proc_pid_mountinfo(5)).
  */
 export function faultOfPlace(file: string, mounts = ownMounts()): string | undefined {
-  const path = realPath(resolve(file))
+  const path = realPath(file)
   const mount = mountOf(path, mounts)
   const otherwise = 'or set DATABASE_PLACE_CHECK=off'
   if (mount?.point === path) {
@@ -37,10 +37,10 @@ function ownMounts(): string {
   }
 }
 
-/** Without symbolic links, as far as the path exists. */
+/** Without symbolic links, as far as the path exists. A `..` counts from where a link before it leads. */
 function realPath(path: string): string {
   try {
-    return realpathSync(path)
+    return realpathSync.native(path)
   } catch {
     return join(realPath(dirname(path)), basename(path))
   }
@@ -66,14 +66,16 @@ function mountOf(path: string, mounts: string): { point: string; type: string } 
 }
 
 /** How long a service that starts waits for the one before it to end. */
-const patienceMilliseconds = 5_000
+const defaultPatienceMilliseconds = 5_000
 
 /**
  * Makes this process the only service of the file until the returned function is called, or the process ends:
  * the lock belongs to the process, so none is left behind by one that was killed. Commands need no lock.
  */
-export function claimFile(file: string): () => void {
-  const lock = `${realPath(resolve(file))}-service`
+export function claimFile(file: string, patienceMilliseconds = defaultPatienceMilliseconds): () => void {
+  // A link may lead to no file yet; afterwards it would give another name for the lock.
+  prepareFile(file)
+  const lock = `${realPath(file)}-service`
   prepareFile(lock)
   const connection = translateErrors(() => new Sqlite(lock, { timeout: patienceMilliseconds }))
   try {
