@@ -25,6 +25,7 @@ const created = number('createdAtUtc')
 const short = number('number')
 const missing = number('approvalsMissing')
 const waits: Filter = { kind: 'waits', whom: 'me' }
+const reader = (field: 'createdBy' | 'approvedBy'): Filter => ({ kind: 'caller', field, id: 0 })
 /** A pattern as `before|text|after`, with `*` for a wildcard on either side. */
 const pattern = (shown: string) => {
   const [before, text = '', after] = shown.split('|')
@@ -219,12 +220,14 @@ const meanings: Record<string, [string, Filter][]> = {
     ['waits:Nobody', and(status('=', 0), { kind: 'waits', whom: 'nobody' })],
   ],
   'the reader, as a bare `me`': [
-    ['createdBy=me', { kind: 'caller', field: 'createdBy', id: 0 }],
-    ['createdby:ME', { kind: 'caller', field: 'createdBy', id: 0 }],
-    ['approvedBy=me', { kind: 'caller', field: 'approvedBy', id: 0 }],
+    ['createdBy=me', reader('createdBy')],
+    ['createdby:ME', reader('createdBy')],
+    ['approvedBy=me', reader('approvedBy')],
     ['createdBy="me"', text('createdBy')('=', '|me')],
     ['createdBy:"me"', text('createdBy')(':', '|me')],
-    ['createdBy!=me', text('createdBy')('!=', '|me')],
+    ['createdBy!=me', and(hasValue('createdBy'), not(reader('createdBy')))],
+    ['approvedBy!=Me', and(hasValue('approvedBy'), not(reader('approvedBy')))],
+    ['createdBy!="me"', text('createdBy')('!=', '|me')],
     ['modifiedBy=me', text('modifiedBy')('=', '|me')],
     ['customer=me', text('customer')('=', '|me')],
   ],

@@ -226,18 +226,22 @@ describe('what a filter asks about approvals', () => {
   })
 
   describe('me is the reader in createdBy and approvedBy:', () => {
+    const unapproved = ['anyone', 'not the creator', 'no services', 'the role', 'the role or one more']
     const filters: [filter: string, caller: () => Client | undefined, names: string[]][] = [
       ['createdBy=me', () => ann, ['not the creator']],
       ['createdBy:ME', () => ann, ['not the creator']],
       ['createdBy=me', () => bo, []],
       ['createdBy="me"', () => ann, []],
       ['NOT createdBy=me status=Rejected', () => ann, ['rejected']],
-      ['approvedBy=me', () => bo, ['nobody any more', 'rejected']],
       [
-        '-approvedBy:me',
+        'createdBy!=me status=Pending',
         () => ann,
-        ['anyone', 'not the creator', 'no services', 'the role', 'the role or one more', 'rejected'],
+        ['anyone', 'no services', 'the role', 'the role or one more', 'a second one'],
       ],
+      ['approvedBy=me', () => bo, ['nobody any more', 'rejected']],
+      ['approvedBy!=me', () => bo, ['a second one']],
+      ['NOT approvedBy!=me', () => bo, [...unapproved, 'nobody any more', 'rejected']],
+      ['-approvedBy:me', () => ann, [...unapproved, 'rejected']],
     ]
     for (const [filter, caller, names] of filters) {
       it(`${filter}, ${names.length} orders`, async () =>

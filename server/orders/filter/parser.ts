@@ -332,8 +332,13 @@ function comparisonOf(field: Field, operator: Operator, value: Token, readerId: 
     return field.name === 'approvalsMissing' && !isAllowed(0, filter) ? whilePending(filter) : filter
   }
   const namesReader = callerFieldNames.find((name) => name === field.name)
-  if (namesReader && operator !== '!=' && value.kind === 'word' && value.text.toLowerCase() === 'me') {
-    return { kind: 'caller', field: namesReader, id: readerId }
+  if (namesReader && value.kind === 'word' && value.text.toLowerCase() === 'me') {
+    const caller = { kind: 'caller', field: namesReader, id: readerId } as const
+    if (operator !== '!=') return caller
+    return combined('and', [
+      { kind: 'hasValue', field: namesReader },
+      { kind: 'not', operand: caller },
+    ])
   }
   const pattern = patternOf(value, operator === '=' || operator === '!=')
   if (field.kind === 'text') return { kind: 'text', field: field.name, operator, pattern }
