@@ -133,18 +133,19 @@ export const documentByteRoutes: Routes<OrderParts> = {
     handler: async (parts, request, reply) => {
       const { db } = parts
       const { name } = request.query
-      const { stamp, idempotency } = readChange(request, parts)
-      const { nowMilliseconds } = stamp
+      const { stamp: begun, idempotency } = readChange(request, parts)
       const orderId = requireOrderId(request)
-      const change = { orderId, acceptedVersions: acceptedVersions(request.headers['if-match']), stamp }
+      const change = { orderId, acceptedVersions: acceptedVersions(request.headers['if-match']) }
       // A repeated request gets the first answer, whatever became of the order.
       const isRepeated = idempotency !== null && (await isAnswered(db.read, idempotency))
-      if (!isRepeated) await judgeChange(db.read, change, { removes: null })
-      const receiving = { ...parts, nowMilliseconds, isKept: !isRepeated }
+      if (!isRepeated) await judgeChange(db.read, { ...change, stamp: begun }, { removes: null })
+      const receiving = { ...parts, nowMilliseconds: begun.nowMilliseconds, isKept: !isRepeated }
       const document = { ...(await receiveDocument(request, reply, receiving)), name }
       const { sha256, mediaType } = document
-      const key = readIdempotency(request, nowMilliseconds, [sha256, name, mediaType])
-      const added = await db.write('addDocument', { ...change, document, idempotency: key })
+      // The bytes can take minutes; the document is added when the last one is there.
+      const { stamp } = readChange(request, parts)
+      const key = readIdempotency(request, stamp.nowMilliseconds, [sha256, name, mediaType])
+      const added = await db.write('addDocument', { ...change, stamp, document, idempotency: key })
       announceChange(reply, added)
       const { id } = added.result
       reply.code(201).header('location', `/v1/orders/${orderId}/documents/${id}`)

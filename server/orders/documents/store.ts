@@ -106,13 +106,17 @@ export async function findDocument(db: Db, orderId: string, id: string): Promise
   return row && documentOf(row)
 }
 
-/** False if the pieces are no longer kept for it. */
+/** False if the pieces are no longer kept for it; some of them may be gone already. */
 export async function insertDocument(
   trx: Trx,
   { id, name, mediaType, size, sha256 }: Document,
   { orderId, stamp }: Pick<Change, 'orderId' | 'stamp'>,
 ): Promise<boolean> {
-  const kept = await trx.deleteFrom('document_leftovers').where('id', '=', id).executeTakeFirstOrThrow()
+  const kept = await trx
+    .deleteFrom('document_leftovers')
+    .where('id', '=', id)
+    .where('due_at', '>', stamp.nowMilliseconds)
+    .executeTakeFirstOrThrow()
   if (kept.numDeletedRows !== 1n) return false
   const about = { added_at: stamp.nowMilliseconds, added_by: stamp.by, erased_at: null }
   await trx

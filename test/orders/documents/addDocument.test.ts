@@ -273,9 +273,10 @@ describe('addDocument', () => {
   describe('leaves nothing half-stored', () => {
     it('judges again in the last transaction', async () => {
       const orderId = await createdId(operator)
+      const known = await unfinished()
       const { sent, answered } = sendSlowly(pathOf(orderId), { 'content-length': '100000' })
       sent.write(Buffer.alloc(70_000))
-      await firstPiece(answered)
+      await firstPiece(answered, known)
       assert.equal((await admin.patch(`/v1/orders/${orderId}/approve`)).status, 204)
       const before = await storedState(service)
       sent.end(Buffer.alloc(30_000))
@@ -287,10 +288,11 @@ describe('addDocument', () => {
 
     it('when the sender breaks off, and deletes what came after an hour', async () => {
       const orderId = await createdId(operator)
+      const known = await unfinished()
       const { sent, answered } = sendSlowly(pathOf(orderId), { 'content-length': '100000' })
       answered.catch(() => undefined)
       sent.write(Buffer.alloc(70_000))
-      await firstPiece(answered)
+      await firstPiece(answered, known)
       sent.destroy()
       assert.deepEqual(await listed(orderId), [])
       assert.equal(await versionOf(orderId), '"1"')
@@ -325,20 +327,42 @@ describe('addDocument', () => {
       ])
     })
 
-    /** Waits until a piece of an unfinished document is stored. */
-    async function firstPiece(answered: Promise<unknown>): Promise<void> {
+    for (const [passed, status] of [
+      [600_000, 201],
+      [3_601_000, 503],
+    ] as const) {
+      it(`judges by the time of the last byte, ${passed / 1_000} s after the first: ${status}`, async () => {
+        const fresh = await service.bearer('operator')
+        const orderId = await createdId(fresh)
+        const { authorization = '' } = fresh.headers
+        const known = await unfinished()
+        const slow = sendSlowly(pathOf(orderId), { authorization, 'content-length': '100000' })
+        slow.sent.write(Buffer.alloc(70_000))
+        await firstPiece(slow.answered, known)
+        service.advance(passed)
+        const added = service.now()
+        slow.sent.end(Buffer.alloc(30_000))
+        assert.equal((await slow.answered).status, status)
+        const reader = await service.bearer('viewer')
+        const { items } = (await reader.get(`/v1/orders/${orderId}/documents`)).body
+        const { updatedAtUtc } = (await reader.get(`/v1/orders/${orderId}`)).body
+        const times = [...items.map(({ addedAtUtc }: { addedAtUtc: string }) => addedAtUtc), updatedAtUtc]
+        const expected = status === 201 ? Array(2).fill(new Date(added).toISOString()) : [null]
+        assert.deepEqual(times, expected)
+      })
+    }
+
+    const unfinished = async () => (await storedDocuments(service)).leftovers.map(({ id }) => id)
+
+    /** Waits until a piece of another unfinished document is stored. */
+    async function firstPiece(answered: Promise<unknown>, known: readonly string[]): Promise<void> {
       let isAnswered = false
       const note = () => {
         isAnswered = true
       }
       answered.then(note, note)
       for (;;) {
-        const row = await service.db.read
-          .selectFrom('document_pieces')
-          .innerJoin('document_leftovers', 'document_leftovers.id', 'document_pieces.document_id')
-          .select('piece')
-          .executeTakeFirst()
-        if (row !== undefined) return
+        if ((await unfinished()).some((id) => !known.includes(id))) return
         assert.ok(!isAnswered, 'it was answered early')
         await setTimeout(5)
       }
