@@ -467,6 +467,7 @@ async function mailLinks(service: InsideService): Promise<void> {
   const { credentialsChangedAt = 0, passwordHash = null } = (await findUserById(db.read, principalId)) ?? {}
   const proof = { principalId, credentialsChangedAt, passwordHash, touch: null }
   await db.write('useEmailLink', { ...proof, tokenHash, stamp })
+  await db.write('beginMail', undefined)
   await db.write('queueEventMails', { nowMilliseconds })
   const settings = { waiting: 'daily', hour: 8, decided: true } as const
   await db.write('putMailSettings', { settings, timeZone: 'UTC', stamp })
