@@ -34,14 +34,19 @@ describe('absence set, list and end', () => {
     assert.deepEqual(await cli.json('absence list'), [])
     const events = cli.sql((database) =>
       database
-        .prepare("select kind, by_id, data from unsealed_events where kind like 'absence%' order by number")
+        .prepare(
+          "select kind, by_id, data, clear from unsealed_events where kind like 'absence%' order by number",
+        )
         .all(),
-    ) as { kind: string; by_id: null; data: string }[]
+    ) as { kind: string; by_id: null; data: string; clear: string }[]
     assert.deepEqual(
-      events.map(({ kind, by_id, data }) => [kind, by_id, JSON.parse(data)]),
+      events.map(({ kind, by_id, data, clear }) => {
+        const { name, deputy } = JSON.parse(clear)
+        return [kind, by_id, name.value, deputy?.value, JSON.parse(data)]
+      }),
       [
-        ['absence-set', null, { name: 'ann', ...ends, deputy: 'bo', deputyId: 2 }],
-        ['absence-ended', null, { name: 'ann' }],
+        ['absence-set', null, 'ann', 'bo', { ...ends, deputyId: 2 }],
+        ['absence-ended', null, 'ann', undefined, {}],
       ],
     )
   })

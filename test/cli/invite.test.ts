@@ -83,7 +83,7 @@ describe('user invite', () => {
     ])
     const events = await stored(({ read }) => storedEvents(read))
     assert.deepEqual(
-      events.map(({ kind, data }) => [kind, JSON.parse(data).name]),
+      events.map(({ kind, clear }) => [kind, JSON.parse(clear).name.value]),
       ['Jo', 'al.b'].flatMap((name) => [
         ['user-added', name],
         ['link-made', name],

@@ -29,9 +29,10 @@ describe('user passkeys and user remove-passkey', () => {
       ['second'],
     )
     const event = cli.sql((database) =>
-      database.prepare(`select data from unsealed_events where kind = 'passkey-removed'`).pluck().get(),
-    )
-    assert.deepEqual(JSON.parse(String(event)), { name: 'jo', passkey: { id: 'first' } })
+      database.prepare(`select data, clear from unsealed_events where kind = 'passkey-removed'`).get(),
+    ) as { data: string; clear: string }
+    assert.deepEqual(JSON.parse(event.data), { passkey: { id: 'first' } })
+    assert.equal(JSON.parse(event.clear).name.value, 'jo')
   })
 
   it('say what is wrong', async (t) => {

@@ -60,7 +60,11 @@ describe('policy list and set', () => {
     const cli = commandLine(t)
     await cli.run('policy set 0=2,no-self,no-services')
     const [event, ...others] = cli.sql((database) =>
-      database.prepare('select kind, subject_id, version, by, by_id, data from unsealed_events').all(),
+      database
+        .prepare(
+          "select kind, subject_id, version, clear ->> '$.by.value' as by, by_id, data from unsealed_events",
+        )
+        .all(),
     )
     assert.deepEqual(others, [])
     assert.deepEqual(event, {
