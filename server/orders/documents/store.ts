@@ -83,7 +83,9 @@ const columns = [
 ] as const
 
 function selectDocuments(db: Db, orderId: string) {
-  return db.selectFrom('order_documents').select(columns).where('order_id', '=', orderId).orderBy('id')
+  const documents = db.selectFrom('order_documents').select(columns).where('order_id', '=', orderId)
+  // An id is of the first byte.
+  return documents.orderBy('added_at').orderBy('id')
 }
 
 const documentOf = ({

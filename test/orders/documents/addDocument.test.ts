@@ -352,6 +352,26 @@ describe('addDocument', () => {
       })
     }
 
+    it('lists a document that began earlier and ended later behind the other', async () => {
+      const fresh = await service.bearer('operator')
+      const orderId = await createdId(fresh)
+      const { authorization = '' } = fresh.headers
+      const known = await unfinished()
+      const slow = sendSlowly(pathOf(orderId, 'slow'), { authorization, 'content-length': '100000' })
+      slow.sent.write(Buffer.alloc(70_000))
+      await firstPiece(slow.answered, known)
+      service.advance(1_000)
+      await addDocument(fresh, orderId, files.pdf, { name: 'fast' })
+      service.advance(1_000)
+      slow.sent.end(Buffer.alloc(30_000))
+      assert.equal((await slow.answered).status, 201)
+      const { items } = (await fresh.get(`/v1/orders/${orderId}/documents`)).body
+      assert.deepEqual(
+        items.map(({ name }: { name: string }) => name),
+        ['fast', 'slow'],
+      )
+    })
+
     const unfinished = async () => (await storedDocuments(service)).leftovers.map(({ id }) => id)
 
     /** Waits until a piece of another unfinished document is stored. */
