@@ -45,6 +45,9 @@ function assertAcceptable(request: FastifyRequest): void {
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== '') {
     throw new Problem('unsupported-media-type', { detail: 'A body cannot have a Content-Encoding.' })
   }
+  if ((headers['transfer-encoding'] ?? 'chunked').toLowerCase() !== 'chunked') {
+    throw new Problem('unsupported-media-type', { detail: 'A body cannot have a coding but chunked.' })
+  }
   if (request.routeOptions.config.takesBytes) return
   const [type, ...parameters] = mediaTypeOf(request)
   const isFormAlone = form !== undefined && form === body

@@ -27,6 +27,15 @@ describe('the service under attack', () => {
     })
   }
 
+  it('refuses a body under a transfer coding that it does not undo (RFC 9112 §6.1)', async () => {
+    const post = (coding: string) =>
+      answersTo(
+        `POST /v1/auth/token HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: ${coding}\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      )
+    assert.match(await post('gzip, chunked'), /^HTTP\/1\.1 415 /)
+    assert.match(await post('Chunked'), /^HTTP\/1\.1 400 [\s\S]*"validation-failed"/)
+  })
+
   it('ignores a cookie behind a no-break space, which browsers do not protect by __Host-', async () => {
     const session = await service.session('viewer')
     const value = session.cookies.get('__Host-Http-session')
