@@ -195,7 +195,7 @@ describe('loginSession', () => {
       const browser = service.client()
       await browser.fetchAntiforgeryToken()
       await browser.post(path, { email: user.email, password: 'not the password at all' })
-      assert.deepEqual([...browser.cookies.keys()], ['__Host-Http-csrf'])
+      assert.deepEqual([...browser.cookies.keys()], ['__Host-Http-csrf', 'XSRF-TOKEN'])
     })
   })
 })

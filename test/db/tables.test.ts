@@ -51,7 +51,7 @@ function typedTables(): [table: string, columns: Members][] {
 
 function columnType(type: string): Column['type'] {
   const plain = type.replace(' | null', '').replace(/^Generated<(.+)>$/, '$1')
-  return plain === 'number' ? 'INTEGER' : 'TEXT'
+  return ({ number: 'INTEGER', Uint8Array: 'BLOB' } as const)[plain] ?? 'TEXT'
 }
 
 /** Tables without data of the service: the list of migrations, and SQLite's. */

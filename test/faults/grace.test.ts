@@ -1,24 +1,27 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import type { RunningServer } from '../support/process.ts'
-import { bearerOf, testProduction } from '../support/production.ts'
+import { bearerOf, newProduction, type Production } from '../support/production.ts'
 
 /** The grace period of serve.ts, plus what a busy machine may need. */
 const graceMilliseconds = 10_000
 const atOnceMilliseconds = 5_000
 
 describe('the service while it shuts down', { concurrency: 4 }, () => {
-  const production = testProduction()
-
-  async function start(): Promise<{ server: RunningServer; admin: Client }> {
+  /** A service on a database that no other has. */
+  async function start(
+    t: TestContext,
+  ): Promise<{ server: RunningServer; admin: Client; production: Production }> {
+    const production = await newProduction()
+    t.after(() => production.remove())
     const server = await production.serve()
-    return { server, admin: await bearerOf(server.baseUrl, 'admin') }
+    return { server, admin: await bearerOf(server.baseUrl, 'admin'), production }
   }
 
   /** A create that has arrived except for the last byte of its body. */
@@ -49,15 +52,15 @@ describe('the service while it shuts down', { concurrency: 4 }, () => {
     return text
   }
 
-  async function isStored(customer: string): Promise<boolean> {
-    const row = await withRawDatabase(production.databaseUrl, (db) =>
+  async function isStored({ databaseUrl }: Production, customer: string): Promise<boolean> {
+    const row = await withRawDatabase(databaseUrl, (db) =>
       db.selectFrom('orders').select('id').where('customer', '=', customer).executeTakeFirst(),
     )
     return row !== undefined
   }
 
-  it('waits for a request whose body is still arriving, and answers it', async () => {
-    const { server, admin } = await start()
+  it('waits for a request whose body is still arriving, and answers it', async (t) => {
+    const { server, admin, production } = await start(t)
     const { socket, finish } = await beginCreate(admin, 'slow body')
     const text = received(socket)
     const stopped = server.stop('SIGTERM')
@@ -66,11 +69,11 @@ describe('the service while it shuts down', { concurrency: 4 }, () => {
     finish()
     assert.match(await text, /^HTTP\/1\.1 201 /)
     assert.equal(await stopped, 0)
-    assert.ok(await isStored('slow body'))
+    assert.ok(await isStored(production, 'slow body'))
   })
 
-  it('abandons a request that is unfinished when the grace period is over', async () => {
-    const { server, admin } = await start()
+  it('abandons a request that is unfinished when the grace period is over', async (t) => {
+    const { server, admin, production } = await start(t)
     const { socket } = await beginCreate(admin, 'never ends')
     const text = received(socket)
     const begun = performance.now()
@@ -79,14 +82,14 @@ describe('the service while it shuts down', { concurrency: 4 }, () => {
     await text
     assert.notEqual(status, 0)
     assert.ok(milliseconds < graceMilliseconds + atOnceMilliseconds, `${milliseconds} ms`)
-    assert.equal(await isStored('never ends'), false)
+    assert.equal(await isStored(production, 'never ends'), false)
   })
 
-  it('resets an export over HTTP/1.0 when it abandons it, so that nobody takes it for complete', async () => {
+  it('resets an export over HTTP/1.0 when it abandons it, so that nobody takes it for complete', async (t) => {
+    const { server, admin, production } = await start(t)
     // About three times what the buffers of a connection can hold.
     const rows = Array.from({ length: 12_000 }, () => orderRow({ customer: '𝄞'.repeat(200) }))
     await insertOrders(production, rows)
-    const { server, admin } = await start()
     const { hostname, port } = new URL(server.baseUrl)
     const socket = connect(Number(port), hostname)
     const { authorization } = admin.headers
@@ -103,8 +106,8 @@ describe('the service while it shuts down', { concurrency: 4 }, () => {
     )
   })
 
-  it('exits at once on a second signal', async () => {
-    const { server, admin } = await start()
+  it('exits at once on a second signal', async (t) => {
+    const { server, admin, production } = await start(t)
     const { socket } = await beginCreate(admin, 'second signal')
     const text = received(socket)
     const exit = once(server.process, 'exit')
@@ -116,6 +119,6 @@ describe('the service while it shuts down', { concurrency: 4 }, () => {
     assert.notEqual(status, 0)
     assert.ok(performance.now() - begun < atOnceMilliseconds)
     await text
-    assert.equal(await isStored('second signal'), false)
+    assert.equal(await isStored(production, 'second signal'), false)
   })
 })

@@ -90,7 +90,6 @@ export const guards: Record<string, Guard[]> = {
   ],
   'auth/revokeToken': [['a revocation ends all families', 'where', "'id', '='", 'endFamily']],
   'auth/passwords': [['sign-ins pile up without end', 'number', 'queueLimit']],
-  'audit/witnesses/bad-witnesses': [['a witness sends the service elsewhere', 'text', 'manual', 'post']],
   'contract/routes-access': [
     ['every caller may do everything', 'throw', 'permissionDenied(access)'],
     ['a route without an access is served', 'never', 'config?.access === undefined'],
