@@ -36,8 +36,10 @@ for (const [wanted, wantedVersion] of Object.entries(dependencies)) {
   const found = components.find(
     (component) => component.name === wanted && component.version === wantedVersion,
   )
+  const fault =
+    found === undefined ? 'left out' : isDevelopment(found) ? 'marked as development' : 'without a hash'
   if (found === undefined || isDevelopment(found) || found.hashes === undefined) {
-    throw new Error(`${wanted} ${wantedVersion} is not among the components as it should be`)
+    throw new Error(`${wanted} ${wantedVersion} is ${fault} in what npm lists`)
   }
 }
 

@@ -286,9 +286,7 @@ function unknownField(name: Token): FilterError {
   const { position, length } = name
   const unknown = `There is no field \`${excerpt(name.text)}\`.`
   const suggestion = suggestField(name.text)
-  if (suggestion === undefined) {
-    return fault(name, `${unknown} \`expected\` lists the fields.`, filterNames)
-  }
+  if (suggestion === undefined) return fault(name, unknown, filterNames)
   const detail = `${unknown} Did you mean \`${suggestion}\`?`
   return new FilterError({ position, length, detail, expected: filterNames, suggestion })
 }

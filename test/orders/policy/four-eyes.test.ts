@@ -140,7 +140,18 @@ describe('four eyes', () => {
       }))
       const having = (pattern: RegExp) =>
         sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
-      assert.deepEqual(having(/updateTable\('orders'\)|update\s+orders\b/i), ['server/orders/life/store.ts'])
+      // A new order is noted on the one that it replaces, and a document raises the version.
+      const others = ['server/orders/documents/store.ts', 'server/orders/store.ts']
+      assert.deepEqual(having(/updateTable\('orders'\)|update\s+orders\b/i).toSorted(), [
+        others[0],
+        'server/orders/life/store.ts',
+        others[1],
+      ])
+      for (const { path, text } of sources.filter(({ path }) => others.includes(path))) {
+        const [, statement = ''] = /updateTable\('orders'\)([\s\S]*?)\.where/.exec(text) ?? []
+        assert.match(statement, /version|replaced_by/, path)
+        assert.doesNotMatch(statement, /status|approv|total/, path)
+      }
       assert.deepEqual(having(/insertInto\('order_approvals'\)|into order_approvals/i), [
         'server/orders/life/store.ts',
       ])

@@ -372,11 +372,11 @@ describe('/v1/webhooks', () => {
     const { db } = service
     const changes = { url: null, events: ['role'], enabled: null }
     for (const refused of [
-      db.write('addWebhook', { id: actor.eventId, url, events: ['order'], enabled: true, stamp }),
-      db.write('changeWebhook', { id, changes, acceptedVersions: null, stamp }),
-      db.write('rotateWebhookSecret', { id, previousUntil: null, stamp }),
-      db.write('replayWebhook', { id, from: 1, stamp }),
-      db.write('removeWebhook', { id, stamp }),
+      () => db.write('addWebhook', { id: actor.eventId, url, events: ['order'], enabled: true, stamp }),
+      () => db.write('changeWebhook', { id, changes, acceptedVersions: null, stamp }),
+      () => db.write('rotateWebhookSecret', { id, previousUntil: null, stamp }),
+      () => db.write('replayWebhook', { id, from: 1, stamp }),
+      () => db.write('removeWebhook', { id, stamp }),
     ]) {
       await assert.rejects(refused, { code: 'permission-denied' })
     }
