@@ -74,6 +74,20 @@ describe('what npm run pack makes', () => {
     }
   })
 
+  it('lists the components of the service with their hashes', () => {
+    const file = readdirSync(release).find((name) => name.endsWith('.cdx.json')) ?? ''
+    const { components } = JSON.parse(readFileSync(join(release, file), 'utf8'))
+    const shipped = new Map<string, string>()
+    for (const { name, version, hashes, properties } of components) {
+      if (properties !== undefined || hashes === undefined) continue
+      assert.match(hashes[0].content, /^[0-9a-f]{128}$/, name)
+      shipped.set(name, version)
+    }
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    for (const [name, version] of Object.entries(dependencies)) assert.equal(shipped.get(name), version, name)
+    assert.equal(shipped.has('vite'), false)
+  })
+
   it('differs from the sources by types and the endings of specifiers only', () => {
     const sources = globSync('{server,proof,rules}/**/*.ts', { cwd: root })
     const names = sources.map((file) => file.replace(/\.ts$/, '.js'))

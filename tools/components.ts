@@ -1,50 +1,56 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * `npm run components`: the component list of a release (CycloneDX), from the lock file alone, next to which
- * it is written. It lists all components; those marked `cdx:npm:package:development` build and test, or are
- * in the web app as built.
+ * `npm run components [FOLDER]`: the component list of a release (CycloneDX 1.6), from the lock file alone,
+ * next to which or in FOLDER it is written. It lists all components; those marked
+ * `cdx:npm:package:development` build and test, or are in the web app as built. (`npm sbom` leaves out, now
+ * and then, a package that production and development both use.)
  */
-const root = new URL('..', import.meta.url)
-const { name, version, dependencies } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
-
-interface Component {
-  name: string
-  version: string
-  hashes?: unknown[]
-  properties?: { name: string; value: string }[]
+interface Locked {
+  version?: string
+  integrity?: string
+  license?: string
+  dev?: boolean
+  devOptional?: boolean
+  link?: boolean
 }
 
-const options = '--workspaces=false --package-lock-only --sbom-format cyclonedx'.split(' ')
-const text = execFileSync('npm', ['sbom', ...options], {
-  cwd: root,
-  encoding: 'utf8',
-  maxBuffer: 64 * 1024 * 1024,
-})
-const list = JSON.parse(text)
-// npm names the component after the folder.
-list.metadata.component.name = name
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { name, version, packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
 
-/** npm may leave out a package that production and development both use, or mark it as development. */
-const components: Component[] = list.components
-const isDevelopment = ({ properties = [] }: Component) =>
-  properties.some((property) => property.name === 'cdx:npm:package:development' && property.value === 'true')
-for (const [wanted, wantedVersion] of Object.entries(dependencies)) {
-  const found = components.find(
-    (component) => component.name === wanted && component.version === wantedVersion,
-  )
-  const fault =
-    found === undefined ? 'left out' : isDevelopment(found) ? 'marked as development' : 'without a hash'
-  if (found === undefined || isDevelopment(found) || found.hashes === undefined) {
-    throw new Error(`${wanted} ${wantedVersion} is ${fault} in what npm lists`)
+const purlOf = (of: string, at: string) => `pkg:npm/${of.replace('@', '%40')}@${at}`
+
+function componentOf([path, locked]: [path: string, locked: Locked]) {
+  const { version: at = '', integrity = '', license, dev, devOptional } = locked
+  const of = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+  const [algorithm = '', hash = ''] = integrity.split('-')
+  const alg = algorithm.replace('sha', 'SHA-')
+  return {
+    type: 'library',
+    'bom-ref': `${path}@${at}`,
+    name: of,
+    version: at,
+    purl: purlOf(of, at),
+    ...(license ? { licenses: [{ expression: license }] } : {}),
+    // npm knows none of packages for other platforms that it has not installed.
+    ...(hash && { hashes: [{ alg, content: Buffer.from(hash, 'base64').toString('hex') }] }),
+    ...(dev || devOptional ? { properties: [{ name: 'cdx:npm:package:development', value: 'true' }] } : {}),
   }
 }
 
+const components = Object.entries<Locked>(packages)
+  .filter(([path, { link }]) => path.includes('node_modules/') && !link)
+  .map(componentOf)
+const list = {
+  bomFormat: 'CycloneDX',
+  specVersion: '1.6',
+  version: 1,
+  metadata: { component: { type: 'application', name, version, purl: purlOf(name, version) } },
+  components,
+}
 const file = `${name}-${version}.cdx.json`
-const target = process.argv[2] ?? fileURLToPath(root)
-writeFileSync(join(target, file), `${JSON.stringify(list, null, 2)}\n`)
-const shipped = components.filter((component) => !isDevelopment(component)).length
+writeFileSync(join(process.argv[2] ?? root, file), `${JSON.stringify(list, null, 2)}\n`)
+const shipped = components.filter(({ properties }) => properties === undefined).length
 process.stdout.write(`${file}: ${components.length} components, ${shipped} of them of the server\n`)
