@@ -60,7 +60,7 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
         ) : (
           <div>
             <dt className="soft">Approvals</dt>
-            <dd className="skeleton" style={{ display: 'block', height: 110 }} />
+            <dd className="skeleton" style={{ display: 'block', height: isPending ? 98 : 120 }} />
           </div>
         )}
       </dl>

@@ -33,7 +33,8 @@ export function OrderHistory({ order, events, onMore, isReview }: HistoryProps) 
           Show more
         </Button>
       )}
-      {order && mayNote && <AddNote id={order.id} />}
+      {/* Under the events: it would jump when they arrive. */}
+      {order && events && mayNote && <AddNote id={order.id} />}
     </section>
   )
 }
