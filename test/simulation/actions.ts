@@ -282,8 +282,7 @@ async function note(world: World, step: Step, about: string): Promise<void> {
 async function backUp(world: World): Promise<void> {
   if (world.isRestored) return
   await whileStopped(world, () => world.database.backUp())
-  const hooks = new Map([...world.receivers.hooks].map(([id, { events }]) => [id, events]))
-  world.kept = { model: world.model.copy(), hooks }
+  world.kept = { model: world.model.copy(), hooks: world.receivers.copy() }
 }
 
 async function restore(world: World): Promise<void> {
@@ -296,10 +295,9 @@ async function restore(world: World): Promise<void> {
   model.goBack(kept.model)
   letters.goBack()
   leases.forget()
-  receivers.goBack(left)
+  receivers.goBack(kept.hooks)
   world.forgetTokens()
   for (const person of model.people) person.changedAt = world.now
-  for (const id of receivers.hooks.keys()) if (!kept.hooks.has(id)) receivers.hooks.delete(id)
   await followWebhooks(world)
 }
 

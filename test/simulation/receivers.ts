@@ -102,11 +102,13 @@ export class Receivers {
     return event?.sequence ?? undefined
   }
 
-  /** Everything may come again, and lines behind the last are others. */
-  goBack(size: number): void {
-    for (const hook of this.hooks.values()) {
-      hook.place = Math.min(hook.place, size)
-      hook.taken.clear()
-    }
+  copy(): Hook[] {
+    return [...this.hooks.values()].map((hook) => ({ ...hook, events: [...hook.events] }))
+  }
+
+  /** The webhooks are what they were at the backup. Everything since may come again. */
+  goBack(kept: readonly Hook[]): void {
+    this.hooks.clear()
+    for (const hook of kept) this.hooks.set(hook.id, { ...hook, taken: new Map() })
   }
 }

@@ -108,7 +108,7 @@ export class World {
   waiting: Task[] = []
   now = beginning
   /** The state at the backup. */
-  kept: { model: ReturnType<Model['copy']>; hooks: Map<string, string[]> } | undefined
+  kept: { model: ReturnType<Model['copy']>; hooks: ReturnType<Receivers['copy']> } | undefined
   isRestored = false
   readonly witnessAnswers: ('fail' | 'break' | 'take and break')[] = []
   readonly checkpoints: SignedHead[] = []
