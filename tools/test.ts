@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -29,11 +29,13 @@ const waitAtOnce = isLong ? 0 : availableParallelism() + 1
 const timeoutMilliseconds = isLong ? 3_600_000 + Number(process.env.SECONDS ?? 0) * 1000 : 300_000
 
 const { FAULT_SEED, FUZZ_SEED, FUZZ_RUNS, FUZZ_SECONDS, SEED, SECONDS } = process.env
+/** The suite chooses the same each time, so that only a change turns it red. The long forms draw. */
+const seed = String(isLong ? randomInt(2 ** 31 - 1) : 1)
 /** The random choices of test/faults/, test/fuzz/ and test/simulation/ follow from these. */
 const seeds = {
-  FAULT_SEED: FAULT_SEED ?? randomBytes(4).toString('hex'),
-  FUZZ_SEED: FUZZ_SEED ?? String(randomInt(2 ** 31 - 1)),
-  SEED: SEED ?? String(randomInt(2 ** 31 - 1)),
+  FAULT_SEED: FAULT_SEED ?? seed,
+  FUZZ_SEED: FUZZ_SEED ?? seed,
+  SEED: SEED ?? seed,
 }
 const long = {
   FAULTS: 'long',
