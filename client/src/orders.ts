@@ -40,8 +40,10 @@ export interface Orders {
   /** Changes of orders from now on. It resumes after a lost connection, until the signal aborts. */
   follow(options?: FollowOptions): AsyncGenerator<Batch, void>
   /**
-   * Throws `order-not-pending`, `self-approval`, `service-approval`, `already-approved-by-you`,
-   * `role-needed`, `passkey-needed`, `decision-signature-invalid`.
+   * Pass `ifUnchanged`, with the order as it was read before its documents. Otherwise the approval is about
+   * the documents that the order has when it arrives. Throws `order-not-pending`, `self-approval`,
+   * `service-approval`, `already-approved-by-you`, `role-needed`, `passkey-needed`,
+   * `decision-signature-invalid`.
    */
   approve(id: string, options?: ChangeOptions): Changed
   /**

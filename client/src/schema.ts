@@ -2359,8 +2359,6 @@ export interface components {
              * @description UUIDv7 of the document.
              */
             id: string;
-            /** @description As its sender called it. */
-            name: string;
             /** @description What the bytes say, whatever was sent: application/pdf, image/png, image/jpeg, image/webp, text/plain, or else application/octet-stream. */
             mediaType: string;
             /**
@@ -2370,6 +2368,8 @@ export interface components {
             size: number;
             /** @description Hexadecimal SHA-256 of the bytes. */
             sha256: string;
+            /** @description As its sender called it. */
+            name: string;
             /**
              * Format: date-time
              * @description When.
@@ -2411,6 +2411,25 @@ export interface components {
             forId: number | null;
             /** @description Reason or note; null if there is none or if it was erased. */
             text: string | null;
+            /** @description The document that was added, removed or erased; null for other events. */
+            document: {
+                /**
+                 * Format: uuid
+                 * @description UUIDv7 of the document.
+                 */
+                id: string;
+                /** @description What the bytes say, whatever was sent: application/pdf, image/png, image/jpeg, image/webp, text/plain, or else application/octet-stream. */
+                mediaType: string;
+                /**
+                 * Format: int32
+                 * @description Bytes.
+                 */
+                size: number;
+                /** @description Hexadecimal SHA-256 of the bytes. */
+                sha256: string;
+                /** @description Null if it was erased. */
+                name: string | null;
+            } | null;
             /** @description The names and texts of the event that were erased, sorted. */
             erased: string[];
             /** @description Place in the log of all events; null until it is sealed, within two seconds. */

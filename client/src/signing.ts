@@ -13,6 +13,8 @@ export interface ShownDecision {
   total?: number
   /** The reason; null for none. */
   reason?: string | null
+  /** SHA-256 of each document, in hexadecimal. */
+  documents?: readonly string[]
 }
 
 /** The purpose that the touch must have. */
@@ -38,7 +40,14 @@ export async function signDecisions(
     const { order, hashes, ...said } = readStatement(text)
     const values: Record<string, Salted> = clear[index] ?? {}
     const { customer: named, text: written } = values
-    const { id, version, total = Number(order.total), customer = named?.value, reason } = orders[index] ?? {}
+    const {
+      id,
+      version,
+      total = Number(order.total),
+      customer = named?.value,
+      reason,
+      documents = said.documents,
+    } = orders[index] ?? {}
     return (
       said.iss === issuer &&
       said.action === action &&
@@ -48,6 +57,7 @@ export async function signDecisions(
       named?.value === customer &&
       (reason === undefined || (written?.value ?? null) === reason) &&
       isSame(hashesOf(values), hashes) &&
+      String([...documents].sort()) === String(said.documents) &&
       Number(order.total) === total
     )
   }

@@ -280,6 +280,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, bytes, instant, json, 
      erased_at ${instant}
    )${end}`,
   'create index order_documents_by_order on order_documents (order_id, id)',
+  'create index order_documents_by_sender on order_documents (added_by, added_at)',
   `create table document_pieces (
      document_id ${orderId} not null,
      piece integer not null,

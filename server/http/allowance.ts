@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import { Problem, retryAfter } from '../problems/problems.ts'
 
-const hourMilliseconds = 3_600_000
+export const hourMilliseconds = 3_600_000
 
 /**
  * How many bytes of documents a caller may still send in the hour that began with their first, in the memory
@@ -25,8 +25,7 @@ export class Allowance {
     const hour =
       known !== undefined && known.endsAt > now ? known : { endsAt: now + hourMilliseconds, bytes: 0 }
     if (hour.bytes + bytes > this.#limitBytes) {
-      const detail = `At most ${this.#limitBytes} bytes of documents in an hour.`
-      throw new Problem('rate-limited', { detail, headers: retryAfter(hour.endsAt - now) })
+      throw tooManyBytes(this.#limitBytes, hour.endsAt - now)
     }
     hour.bytes += bytes
     this.#hours.set(caller, hour)
@@ -34,4 +33,9 @@ export class Allowance {
       hour.bytes -= unused
     }
   }
+}
+
+export function tooManyBytes(limitBytes: number, waitMilliseconds: number): Problem {
+  const detail = `At most ${limitBytes} bytes of documents in an hour.`
+  return new Problem('rate-limited', { detail, headers: retryAfter(waitMilliseconds) })
 }

@@ -1,5 +1,5 @@
 import { maximumLengthCodePoints } from '../../rules/lexer.ts'
-import { answerOf, text } from '../http/answers.ts'
+import { answerOf, int32, text } from '../http/answers.ts'
 import { anyText, bodyOf, Fault, type Field, named, queryOf, refined } from '../http/fields.ts'
 import {
   anyCasePattern,
@@ -237,3 +237,17 @@ export const ListOrdersQuery = queryOf({
   columns: columnsField,
   bom: bomField,
 })
+
+/** The facts of a document that stay in the log. */
+export const aboutDocument = {
+  id: text('UUIDv7 of the document.', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a60', { format: 'uuid' }),
+  mediaType: text(
+    'What the bytes say, whatever was sent: application/pdf, image/png, image/jpeg, image/webp, text/plain, or else application/octet-stream.',
+    'application/pdf',
+  ),
+  size: int32('Bytes.', 48_213),
+  sha256: text(
+    'Hexadecimal SHA-256 of the bytes.',
+    '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  ),
+}

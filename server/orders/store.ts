@@ -127,3 +127,19 @@ type FoundOrder = Order & { number: number; version: number }
 export async function findOrder(db: Db, id: string): Promise<FoundOrder | undefined> {
   return (await selectOrder(db, { id })).rows[0]
 }
+
+/**
+ * SHA-256 of each document, in hexadecimal, ascending, by the ids of the orders that have some. A document
+ * raises the version, so an order at version 1 has none and is not looked up.
+ */
+export async function documentHashes(
+  db: Db,
+  orders: readonly { id: string; version: number }[],
+): Promise<Map<string, string[]>> {
+  const ids = orders.filter(({ version }) => version > 1).map(({ id }) => id)
+  if (ids.length === 0) return new Map()
+  const documents = db.selectFrom('order_documents').select(['order_id', 'sha256'])
+  const rows = await documents.where('order_id', 'in', ids).execute()
+  const byOrder = Map.groupBy(rows, ({ order_id }) => order_id)
+  return new Map([...byOrder].map(([id, of]) => [id, of.map(({ sha256 }) => sha256).sort()]))
+}

@@ -34,5 +34,5 @@ export interface Told {
 
 export function toldBy(event: Pick<EventColumns, 'clear' | 'by_id' | 'for_id'>): Told {
   const line = { clear: JSON.parse(event.clear), byId: event.by_id, forId: event.for_id }
-  return { ...namesIn(line), text: valueIn(line, 'text') ?? valueIn(line, 'documentName'), clear: line.clear }
+  return { ...namesIn(line), text: valueIn(line, 'text'), clear: line.clear }
 }

@@ -7,6 +7,7 @@ import { recordEvent } from '../../audit/audit.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import { requireStanding } from '../../caller/standing.ts'
 import type { Db, Trx } from '../../db/tables.ts'
+import { hourMilliseconds, tooManyBytes } from '../../http/allowance.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
 import { requireVersion, versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
@@ -15,6 +16,7 @@ import { type Decided, orderEvent } from '../event.ts'
 import { awaitingApproval } from '../order.ts'
 import { findOrder } from '../store.ts'
 import {
+  addedSince,
   changeDocuments,
   type Document,
   deleteBytes,
@@ -109,10 +111,13 @@ export function addDocument(
   trx: Trx,
   {
     document,
+    limitBytes,
     idempotency,
     ...input
   }: ChangeInput & {
     document: Document
+    /** Of the caller in an hour, over all instances. */
+    limitBytes: number
     idempotency: IdempotencyInput | null
   },
 ): Promise<Once<Changed>> {
@@ -122,10 +127,21 @@ export function addDocument(
     if ((await findDocuments(trx, order.id)).length >= documentsLimit) {
       throw new Problem('too-many-documents')
     }
+    await requireBytes(trx, document, { limitBytes, stamp: input.stamp })
     if (!(await insertDocument(trx, document, input))) throw new Problem('timed-out')
     await recordEvent(trx, input.stamp, documentEvent('document-added', order, document))
     return { id: document.id, sha256: document.sha256, version: order.version }
   })
+}
+
+/** Each instance counts the bytes that arrive; what other instances took is only known here. */
+async function requireBytes(
+  trx: Trx,
+  { size }: Document,
+  { limitBytes, stamp: { by, nowMilliseconds } }: Pick<ChangeInput, 'stamp'> & { limitBytes: number },
+): Promise<void> {
+  const { bytes, first } = await addedSince(trx, by, nowMilliseconds - hourMilliseconds)
+  if (bytes + size > limitBytes) throw tooManyBytes(limitBytes, first + hourMilliseconds - nowMilliseconds)
 }
 
 /** Throws what `judgeChange` throws. */

@@ -145,7 +145,14 @@ export const documentByteRoutes: Routes<OrderParts> = {
       // The bytes can take minutes; the document is added when the last one is there.
       const { stamp } = readChange(request, parts)
       const key = readIdempotency(request, stamp.nowMilliseconds, [sha256, name, mediaType])
-      const added = await db.write('addDocument', { ...change, stamp, document, idempotency: key })
+      const limitBytes = parts.config.documentBytesPerHour
+      const added = await db.write('addDocument', {
+        ...change,
+        stamp,
+        document,
+        limitBytes,
+        idempotency: key,
+      })
       announceChange(reply, added)
       const { id } = added.result
       reply.code(201).header('location', `/v1/orders/${orderId}/documents/${id}`)

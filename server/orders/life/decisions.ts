@@ -10,6 +10,7 @@ import { Problem } from '../../problems/problems.ts'
 import { type Asking, rightsOf } from '../conditions.ts'
 import { type DecisionName, decimalOf, transitions } from '../order.ts'
 import type { OrderParts, RequestOptions } from '../requests.ts'
+import { documentHashes } from '../store.ts'
 import { type Decision, findDecisions } from './store.ts'
 
 export interface WantedDecisions {
@@ -39,6 +40,7 @@ export async function prepareDecisions(
   const rights = await rightsOf(db.read, action, caller, now)
   if (rights.length === 0) throw permissionDenied(transitions[action].permission)
   const found = await findInEach(db.read, action, orders, rights)
+  const documents = await documentHashes(db.read, orders)
   const made = orders.map(({ id, version }, index) => {
     const { decision, asking } = requireDecision(found, { id, version, index })
     const { customer, total } = decision
@@ -48,7 +50,7 @@ export async function prepareDecisions(
       ...(reason !== null && { text: reason }),
     })
     const statement = {
-      ...{ iss: touches.issuer(), action, documents: [] },
+      ...{ iss: touches.issuer(), action, documents: documents.get(id) ?? [] },
       order: { id, version, total: decimalOf(total) },
       ...{ byId: caller.id, forId: asking.for?.id ?? null },
       hashes: hashesOf(clear),

@@ -1,4 +1,4 @@
-import { erasedIn } from '../../../proof/line.ts'
+import { erasedIn, valueIn } from '../../../proof/line.ts'
 import { eventsOfKinds, toldBy } from '../../audit/audit.ts'
 import type { Person, Principal } from '../../caller/principal.ts'
 import { formatInstant } from '../../clock.ts'
@@ -10,6 +10,16 @@ import { rightsOf } from '../conditions.ts'
 import { type OrderEventKind, transitions } from '../order.ts'
 import { findOrder } from '../store.ts'
 import { findDecision } from './store.ts'
+
+/** The document that an event is about. */
+export interface EventDocument {
+  id: string
+  /** Null if it was erased. */
+  name: string | null
+  mediaType: string
+  size: number
+  sha256: string
+}
 
 export interface OrderEvent {
   id: string
@@ -23,6 +33,7 @@ export interface OrderEvent {
   for: string | null
   forId: number | null
   text: string | null
+  document: EventDocument | null
   /** The names in `clear` whose values were erased. */
   erased: string[]
   sequence: number | null
@@ -57,12 +68,18 @@ export async function readHistory(
       ...told,
       byId: event.by_id,
       forId: event.for_id,
+      document: documentOf(event),
       erased: erasedIn({ clear }),
       sequence: event.sequence,
       hash: event.hash,
     }
   })
   return { items, ...describePage(totalCount, request) }
+}
+
+function documentOf({ data, clear }: Pick<EventColumns, 'data' | 'clear'>): EventDocument | null {
+  const { document }: { document?: Omit<EventDocument, 'name'> } = JSON.parse(data)
+  return document ? { ...document, name: valueIn({ clear: JSON.parse(clear) }, 'documentName') } : null
 }
 
 export interface Approval {

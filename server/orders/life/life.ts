@@ -7,8 +7,9 @@ import { type IdempotencyInput, type Once, once } from '../../http/idempotency.t
 import { requireVersion, versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../problems/problems.ts'
 import { inEach, otherState } from '../conditions.ts'
-import { orderEvent } from '../event.ts'
+import { type Decided, orderEvent } from '../event.ts'
 import { isDecision, nameOfStatus, type TransitionName, transitions } from '../order.ts'
+import { documentHashes } from '../store.ts'
 import { faultFor, requireHashes, type Signature, signatureInvalid, takeSignature } from './signature.ts'
 import { changeStatus, type Decision, findDecision, lockOrder } from './store.ts'
 
@@ -54,14 +55,21 @@ function operationOf(name: TransitionName) {
       const own = input.actor.asDeputy ? undefined : await change(trx, name, input, input.actor)
       const { order, actor } = own ?? (await changeForAnother(trx, name, input))
       const kind = order.status === to ? event : 'approval-given'
-      const signed = input.signature && (await takeSignature(trx, input.signature, order, actor))
-      const decided = { ...(order.role && { role: order.role }), ...(signed && { signature: signed.kept }) }
-      const happened = orderEvent(kind, order, input.text, isDecision(name) ? decided : {})
+      const decided = isDecision(name) ? { documents: await documentsBefore(trx, order) } : {}
+      const signed =
+        input.signature && (await takeSignature(trx, input.signature, { ...order, ...decided }, actor))
+      const more = { ...(order.role && { role: order.role }), ...(signed && { signature: signed.kept }) }
+      const happened = orderEvent(kind, order, input.text, { ...decided, ...more })
       const row = eventRow(actor, { ...happened, salts: signed?.salts ?? {} })
       if (signed !== null) requireHashes(signed.statement, row)
       await recordEvents(trx, [row])
       return { version: order.version }
     })
+}
+
+/** The row of the order is locked, so nobody changes its documents meanwhile. */
+async function documentsBefore(trx: Trx, { id, version }: Decided): Promise<string[]> {
+  return (await documentHashes(trx, [{ id, version: version - 1 }])).get(id) ?? []
 }
 
 /** Undefined if this right does not suffice. */

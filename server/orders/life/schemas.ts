@@ -17,7 +17,8 @@ import { directionField, pageNumberField, pageSchema, pageSizeField } from '../.
 import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
 import { PasskeyRequestOptions } from '../../http/webauthn.ts'
-import { noteField, orderIdField, wordsLimit } from '../schemas.ts'
+import { aboutDocument, noteField, orderIdField, wordsLimit } from '../schemas.ts'
+import type { EventDocument } from './history.ts'
 
 const reasonField = legibleText(
   wordsLimit,
@@ -128,6 +129,16 @@ const OrderEvent = answerOf(
     byId,
     ...absentPerson,
     text: nullable('string', 'Reason or note; null if there is none or if it was erased.', null),
+    document: Type.Unsafe<EventDocument | null>(
+      orNull({
+        ...Type.Object({
+          ...aboutDocument,
+          name: nullable('string', 'Null if it was erased.', 'Offer 4711.pdf'),
+        }),
+        description: 'The document that was added, removed or erased; null for other events.',
+        examples: [null],
+      }),
+    ),
     erased: Type.Array(text('A name of `clear`.', 'text'), {
       description: 'The names and texts of the event that were erased, sorted.',
       examples: [[]],

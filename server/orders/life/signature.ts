@@ -99,14 +99,15 @@ export function faultFor(signature: Signature, asking: Asking): string | undefin
 export async function takeSignature(
   trx: Trx,
   signature: Signature,
-  { version, total }: Decided,
+  { version, total, documents = [] }: Decided & { documents?: string[] },
   { byId: principalId, nowMilliseconds }: { byId: number; nowMilliseconds: number },
 ): Promise<Signed> {
   if ('fault' in signature) throw signatureInvalid(signature.fault)
   const { statement, touch } = signature
   const order = { version: version - 1, total: decimalOf(total) }
   const names = Object.keys(order) as (keyof typeof order)[]
-  const differing = names.filter((name) => statement.order[name] !== order[name])
+  const differing: string[] = names.filter((name) => statement.order[name] !== order[name])
+  if (String(statement.documents) !== String(documents)) differing.push('list of documents')
   if (differing.length > 0) throw signatureInvalid(differs(differing))
   const isFirst = await takeChallenge(trx, touch.challenge)
   const counter = isFirst ? touch.counter : null

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { bearerOf, machineOf, newCaller, newClient, newUser } from '../../support/accounts.ts'
 import type { Answer } from '../../support/client.ts'
+import { withRawDatabase } from '../../support/database.ts'
 import { addDocument, digestOf, documentLimitBytes, files, storedDocuments } from '../../support/documents.ts'
 import { createdId, storedState } from '../../support/orders.ts'
 import { assertFaults, assertProblem } from '../../support/problem.ts'
@@ -65,8 +66,10 @@ describe('addDocument', () => {
         erased: false,
       })
       const events = (await operator.get(`/v1/orders/${orderId}/history`)).body.items
-      const { kind, version } = events[1]
-      assert.deepEqual([kind, version], ['document-added', 2])
+      const { kind, version, text, document: added } = events[1]
+      assert.deepEqual([kind, version, text, events[0].document], ['document-added', 2, null, null])
+      const { name, mediaType, size, sha256 } = document ?? {}
+      assert.deepEqual(added, { id, name, mediaType, size, sha256 })
     })
 
     const sizes = [1, 65_535, 65_536, 65_537, documentLimitBytes - 1, documentLimitBytes]
@@ -284,6 +287,21 @@ describe('addDocument', () => {
       assert.deepEqual([status, body.code], [409, 'order-not-pending'])
       assert.deepEqual(await storedState(service), before)
       assert.deepEqual(await listed(orderId), [])
+    })
+
+    it('beyond the bytes of an hour, which the sender may have used up at another instance', async () => {
+      const caller = await newCaller(service, ['Operator'])
+      const orderId = await createdId(caller)
+      const { id } = (await addDocument(caller, orderId, files.pdf)).body
+      // This instance knows of the others by the database only.
+      const size = service.config.documentBytesPerHour
+      await withRawDatabase(service.databaseUrl, (raw) =>
+        raw.updateTable('order_documents').set({ size }).where('id', '=', id).execute(),
+      )
+      const refused = await addDocument(caller, orderId, files.pdf)
+      assertProblem(refused, 429, 'rate-limited')
+      assert.match(refused.headers.get('retry-after') ?? '', /^(3600|35\d\d)$/)
+      assert.equal(await versionOf(orderId), '"2"')
     })
 
     it('when the sender breaks off, and deletes what came after an hour', async () => {

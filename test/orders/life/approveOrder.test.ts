@@ -13,6 +13,7 @@ describe('approveOrder', () => {
     kind: 'approved',
     actor: 'admin',
     reason: undefined,
+    facts: { documents: [] },
   })
 
   describe('needs no body', () => {

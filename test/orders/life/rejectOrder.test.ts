@@ -11,6 +11,7 @@ describe('rejectOrder', () => {
     kind: 'rejected',
     actor: 'admin',
     reason: 'Ordered twice.',
+    facts: { documents: [] },
   })
 
   describe('needs a reason', () => {

@@ -16,8 +16,9 @@ import {
   type TestUser,
 } from '../../support/accounts.ts'
 import { Passkey } from '../../support/authenticator.ts'
-import type { Client } from '../../support/client.ts'
+import type { Answer, Client } from '../../support/client.ts'
 import { decide, headerOf, type Presented, prepare, sign, touch } from '../../support/decisions.ts'
+import { addDocument, digestOf } from '../../support/documents.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { seal } from '../../support/log.ts'
 import { createdId, stamp } from '../../support/orders.ts'
@@ -169,6 +170,25 @@ describe('a decision that is signed with a passkey', () => {
       assert.deepEqual([text, JSON.parse(clear).text.salt], [reason, signed?.salts.text])
       assert.deepEqual(JSON.parse(data.signature.statement).hashes, JSON.parse(hashes))
       assert.equal('salts' in data.signature, false)
+    })
+
+    it('over the documents that the order had, in one order, and lists them when nobody signs', async () => {
+      const id = await strictOrder({ approvals: 2 })
+      const version = (answer: Answer) => Number(/\d+/.exec(answer.headers.get('etag') ?? ''))
+      await addDocument(operator, id, 'the offer')
+      const early = (await sign(ann.caller, ann.passkey, { orders: [{ id, version: 2 }] }))[0]
+      const added = await addDocument(operator, id, 'the contract')
+      await refusedSignature(ann, id, early, /another version/)
+      const hashes = ['the offer', 'the contract'].map((text) => digestOf(Buffer.from(text))).sort()
+      const bystander = await createdId(operator)
+      const wanted = { orders: [bystander, { id, version: version(added) }] }
+      const [other, signed] = await sign(ann.caller, ann.passkey, wanted)
+      assert.deepEqual(JSON.parse(other?.statement ?? '').documents, [])
+      assert.deepEqual(JSON.parse(signed?.statement ?? '').documents, hashes)
+      assert.equal((await decide(ann.caller, id, signed)).status, 204)
+      assert.deepEqual((await eventOf(id)).data.documents, hashes)
+      assert.equal((await ann.caller.patch(`/v1/orders/${id}/reject`, { reason: 'Late.' })).status, 204)
+      assert.deepEqual((await eventOf(id)).data.documents, hashes)
     })
 
     it('and the receipt has it, with the key and its line in the log', async () => {

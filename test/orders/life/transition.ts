@@ -19,13 +19,15 @@ export interface Transition {
   actor: 'admin' | 'operator'
   /** Undefined for a transition without a reason. */
   reason: string | undefined
+  /** Further members of `data` of its event, besides the total. */
+  facts: object
 }
 
 /**
  * The tests that all moves share, in the order of every file of an operation. Further tests may use its
  * service.
  */
-export function describeTransition({ path, status, kind, actor, reason }: Transition): Service {
+export function describeTransition({ path, status, kind, actor, reason, facts }: Transition): Service {
   const service = testService()
   const operator = setUp(() => service.bearer('operator'))
   const caller = setUp(() => service.bearer(actor))
@@ -83,7 +85,7 @@ export function describeTransition({ path, status, kind, actor, reason }: Transi
         at_time_zone: 'Asia/Tokyo',
         text: reason ?? null,
       })
-      assert.deepEqual(JSON.parse(event?.data ?? ''), { total: '12.345' })
+      assert.deepEqual(JSON.parse(event?.data ?? ''), { total: '12.345', ...facts })
       assert.equal(JSON.parse(event?.clear ?? '').customer.value, 'Müller')
     })
 

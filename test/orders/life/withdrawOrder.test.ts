@@ -16,6 +16,7 @@ describe('withdrawOrder', () => {
     kind: 'withdrawn',
     actor: 'operator',
     reason: 'No longer needed.',
+    facts: {},
   })
 
   const operator = setUp(() => service.bearer('operator'))
