@@ -2296,6 +2296,10 @@ export interface components {
             number: number;
             /** @description clientId of the service that created the order, such as an agent; null if a person did. */
             proposedBy: string | null;
+            /** @description Id of the rejected or withdrawn order that it replaces. */
+            replaces: string | null;
+            /** @description Id of the order that replaces it. */
+            replacedBy: string | null;
             /**
              * Format: int32
              * @description How many approvals the order needs, by the policy when it was created.
@@ -3034,7 +3038,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"] | string;
             };
             /** @description Columns of the list, in this order. Later versions will have more. */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "replaces" | "replacedBy" | "version" | "passkey" | "mayApprove")[];
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "replaces" | "replacedBy" | "version" | "documents" | "passkey" | "mayApprove")[];
         };
         ReadinessResponse: {
             /** @constant */
@@ -3289,7 +3293,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"];
             };
             /** @description Columns of the list, in this order. Later versions will have more. */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "replaces" | "replacedBy" | "version" | "passkey" | "mayApprove")[];
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "replaces" | "replacedBy" | "version" | "documents" | "passkey" | "mayApprove")[];
         };
         /** @description An address that is sent events of the log, in its order. */
         Webhook: {
@@ -4918,7 +4922,7 @@ export interface operations {
                 filter?: string;
                 /** @description `false` returns every match as one page, up to 10,000. */
                 paginated?: boolean | string;
-                /** @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `replaces`, `replacedBy`, `version`, `passkey`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `replaces`: Id of the rejected or withdrawn order that it replaces; null if there is none. `replacedBy`: Id of the order that replaces it; null if none does. `version`: Row version: the number in its entity tag. `passkey`: Whether each approval must be signed with a passkey. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns. */
+                /** @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `replaces`, `replacedBy`, `version`, `documents`, `passkey`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `replaces`: Id of the rejected or withdrawn order that it replaces; null if there is none. `replacedBy`: Id of the order that replaces it; null if none does. `version`: Row version: the number in its entity tag. `documents`: How many documents it has, at its row version. `passkey`: Whether each approval must be signed with a passkey. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns. */
                 columns?: string;
                 /** @description Whether an export as CSV begins with a byte-order mark, by which spreadsheets recognize UTF-8. */
                 bom?: boolean | string;

@@ -271,6 +271,12 @@ export const furtherColumns = {
     expression: 'version',
     description: 'Row version: the number in its entity tag.',
   },
+  documents: {
+    kind: 'count',
+    nullable: false,
+    expression: '(select count(*) from order_documents where order_id = orders.id)',
+    description: 'How many documents it has, at its row version.',
+  },
   passkey: {
     kind: 'flag',
     nullable: false,

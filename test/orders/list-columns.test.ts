@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { columnNames, fieldNames, summaryNames } from '../../server/orders/order.ts'
 import type { Client } from '../support/client.ts'
+import { addDocument } from '../support/documents.ts'
 import { createdId, onlyOrders } from '../support/orders.ts'
 import { approve, newApprover, policyRow, putPolicy, putsPolicyBack } from '../support/policy.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -85,6 +86,17 @@ describe('the columns of a list', () => {
     const names = ['admin', third.user.userName, colleague.user.userName]
     assert.deepEqual(await told(approved), [names.join(', '), 3, 0])
     assert.deepEqual(await told(rejected), ['admin', 1, 0])
+  })
+
+  it('count the documents that the version has', async () => {
+    const id = await createdId(admin)
+    const counted = async () => {
+      const item = await find(id, 'columns=documents,version')
+      return [item?.documents, item?.version]
+    }
+    assert.deepEqual(await counted(), [0, 1])
+    for (const text of ['offer', 'contract']) await addDocument(admin, id, text)
+    assert.deepEqual(await counted(), [2, 3])
   })
 
   it('are the same in any order, even if named twice', async () => {

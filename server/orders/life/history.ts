@@ -115,6 +115,8 @@ export interface Approvals {
   number: number
   /** The clientId of the service that created it; null if a person did. */
   proposedBy: string | null
+  replaces: string | null
+  replacedBy: string | null
   required: number
   given: Approval[]
   selfApproval: boolean
@@ -146,6 +148,8 @@ export async function readApprovals(
   return {
     number: first.number,
     proposedBy: first.proposedBy,
+    replaces: first.replaces,
+    replacedBy: first.replacedBy,
     required: first.rules.approvals,
     given: (await eventsOfKinds(db, subjectOf(id), approvalKinds)).map(approvalOf),
     selfApproval: first.rules.selfApproval,

@@ -177,6 +177,8 @@ export const OrderApprovals = answerOf('OrderApprovals', undefined, {
     'clientId of the service that created the order, such as an agent; null if a person did.',
     'purchasing-agent',
   ),
+  replaces: nullable('string', 'Id of the rejected or withdrawn order that it replaces.', null),
+  replacedBy: nullable('string', 'Id of the order that replaces it.', null),
   required: int32('How many approvals the order needs, by the policy when it was created.', 2),
   given: Type.Array(
     Type.Object({

@@ -22,6 +22,9 @@ export interface Decision {
   total: number
   /** The service that created it; null if a person did. */
   proposedBy: string | null
+  /** Ids of the order that it replaces, and of that which replaces it. */
+  replaces: string | null
+  replacedBy: string | null
   rules: Rules
   modifiedBy: string | null
   /** Undefined if the caller may. */
@@ -51,14 +54,16 @@ export async function findDecisions(
   const { rows } = await sql<
     RuleColumns & Omit<Decision, 'rules' | 'refusal'> & Record<`holds_${number}`, unknown> & { id: string }
   >`
-    select id, number, version, status, customer, total_e4 as total, modified_by as "modifiedBy", ${ruleColumns}, ${sql.join(holding)},
+    select id, number, version, status, customer, total_e4 as total, modified_by as "modifiedBy",
+      replaces, replaced_by as "replacedBy", ${ruleColumns}, ${sql.join(holding)},
       case when created_by_id in (select principal_id from clients) then created_by end as "proposedBy"
     from orders where id in (${sql.join(ids)})`.execute(db)
   const decisions = rows.map((row): [string, Decision] => {
-    const { id, number, version, status, customer, total, modifiedBy, proposedBy } = row
+    const { id, number, version, status, customer, total, modifiedBy, proposedBy, replaces, replacedBy } = row
     const refusal = conditions.find((_, index) => !row[`holds_${index}`])?.refusal
     const facts = { number, version, status, customer, total: Number(total), modifiedBy, proposedBy }
-    return [id, { ...facts, rules: rulesOf(row), refusal }]
+    const replacement = { replaces, replacedBy }
+    return [id, { ...facts, ...replacement, rules: rulesOf(row), refusal }]
   })
   return new Map(decisions)
 }

@@ -74,6 +74,18 @@ describe('getOrderApprovals', () => {
       assert.equal((await read(admin, await createdId(operator))).body.proposedBy, null)
     })
 
+    it('names the order that it replaces, and the one that replaces it', async () => {
+      const former = await createdId(operator)
+      assert.equal((await admin.patch(`/v1/orders/${former}/reject`, { reason: 'Twice.' })).status, 204)
+      const id = await createdId(operator, { replaces: former })
+      const replacement = async (of: string) => {
+        const { replaces, replacedBy } = (await read(admin, of)).body
+        return [replaces, replacedBy]
+      }
+      assert.deepEqual(await replacement(id), [former, null])
+      assert.deepEqual(await replacement(former), [null, id])
+    })
+
     it('answers all readers alike, except about themselves', async () => {
       const id = await createdId(operator, { total: 100 })
       const { mayApprove: _, reason: __, ...told } = (await read(admin, id)).body
