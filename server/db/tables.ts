@@ -91,10 +91,16 @@ export interface Database {
     email: string
     /** Argon2id PHC string. Null until the user sets a password, which is required to sign in. */
     password_hash: string | null
-    /** Name of the person who set the password or made the link that set it; null if the user chose it. */
-    password_set_by: string | null
+    /** `mailed`: by a link that the user asked for by mail. `set`: by someone else, or by their link. */
+    password_origin: 'own' | 'mailed' | 'set'
+    /** Who set it; null for a command line. */
+    password_set_by: number | null
+    /** As it is printed next to the user name. */
+    full_name: string | null
     /** IANA name for audit stamps, if the user has one. */
     time_zone: string | null
+    /** When the person was erased: only `person-` and the id are left. */
+    erased_at: number | null
   }
 
   /** The part of a service client that users do not have. */
@@ -242,8 +248,6 @@ export interface Database {
     kind: 'shown' | 'sent' | 'forgotten' | 'email'
     /** SHA-256 (base64url) of the token in the link. */
     token_hash: string
-    /** Name of the person who made it; for a forgotten password it says so. */
-    made_by: string
     /** The account that asked while signed in, and its sign-in; null for a mailbox and for a command line. */
     asked_by_id: number | null
     sign_in_id: string | null

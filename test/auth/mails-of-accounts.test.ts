@@ -144,6 +144,7 @@ describe('mail that follows the log', () => {
       assert.match(await newMailFor(user), /set by a link that was mailed to you/)
       await newPasskey(service, { credentials: { email: user.email, password: newPassword } })
       const added = (await accountEvents(service, user.id)).at(-1)
+      assert.deepEqual(added?.data.passkey.restedOn, { password: 'set', passwordSetBy: admin.user.id })
       assert.equal(added?.data.passwordSetBy, admin.user.userName)
     })
 

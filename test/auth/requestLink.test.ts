@@ -92,7 +92,7 @@ describe('requestLink', () => {
       await use(await askForToken(user))
       await newPasskey(service, { credentials: { email: user.email, password: newPassword } })
       const added = (await accountEvents(service, user.id)).at(-1)
-      assert.equal(added?.data.passwordSetBy, 'a mailed link')
+      assert.deepEqual(added?.data.passkey.restedOn, { password: 'mailed' })
     })
 
     it('stores the hash of the token before it mails the link, and the token nowhere', async (t) => {

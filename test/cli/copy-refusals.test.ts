@@ -91,11 +91,11 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
 
   it('of an older or a newer version', async (t) => {
     const [older, newer] = await Promise.all([prepareSource(t), prepareSource(t)])
-    older.sql((database) => database.exec("delete from schema_migrations where name = '0001-clear'"))
+    older.sql((database) => database.exec("delete from schema_migrations where name = '0001-people'"))
     newer.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
     assert.deepEqual(await Promise.all([copy(older, nowhere), copy(newer, nowhere)]), [
       refusal(
-        '--from: the database is older than this version (it lacks 0001-clear): back it up with the version that made it, then run `migrate`',
+        '--from: the database is older than this version (it lacks 0001-people): back it up with the version that made it, then run `migrate`',
       ),
       refusal(
         '--from: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)',

@@ -148,8 +148,11 @@ export function insertSource(database: Sqlite.Database): void {
     7,
     'jo@example.com',
     '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA',
+    'set',
+    7,
     oddText,
     'Europe/Berlin',
+    lastInstant,
   ])
   insert('clients', [40, oddText, oddText, lastInstant, 7])
   insert('client_uses', [40, 8])
@@ -158,7 +161,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('sessions', ['session', 7, 'passkey', 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])
   insert('session_ids', ['id-1', 'session', 1, 1, null, null], ['id-2', 'session', 2, 2, 'passkey', 3])
   insert('refresh_families', ['family', 7, null, 2, 3, 'token', 2, 1, 3, 4, 'till/2.1'])
-  insert('one_time_links', [7, 'email', 'link', oddText, 7, oddText, 4, oddText])
+  insert('one_time_links', [7, 'email', 'link', 7, oddText, 4, oddText])
   insert('mail_settings', [7, 'daily', 23, 1, lastInstant])
   insert('mail_place', [1, 1, 4])
   insert('mails', [9, 'forgotten-password', oddText, oddText, 1, lastInstant, 2, null, null])

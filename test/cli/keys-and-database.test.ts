@@ -75,7 +75,7 @@ describe('migrate', () => {
   it('applies each missing migration once', async (t) => {
     const cli = commandLine(t)
     const { applied } = await cli.json<{ applied: string[] }>('migrate')
-    assert.equal(applied[0], '0001-clear')
+    assert.equal(applied[0], '0001-people')
     const stdout = 'The database is up to date.\n'
     assert.deepEqual(await cli.run('migrate'), { status: 0, stdout, stderr: '' })
   })

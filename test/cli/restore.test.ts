@@ -182,7 +182,7 @@ describe('restore', () => {
       ['text.db', 'text.db cannot be used: SQLite answered SQLITE_NOTADB: file is not a database'],
       [
         'older.db',
-        'the database is older than this version (it lacks 0001-clear): back it up with the version that made it, then run `migrate`',
+        'the database is older than this version (it lacks 0001-people): back it up with the version that made it, then run `migrate`',
       ],
       ['newer.db', /^the backup: the database is from before the first release of Countersign, /],
       ['damaged.db', /^the backup: it is damaged: /],

@@ -265,7 +265,8 @@ describe('user list', () => {
         insert into principals (kind, name, name_folded, enabled, credentials_changed_at, credentials_epoch,
           demo, created_at)
           select 'user', 'User' || value, 'user' || value, 1, 0, 0, 0, 0 from numbers;
-        insert into users (principal_id, email) select id, name_folded || '@example.com' from principals`),
+        insert into users (principal_id, email, password_origin)
+          select id, name_folded || '@example.com', 'own' from principals`),
     )
     const lines = (await cli.run('user list')).stdout.split('\n')
     assert.match(lines[0] ?? '', /^ID +USER NAME +EMAIL +ROLES +TIME ZONE +STATE$/)

@@ -37,7 +37,7 @@ describe('the migrations on SQLite', () => {
   it('make the folder, apply once, and report their names', async () => {
     const file = join(folder, 'deep', 'er', 'new.db')
     const applied = await migrate(file)
-    assert.ok(applied.includes('0001-clear'))
+    assert.ok(applied.includes('0001-people'))
     assert.deepEqual(applied, [...applied].sort())
     assert.deepEqual(await migrate(file), [])
     assert.deepEqual(appliedTo(file), applied)
@@ -86,7 +86,7 @@ describe('the migrations on SQLite', () => {
     const runs = await Promise.all([1, 2, 3].map(() => runCommand('migrate --json', '', folder, env)))
     for (const { status, stderr } of runs) assert.equal(status, 0, stderr)
     assert.deepEqual(appliedTo(file), await appliedToNew())
-    assert.equal(runs.filter(({ stdout }) => stdout.includes('0001-clear')).length, 1)
+    assert.equal(runs.filter(({ stdout }) => stdout.includes('0001-people')).length, 1)
     assert.equal(
       inFile(file, (database) => database.pragma('integrity_check', { simple: true })),
       'ok',

@@ -324,7 +324,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     const databaseUrl = await emptyDatabase(t)
     const name = new URL(databaseUrl).pathname.slice(1)
     const older =
-      'DATABASE_URL: the database is older than this version (it lacks 0001-clear): back it up with the version that made it, then run `migrate`'
+      'DATABASE_URL: the database is older than this version (it lacks 0001-people): back it up with the version that made it, then run `migrate`'
     const run = (args: string) => cli.run(args, '', { DATABASE_URL: databaseUrl })
     assert.deepEqual(await run('role list'), refusal(older))
     assert.deepEqual(
@@ -380,6 +380,6 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     for (const instance of instances) scopeOf(t).defer(() => instance.close())
     const applied = await runSql(databaseUrl, 'select name from schema_migrations')
     const [roles] = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
-    assert.deepEqual([applied, roles?.count], [[{ name: '0001-clear' }], '3'])
+    assert.deepEqual([applied, roles?.count], [[{ name: '0001-people' }], '3'])
   })
 })

@@ -228,7 +228,7 @@ export interface AccountData {
   mailed?: true
   passkey?: PasskeyData
   passkeyName?: string
-  /** The name of the person who set the password that a passkey rests on, unless that was its owner. */
+  /** The name of the account that set the password that a passkey rests on. */
   passwordSetBy?: string
 }
 
@@ -240,8 +240,14 @@ export interface PasskeyData {
   aaguid?: string
   synced?: boolean
   backedUp?: boolean
-  /** What its owner had last given: a passkey, or a password, their own or one that someone else had set. */
-  restedOn?: { passkey: string } | { password: 'own' | 'set' }
+  /**
+   * What its owner had last given: a passkey, or a password, and whether that was set by a mailed link or by
+   * someone else: an account, or null for a command line.
+   */
+  restedOn?:
+    | { passkey: string }
+    | { password: 'own' | 'mailed' }
+    | { password: 'set'; passwordSetBy: number | null }
 }
 
 export function recordAccount(

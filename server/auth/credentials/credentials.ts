@@ -97,7 +97,7 @@ export interface ChangePasswordInput extends CheckedCredentials {
 export async function changePassword(trx: Trx, input: ChangePasswordInput): Promise<void> {
   const { principalId, newPasswordHash, kept, stamp } = input
   const from = await confirmCredentials(trx, input)
-  await givePassword(trx, principalId, { passwordHash: newPasswordHash, setBy: null }, stamp)
+  await givePassword(trx, principalId, { passwordHash: newPasswordHash, origin: 'own' }, stamp)
   await keep(trx, { principalId, from, to: from + 1 }, kept)
   await recordAccount(trx, stamp, 'password-changed', { id: principalId, name: stamp.by })
 }
@@ -118,7 +118,7 @@ export async function removePassword(
   if (!(await hasPassword(trx, principalId))) {
     return keep(trx, { principalId, from: account.epoch, to: account.epoch }, kept)
   }
-  await givePassword(trx, principalId, { passwordHash: null, setBy: null }, stamp)
+  await givePassword(trx, principalId, { passwordHash: null, origin: 'own' }, stamp)
   await requireCredential(trx, principalId, null)
   if (basis === undefined || !('passkey' in basis)) throw new Problem('recent-sign-in-needed')
   await keep(trx, { principalId, from: account.epoch, to: account.epoch + 1 }, kept)

@@ -64,8 +64,7 @@ const kinds: Record<LinkName, LinkKind> = {
       const reason = `You get this mail because someone entered this address under “Forgot your password?” at ${new URL(publicUrl).host}.`
       if (user.hasPassword && !isByPasskey) {
         return {
-          // The log says that this set the password. It cannot be an account, because no name has spaces.
-          link: { madeBy: 'a mailed link', expiresAt: linkEnd(nowMilliseconds) },
+          link: { expiresAt: linkEnd(nowMilliseconds) },
           email,
           subject: 'Set a new password for Countersign',
           before: ['You can set a new password for Countersign. The link works once, within 24 hours.'],
@@ -98,7 +97,9 @@ const kinds: Record<LinkName, LinkKind> = {
       const { id: principalId, email, timeZone, hasPassword } = user
       const link = await findLink(trx, { principalId, kind: 'shown', nowMilliseconds })
       if (link === undefined || (await hasPasskey(trx, principalId, null))) return undefined
-      const { madeBy, expiresAt } = link
+      const { expiresAt, askedById } = link
+      const maker = askedById && (await findUser(trx, askedById))?.userName
+      const madeBy = maker || 'an administrator'
       const { host } = new URL(publicUrl)
       const until = momentIn(timeZone ?? defaultTimeZone, expiresAt)
       const [subject, what, label] = hasPassword

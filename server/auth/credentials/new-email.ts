@@ -31,13 +31,13 @@ export interface RequestEmailInput {
  */
 export async function requestEmail(trx: Trx, input: RequestEmailInput): Promise<void> {
   const { email: newEmail, tokenHash, signInId, stamp } = input
-  const { byId: principalId, by: madeBy, nowMilliseconds } = stamp
+  const { byId: principalId, nowMilliseconds } = stamp
   const account = await lockAccount(trx, principalId)
   await requireStanding(trx, stamp)
   const user = await findUser(trx, principalId)
   if (account === undefined || user === undefined) throw new Problem('authentication-required')
   const expiresAt = linkEnd(nowMilliseconds)
-  const asked = { askedById: principalId, signInId, madeBy, expiresAt, newEmail }
+  const asked = { askedById: principalId, signInId, expiresAt, newEmail }
   await replaceLink(trx, { principalId, kind: 'email', tokenHash, ...asked })
   const word = { kind: emailAsked.name, recipient: user.email }
   const sent = await countSent(trx, { ...word, principalId, nowMilliseconds })

@@ -6,7 +6,7 @@ import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 export const schema: Schema = {
   findHistory: sql`select 1 from pg_tables where schemaname = current_schema() and tablename = 'schema_migrations'`,
   migrations: {
-    '0001-clear': async (trx: Trx) => {
+    '0001-people': async (trx: Trx) => {
       for (const statement of initial(await currentSchema(trx))) await sql.raw(statement).execute(trx)
       await indexTrigrams(trx)
     },

@@ -6,7 +6,7 @@ import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 export const schema: Schema = {
   findHistory: sql`select 1 from sqlite_schema where type = 'table' and name = 'schema_migrations'`,
   migrations: {
-    '0001-clear': async (trx: Trx) => {
+    '0001-people': async (trx: Trx) => {
       for (const statement of initial) await sql.raw(statement).execute(trx)
     },
   },
@@ -64,6 +64,8 @@ const initial = [
   // Text search. It refers to orders by their number, which is the key of the table.
   `create virtual table orders_search using fts5(customer_folded, content = 'orders', content_rowid = 'number',
      columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
+  // A text that an order no longer has leaves the index at once, not when its parts are next merged.
+  "insert into orders_search (orders_search, rank) values ('secure-delete', 1)",
   // The triggers index rows up to `indexed_to`, normally the greatest number there is. Inside a group of
   // writes it is lower: the rows above it are indexed together at the end of the group (writes.ts).
   'create table orders_search_deferral (indexed_to integer not null) strict',

@@ -1,5 +1,5 @@
 import type { KeptSignature } from '../../../proof/decision.ts'
-import { type Clear, valueIn } from '../../../proof/line.ts'
+import { accountIn, type Clear, valueIn } from '../../../proof/line.ts'
 import { eventsOfKinds, type Receipt, refuseContradicted, sealedLine } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
@@ -96,9 +96,11 @@ async function signedApproval(db: Db, event: Parameters<typeof approvalOf>[0]) {
   const { sequence } = enrolment
   const clear = { clear: JSON.parse(enrolment.clear) }
   const name = valueIn(clear, 'passkeyName') ?? ''
-  const { passkey: other } = enrolment.passkey.restedOn
+  const { passkey: other, password, passwordSetBy } = enrolment.passkey.restedOn
+  const setBy =
+    password === 'set' ? (valueIn(clear, 'passwordSetBy') ?? accountIn(passwordSetBy)) : 'a mailed link'
   const restedOn =
-    other === undefined ? { passwordSetBy: valueIn(clear, 'passwordSetBy') } : { passkey: other }
+    other === undefined ? { passwordSetBy: password === 'own' ? null : setBy } : { passkey: other }
   const passkey = { name, publicKey, addedAtUtc: formatInstant(enrolment.at), sequence, restedOn }
   return { ...approval, signature: { ...signature, salts, passkey } }
 }

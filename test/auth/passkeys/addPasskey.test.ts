@@ -59,7 +59,9 @@ describe('POST /v1/auth/passkeys', () => {
       assert.equal((await service.client().post('/v1/auth/links/use', { token, newPassword })).status, 204)
       const credentials = { email: user.email, password: newPassword }
       await addPasskey(await signIn(service, { ...user, credentials }), new Passkey())
-      assert.match((await added())?.passwordSetBy, /^machine:/)
+      const { passkey, passwordSetBy } = (await added()) ?? assert.fail()
+      assert.deepEqual(passkey.restedOn, { password: 'set', passwordSetBy: null })
+      assert.equal(passwordSetBy, undefined)
     })
 
     it('another passkey', async () => {

@@ -54,7 +54,7 @@ export async function makeLink(
   if ((await lockAccount(trx, principalId)) === undefined) throw new Problem('account-disabled')
   const expiresAt = linkEnd(stamp.nowMilliseconds)
   await voidLinks(trx, principalId)
-  const asked = { madeBy: stamp.by, askedById: stamp.byId, signInId }
+  const asked = { askedById: stamp.byId, signInId }
   await replaceLink(trx, { principalId, kind: 'shown', tokenHash, ...asked, expiresAt })
   await recordAccount(trx, stamp, 'link-made', account)
   return { name, email: email ?? '', expiresAt }
@@ -93,7 +93,8 @@ export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseL
   const account = await lockAccount(trx, principalId)
   const link = await takeLink(trx, { principalId, tokenHash, purpose: 'password', nowMilliseconds })
   if (account === undefined || link === undefined) throw new Problem('link-not-found')
-  const password = { passwordHash, setBy: link.madeBy }
+  const origin = link.kind === 'forgotten' ? 'mailed' : { setBy: link.askedById ?? null }
+  const password = { passwordHash, origin } as const
   if (link.kind !== 'shown') {
     await givePassword(trx, principalId, password, stamp)
     await recordChange(trx, stamp, 'link-used', account, { mailed: true })

@@ -146,15 +146,14 @@ export async function updateTimeZone(trx: Trx, id: number, timeZone: string | nu
 export async function insertUser(
   trx: Trx,
   principalId: number,
-  user: { email: string; passwordHash: string | null; setBy: string | null; timeZone: string | null },
+  user: { email: string; timeZone: string | null; password: Password },
 ): Promise<void> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('users')
     .values({
       principal_id: principalId,
       email: user.email,
-      password_hash: user.passwordHash,
-      password_set_by: user.setBy,
+      ...passwordColumns(user.password),
       time_zone: user.timeZone,
     })
     .onConflict((conflict) => conflict.column('email').doNothing())
@@ -162,15 +161,25 @@ export async function insertUser(
   if (numInsertedOrUpdatedRows === 0n) throw new Problem('email-taken')
 }
 
-/** `setBy` is null if the user chose the password, or has none from now on. */
-export async function updatePassword(
-  trx: Trx,
-  principalId: number,
-  { passwordHash, setBy }: { passwordHash: string | null; setBy: string | null },
-): Promise<void> {
+/** Where the password of a user comes from. `setBy` is null for a command line. */
+export type PasswordOrigin = 'own' | 'mailed' | { setBy: number | null }
+
+export interface Password {
+  /** Null for none. */
+  passwordHash: string | null
+  origin: PasswordOrigin
+}
+
+const passwordColumns = ({ passwordHash, origin }: Password) => ({
+  password_hash: passwordHash,
+  password_origin: typeof origin === 'string' ? origin : ('set' as const),
+  password_set_by: typeof origin === 'string' ? null : origin.setBy,
+})
+
+export async function updatePassword(trx: Trx, principalId: number, password: Password): Promise<void> {
   await trx
     .updateTable('users')
-    .set({ password_hash: passwordHash, password_set_by: setBy })
+    .set(passwordColumns(password))
     .where('principal_id', '=', principalId)
     .execute()
 }
@@ -235,7 +244,6 @@ export interface NewLink {
   principalId: number
   kind: 'shown' | 'sent' | 'forgotten' | 'email'
   tokenHash: string
-  madeBy: string
   /** The account that asked, and in which sign-in. Absent for a mailbox and for a command line. */
   askedById?: number | null
   signInId?: string | null
@@ -251,7 +259,7 @@ export async function findLink(
 ): Promise<Omit<NewLink, 'principalId' | 'kind' | 'tokenHash'> | undefined> {
   return db
     .selectFrom('one_time_links')
-    .select(['made_by as madeBy', 'expires_at as expiresAt', 'new_email as newEmail'])
+    .select(['expires_at as expiresAt', 'new_email as newEmail'])
     .select(['asked_by_id as askedById', 'sign_in_id as signInId'])
     .where('principal_id', '=', link.principalId)
     .where('kind', '=', link.kind)
@@ -263,7 +271,6 @@ export async function findLink(
 export async function replaceLink(trx: Trx, link: NewLink): Promise<void> {
   const values = {
     token_hash: link.tokenHash,
-    made_by: link.madeBy,
     asked_by_id: link.askedById ?? null,
     sign_in_id: link.signInId ?? null,
     expires_at: link.expiresAt,
@@ -283,14 +290,14 @@ export async function replaceLink(trx: Trx, link: NewLink): Promise<void> {
 export async function takeLink(
   trx: Trx,
   link: { principalId: number; tokenHash: string; purpose: LinkPurpose; nowMilliseconds: number },
-): Promise<Pick<NewLink, 'kind' | 'madeBy' | 'newEmail'> | undefined> {
+): Promise<Pick<NewLink, 'kind' | 'askedById' | 'newEmail'> | undefined> {
   return trx
     .deleteFrom('one_time_links')
     .where('principal_id', '=', link.principalId)
     .where('token_hash', '=', link.tokenHash)
     .where('kind', 'in', kindsFor[link.purpose])
     .where('expires_at', '>', link.nowMilliseconds)
-    .returning(['kind', 'made_by as madeBy', 'new_email as newEmail'])
+    .returning(['kind', 'asked_by_id as askedById', 'new_email as newEmail'])
     .executeTakeFirst()
 }
 

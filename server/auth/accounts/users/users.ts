@@ -25,6 +25,7 @@ import {
   findUser,
   insertUser,
   nextUserIds,
+  type Password,
   updateEmail,
   updatePassword,
   updateTimeZone,
@@ -43,7 +44,8 @@ export interface AddUserInput extends AddAccountInput {
 /** Throws `name-taken`, `email-taken`, `unknown-role`. */
 export function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number }> {
   return addAccount(trx, 'user', { ...input, name: input.userName }, async (id) => {
-    await insertUser(trx, id, { ...input, setBy: input.passwordHash && input.stamp.by })
+    const { passwordHash, stamp } = input
+    await insertUser(trx, id, { ...input, password: { passwordHash, origin: { setBy: stamp.byId } } })
     return {}
   })
 }
@@ -112,7 +114,8 @@ export async function setPassword(
 ): Promise<{ name: string }> {
   const account = await requireAccount(trx, input.account)
   const { passwordHash, stamp } = input
-  const reset = await resetPassword(trx, account.id, { passwordHash, setBy: stamp.by }, stamp)
+  const password = { passwordHash, origin: { setBy: stamp.byId } }
+  const reset = await resetPassword(trx, account.id, password, stamp)
   await recordChange(trx, stamp, 'password-set', account, reset)
   return { name: account.name }
 }
@@ -121,7 +124,7 @@ export async function setPassword(
 export async function givePassword(
   trx: Trx,
   principalId: number,
-  password: { passwordHash: string | null; setBy: string | null },
+  password: Password,
   { nowMilliseconds }: Stamp,
 ): Promise<void> {
   await revokeCredentials(trx, [principalId], nowMilliseconds)
@@ -137,7 +140,7 @@ export async function givePassword(
 export async function resetPassword(
   trx: Trx,
   principalId: number,
-  password: { passwordHash: string; setBy: string },
+  password: Password,
   stamp: Stamp,
 ): Promise<{ passkeys?: string[] }> {
   await givePassword(trx, principalId, password, stamp)

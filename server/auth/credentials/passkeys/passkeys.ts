@@ -132,7 +132,8 @@ function restedOnIn(
   basis: Basis,
 ): Required<Pick<PasskeyData, 'restedOn'>> & Pick<AccountData, 'passwordSetBy'> {
   if ('passkey' in basis) return { restedOn: basis }
-  const { passwordSetBy } = basis
-  if (passwordSetBy === null) return { restedOn: { password: 'own' } }
-  return { restedOn: { password: 'set' }, passwordSetBy }
+  const { origin, setBy } = basis
+  if (typeof origin === 'string') return { restedOn: { password: origin } }
+  const restedOn = { password: 'set', passwordSetBy: origin.setBy } as const
+  return { restedOn, ...(setBy !== null && { passwordSetBy: setBy }) }
 }
