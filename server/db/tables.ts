@@ -93,7 +93,7 @@ export interface Database {
     password_hash: string | null
     /** `mailed`: by a link that the user asked for by mail. `set`: by someone else, or by their link. */
     password_origin: 'own' | 'mailed' | 'set'
-    /** Who set it; null for a command line. */
+    /** The account that set it; null for a command line. */
     password_set_by: number | null
     /** As it is printed next to the user name. */
     full_name: string | null

@@ -121,8 +121,8 @@ export interface PresentedSignIn {
 }
 
 /**
- * The credential that was last given in this sign-in, with the name of the account that set it; undefined if the sign-in has ended, or if the passkey
- * was removed since.
+ * The credential that was last given in this sign-in, with the name of the account that set it; undefined if
+ * the sign-in has ended, or if the passkey was removed since.
  */
 export async function basisOf(
   trx: Trx,
