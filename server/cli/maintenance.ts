@@ -4,30 +4,65 @@ import { headOfLog } from '../audit/audit.ts'
 import { type BegunEra, beginEra } from '../audit/sealing/era.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'
 import { formatInstant, systemClock } from '../clock.ts'
+import { addressOf } from '../db/address.ts'
 import { type CopyProgress, type CopyReport, copyDatabase } from '../db/copy/copy.ts'
-import { migrateDatabase } from '../db/open.ts'
+import { DatabaseRefused } from '../db/errors.ts'
+import { backUpDatabase, judgeDatabase, migrateDatabase } from '../db/open.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { restoreDatabase } from '../db/restore.ts'
 import { makeOrders, type People } from '../demo/orders.ts'
 import { countByStatus } from '../orders/tally.ts'
+import { readVersion } from '../version.ts'
 import { type Invocation, type Outcome, requiredArgument, requiredText, wholeNumber } from './command.ts'
-import {
-  commandStamp,
-  databaseOf,
-  refuseMissingDatabase,
-  withDatabase,
-  withDatabaseToRead,
-} from './database.ts'
+import { commandStamp, databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
 import { grouped, progressPrinter, table } from './output.ts'
 
+const upToDate = 'The database is up to date.'
+
 export async function runMigrate(invocation: Invocation): Promise<Outcome> {
-  const applied = await migrateDatabase(databaseOf(invocation))
+  if (invocation.switches.has('check')) return checkMigrations(invocation)
+  const applied = await migrateDatabase({
+    ...databaseOf(invocation),
+    onNotice: (message) => process.stderr.write(`${message}\n`),
+  })
+  return { value: { applied }, text: applied.length === 0 ? upToDate : `Applied ${applied.join(', ')}.` }
+}
+
+/** Changes nothing. */
+async function checkMigrations(invocation: Invocation): Promise<Outcome> {
+  const { databaseUrl } = databaseOf(invocation)
+  refuseMissingDatabase(databaseUrl)
+  const { pending, refusal } = await judgeDatabase({ databaseUrl })
+  if (refusal !== null) throw new DatabaseRefused(refusal)
+  const lines = pending.map(({ name, locks }) =>
+    locks.length === 0
+      ? `${name}: locks no table that is in use`
+      : `${name}: locks ${locks.join(', ')} for a moment, for which it waits a second at a time`,
+  )
+  return { value: { pending }, text: lines.length === 0 ? upToDate : lines.join('\n') }
+}
+
+/** Says of any database which releases serve it. */
+export async function runVersion(invocation: Invocation): Promise<Outcome> {
+  const version = readVersion()
+  const text = `countersign ${version}, Node ${process.versions.node}`
+  const given = invocation.texts.check
+  if (given === undefined) return { value: { version }, text }
+  const databaseUrl = addressOf(given)
+  refuseMissingDatabase(databaseUrl)
+  const { oldestRelease, refusal, pending } = await judgeDatabase({ databaseUrl })
+  const own = refusal ?? (pending.length > 0 ? `This one migrates it first (${pending.length}).` : '')
   return {
-    value: { applied },
-    text: applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`,
+    value: { version, oldestRelease, isServed: refusal === null, pending },
+    text: [text, describeReaders(oldestRelease), own].filter((line) => line !== '').join('\n'),
   }
 }
+
+const describeReaders = (oldestRelease: string | null) =>
+  oldestRelease === null
+    ? 'No release reads it.'
+    : `Countersign ${oldestRelease} and every later 1.x read it.`
 
 export async function runBackup(invocation: Invocation): Promise<Outcome> {
   const file = requiredArgument(invocation, 0, 'the file')
@@ -36,9 +71,12 @@ export async function runBackup(invocation: Invocation): Promise<Outcome> {
   if (!existsSync(folder)) throw new Refused('no-such-folder', `there is no folder ${folder}`)
   // The copy holds password hashes: only its owner may read it, from its first byte on.
   process.umask(0o077)
-  await withDatabaseToRead(invocation, (db) => db.backup(file))
+  const oldestRelease = await backUpDatabase(databaseOf(invocation), file)
   const { size } = statSync(file)
-  return { value: { file, bytes: size }, text: `Copied the database to ${file} (${size} bytes).` }
+  return {
+    value: { file, bytes: size, oldestRelease },
+    text: `Copied the database to ${file} (${size} bytes). ${describeReaders(oldestRelease)}`,
+  }
 }
 
 export async function runCopy(invocation: Invocation): Promise<Outcome> {

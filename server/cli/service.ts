@@ -1,7 +1,6 @@
 import { createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { sha256 } from '../ids.ts'
-import { readVersion } from '../version.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { Refused, UsageError } from './failures.ts'
 import { withNewFile } from './output.ts'
@@ -18,11 +17,6 @@ export async function runServe(invocation: Invocation): Promise<Outcome> {
     demoOrders: !switches.has('no-demo-orders'),
   })
   return { value: undefined, text: '' }
-}
-
-export async function runVersion(): Promise<Outcome> {
-  const version = readVersion()
-  return { value: { version }, text: `countersign ${version}, Node ${process.versions.node}` }
 }
 
 const defaultBits = 3072

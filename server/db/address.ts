@@ -26,6 +26,10 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
   return { engine: 'sqlite', file }
 }
 
+/** The address of a database that a person names by its address, or by the path of its file. */
+export const addressOf = (given: string) =>
+  given.startsWith('file:') || ofServer.test(given) ? given : `file:${given}`
+
 /** The address of a server, with the password that it leaves out. Throws `Error`, without either. */
 export function withPassword(databaseUrl: string, password: string): string {
   if (!ofServer.test(databaseUrl)) throw new Error('DATABASE_URL names no PostgreSQL server')

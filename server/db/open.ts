@@ -1,9 +1,10 @@
 import { parseDatabaseUrl } from './address.ts'
 import { DatabaseRefused, type RefusalCodec } from './errors.ts'
+import type { JudgedDatabase } from './migrate.ts'
 import type { DatabasePort, GroupedOperations, ReadOperations, SingleReads, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres/connections.ts'
 import type { RefusalOptions } from './refusals.ts'
-import { migrateSqlite, openSqlite, openSqliteToRead } from './sqlite/open.ts'
+import { backUpSqlite, judgeSqlite, migrateSqlite, openSqlite, openSqliteToRead } from './sqlite/open.ts'
 import { claimFile, faultOfPlace } from './sqlite/place.ts'
 
 export interface ConnectOptions extends RefusalOptions {
@@ -76,6 +77,27 @@ export async function migrateDatabase(options: ConnectOptions): Promise<string[]
   const { startTimeoutMilliseconds = 0, onNotice = () => undefined, readOnly = false } = options
   const target = { ...postgresOptions(address.url, options), readOnly }
   return migratePostgres(target, startTimeoutMilliseconds, onNotice)
+}
+
+/** Says what `migrateDatabase` would do, and which releases serve the database. Changes nothing. */
+export async function judgeDatabase(options: ConnectOptions): Promise<JudgedDatabase> {
+  const address = parseDatabaseUrl(options.databaseUrl)
+  if (address.engine === 'sqlite') return judgeSqlite(address.file)
+  const { judgePostgres } = await import('./postgres/migrate.ts')
+  return judgePostgres(postgresOptions(address.url, options))
+}
+
+/**
+ * Copies a database of any version, as one consistent snapshot, to a new file. Returns the oldest release
+ * that serves the copy; null if it has no schema.
+ */
+export async function backUpDatabase(
+  { databaseUrl }: ConnectOptions,
+  target: string,
+): Promise<string | null> {
+  const address = parseDatabaseUrl(databaseUrl)
+  if (address.engine === 'sqlite') return backUpSqlite(address.file, target)
+  throw new DatabaseRefused('DATABASE_URL: PostgreSQL has its own tools for this (pg_dump, pg_basebackup)')
 }
 
 function postgresOptions(url: string, options: ConnectOptions): PostgresOptions {

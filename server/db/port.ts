@@ -99,8 +99,6 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   /** Why the database takes no changes now; undefined if it takes them. */
   refusesWrites(): Promise<Refusal | undefined>
   load(): DatabaseLoad
-  /** Copies the database, as one consistent snapshot, to a new file. */
-  backup(file: string): Promise<void>
   /** Waits for running writes, then closes the database. */
   close(): Promise<void>
 }

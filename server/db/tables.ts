@@ -628,15 +628,24 @@ export const tallySpanRows = Object.values(tallySpans)
 
 /** The contents of an engine's schema.ts. */
 export interface Schema {
-  /** Finds a row if the table `schema_migrations` exists. Needs only the right to read. */
-  findHistory: RawBuilder<unknown>
-  /**
-   * By name, in the order to apply them. Forward only: never rename one, nor insert one between two others.
-   *
-   * On PostgreSQL the version before serves meanwhile and afterwards. So a migration may add tables, columns
-   * that are null or have a constant default, and indexes of new or small tables: building an index locks out
-   * writes. No other table may have a column of the same name, because statements that join tables do not
-   * always say whose column they mean.
-   */
-  migrations: Record<string, (trx: Trx) => Promise<void>>
+  /** Finds the columns of `schema_migrations`, if there are any. Needs only the right to read. */
+  findHistory: RawBuilder<{ name: string }>
+  /** By name, in the order to apply them. Never rename one, nor insert one between two others. */
+  migrations: Record<string, Migration>
 }
+
+/**
+ * One step to the schema of a release. Releases from `oldestRelease` on serve meanwhile and afterwards, and
+ * start on the result. So a step may add tables, and columns that are null or have a constant default. No
+ * other table may have a column of the same name, because statements that join tables do not always say
+ * whose column they mean.
+ */
+export type Migration = { oldestRelease: string } & (
+  | {
+      /** The tables that nobody can use during the step. It ends at once, whatever their size. */
+      locks: readonly string[]
+      step(trx: Trx): Promise<void>
+    }
+  /** An index of a table that has rows. On PostgreSQL it locks out nobody, and is no transaction. */
+  | { index: string; on: string }
+)

@@ -91,14 +91,14 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
 
   it('of an older or a newer version', async (t) => {
     const [older, newer] = await Promise.all([prepareSource(t), prepareSource(t)])
-    older.sql((database) => database.exec("delete from schema_migrations where name = '0001-people'"))
-    newer.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
+    older.sql((database) => database.exec("delete from schema_migrations where name = '0001-first-release'"))
+    newer.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')"))
     assert.deepEqual(await Promise.all([copy(older, nowhere), copy(newer, nowhere)]), [
       refusal(
-        '--from: the database is older than this version (it lacks 0001-people): back it up with the version that made it, then run `migrate`',
+        '--from: the database is older than this version (it lacks 0001-first-release): back it up, then run `migrate`',
       ),
       refusal(
-        '--from: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)',
+        '--from: the database is of a newer version of Countersign: run 9.0.0 or later, or use a backup that this version made (it has 9999-later)',
       ),
     ])
   })
@@ -152,11 +152,11 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
   it('of a newer version', async (t) => {
     const { cli, target } = await prepare(t)
     await migrateTarget(target)
-    await target.query("insert into schema_migrations values ('9999-later', '')")
+    await target.query("insert into schema_migrations values ('9999-later', '9.0.0', '')")
     assert.deepEqual(
       await copy(cli, target.url),
       refusal(
-        '--to: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)',
+        '--to: the database is of a newer version of Countersign: run 9.0.0 or later, or use a backup that this version made (it has 9999-later)',
       ),
     )
   })

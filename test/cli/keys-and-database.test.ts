@@ -75,7 +75,7 @@ describe('migrate', () => {
   it('applies each missing migration once', async (t) => {
     const cli = commandLine(t)
     const { applied } = await cli.json<{ applied: string[] }>('migrate')
-    assert.equal(applied[0], '0001-people')
+    assert.equal(applied[0], '0001-first-release')
     const stdout = 'The database is up to date.\n'
     assert.deepEqual(await cli.run('migrate'), { status: 0, stdout, stderr: '' })
   })
@@ -83,13 +83,42 @@ describe('migrate', () => {
   it('refuses a database of a newer version, like every command', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
-    cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
+    cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')"))
     const newer = refusal(
-      'DATABASE_URL: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)',
+      'DATABASE_URL: the database is of a newer version of Countersign: run 9.0.0 or later, or use a backup that this version made (it has 9999-later)',
     )
-    for (const command of ['migrate', 'user list', 'backup copy.db']) {
+    for (const command of ['migrate', 'migrate --check', 'user list']) {
       assert.deepEqual(await cli.run(command), newer)
     }
+  })
+
+  it('leaves a database of any version to be copied, and says what reads the copy', async (t) => {
+    const cli = commandLine(t)
+    const readOf = async (copy: string) => {
+      const { oldestRelease } = await cli.json<{ oldestRelease: string | null }>(`backup ${copy}`)
+      const told = await cli.json<{ oldestRelease: string | null; isServed: boolean }>(
+        `version --check ${copy}`,
+      )
+      assert.equal(told.oldestRelease, oldestRelease)
+      return [oldestRelease, told.isServed]
+    }
+    await cli.run('migrate')
+    assert.deepEqual(await readOf('own.db'), ['1.0.0', true])
+    cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')"))
+    assert.deepEqual(await readOf('newer.db'), ['9.0.0', false])
+    cli.sql((database) => database.exec('alter table schema_migrations drop column oldest_release'))
+    assert.deepEqual(await readOf('before.db'), [null, false])
+    const { status, stderr } = await cli.run('version --check missing.db')
+    assert.deepEqual([status, stderr], [1, 'countersign: DATABASE_URL: there is no database at missing.db\n'])
+  })
+
+  it('says with --check what it would do, and does not do it', async (t) => {
+    const cli = commandLine(t)
+    cli.sql((database) => database.exec('create table mine (name text)'))
+    const { pending } = await cli.json<{ pending: unknown[] }>('migrate --check')
+    assert.deepEqual(pending, [{ name: '0001-first-release', locks: [] }])
+    const tables = cli.sql((database) => database.prepare('select name from sqlite_schema').pluck().all())
+    assert.deepEqual(tables, ['mine'])
   })
 
   it('refuses in one line anything that cannot be a database', async (t) => {

@@ -93,8 +93,10 @@ describe('a command that only reads', () => {
     cli.sql((database) => database.exec('delete from schema_migrations'))
     const before = contentOf(cli.folder)
     const line =
-      'DATABASE_URL: the database is older than this version (it lacks 0001-people): back it up with the version that made it, then run `migrate`'
-    for (const command of readingCommands) assert.deepEqual(await cli.run(command), refusal(line), command)
+      'DATABASE_URL: the database is older than this version (it lacks 0001-first-release): back it up, then run `migrate`'
+    for (const command of readingCommands.filter((each) => !each.startsWith('backup'))) {
+      assert.deepEqual(await cli.run(command), refusal(line), command)
+    }
     assert.deepEqual(contentOf(cli.folder), before)
   })
 

@@ -172,7 +172,9 @@ describe('restore', () => {
     writeFileSync(join(folder, 'text.db'), 'not a database')
     new Sqlite(join(folder, 'older.db')).exec('create table orders (id)').close()
     const newer = new Sqlite(join(folder, 'newer.db'))
-    newer.exec("create table schema_migrations (name); insert into schema_migrations values ('9999-later')")
+    newer.exec(
+      "create table schema_migrations (name, oldest_release); insert into schema_migrations values ('9999-later', '9.0.0')",
+    )
     newer.close()
     cpSync(join(folder, 'backup.db'), join(folder, 'damaged.db'))
     damage(join(folder, 'damaged.db'), 'principals')
@@ -182,9 +184,9 @@ describe('restore', () => {
       ['text.db', 'text.db cannot be used: SQLite answered SQLITE_NOTADB: file is not a database'],
       [
         'older.db',
-        'the database is older than this version (it lacks 0001-people): back it up with the version that made it, then run `migrate`',
+        'the database is older than this version (it lacks 0001-first-release): back it up, then run `migrate`',
       ],
-      ['newer.db', /^the backup: the database is from before the first release of Countersign, /],
+      ['newer.db', /^the backup: the database is of a newer version of Countersign: /],
       ['damaged.db', /^the backup: it is damaged: /],
       ['test.db', 'test.db is the database itself'],
     ] as const) {

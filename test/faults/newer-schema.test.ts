@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { eventColumns } from '../../server/db/tables.ts'
+import { sql } from '#kysely'
+import { eventColumns, type Migration } from '../../server/db/tables.ts'
+import { readVersion } from '../../server/version.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { isLong } from '../support/faults.ts'
+import { migrateTo } from '../support/later-release.ts'
 import { mailSettings, startMailServer } from '../support/mail.ts'
-import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
+import { runSql, withoutPostgres } from '../support/postgres.ts'
 import { assertProblem } from '../support/problem.ts'
 import { at, bearerOf, newProduction, sessionOf } from '../support/production.ts'
 import { openStream } from '../support/stream.ts'
@@ -28,7 +31,8 @@ async function startBoth(t: TestContext) {
   const [mail, receiver] = [await startMailServer(), await startReceiver(t)]
   t.after(() => mail.close())
   const smtp = { ...mailSettings, SMTP_URL: `smtp://127.0.0.1:${mail.server.port}` }
-  const servers = await Promise.all([0, 1].map(() => production.serve({ ...toReceivers, ...smtp })))
+  const serve = () => production.serve({ ...toReceivers, ...smtp })
+  const servers = await Promise.all([serve(), serve()])
   const urls = servers.map(({ baseUrl }) => baseUrl)
   const first = urls[0] as string
   const admin = await bearerOf(first, 'admin')
@@ -36,7 +40,7 @@ async function startBoth(t: TestContext) {
   const webhook = await newWebhook(browser, { url: receiver.url })
   const stream = await openStream(admin)
   t.after(() => stream.close())
-  return { ...production, urls, admin, browser, webhook, stream, mail, receiver }
+  return { ...production, serve, urls, admin, browser, webhook, stream, mail, receiver }
 }
 
 type Both = Awaited<ReturnType<typeof startBoth>>
@@ -116,17 +120,24 @@ const tablesOf = async (databaseUrl: string) => {
   return (await runSql<{ name: string }>(databaseUrl, tables)).map(({ name }) => name)
 }
 
-/** Like a migration of a later version: it waits for no lock for long, and tries again. */
-async function change(databaseUrl: string, statement: string): Promise<void> {
-  const client = await connectTo(databaseUrl)
-  await client.query("set lock_timeout = '1s'")
-  try {
-    await until(async () => {
-      const isDone = await client.query(statement).catch(({ code }) => assert.equal(code, '55P03'))
-      return isDone !== undefined
-    })
-  } finally {
-    await client.end()
+/** A later release gives each table columns, and orders an index. */
+function stepsOf(tables: string[], before: () => Promise<void>): Record<string, Migration> {
+  const oldestRelease = readVersion()
+  const steps = tables.map((table): [string, Migration] => [
+    `1000-${table}`,
+    {
+      oldestRelease,
+      locks: [table],
+      async step(trx) {
+        await before()
+        const added = 'add column later integer, add column later_too text not null default $$new$$'
+        await sql.raw(`alter table ${table} ${added}`).execute(trx)
+      },
+    },
+  ])
+  return {
+    ...Object.fromEntries(steps),
+    '2000-index': { oldestRelease, index: 'orders_later', on: 'orders (later)' },
   }
 }
 
@@ -147,12 +158,13 @@ describe('two instances whose schema becomes newer', { skip: withoutPostgres }, 
     const both = await startBoth(t)
     const work = new Work(both)
     await work.goesOn(5 * callers)
-    for (const table of await tablesOf(both.databaseUrl)) {
-      // Each change stays, so all later work meets it.
-      if (isLong) await work.goesOn(1)
-      const added = 'add column later integer, add column later_too text not null default $$new$$'
-      await change(both.databaseUrl, `alter table ${table} ${added}`)
-    }
+    const tables = (await tablesOf(both.databaseUrl)).filter((table) => table !== 'schema_migrations')
+    // Each change stays, so all later work meets it.
+    const steps = stepsOf(tables, async () => void (isLong && (await work.goesOn(1))))
+    assert.equal((await migrateTo(both.databaseUrl, steps)).length, tables.length + 1)
+    await work.goesOn(3 * callers)
+    // An instance that died comes back.
+    both.urls.push((await both.serve()).baseUrl)
     await work.goesOn(3 * callers)
     await work.end()
     await assertGoesOn(both)

@@ -214,9 +214,9 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     it('a database of a newer schema version', async (t) => {
       const databaseUrl = await emptyDatabase(t)
       await migrateDatabase({ databaseUrl })
-      await runSql(databaseUrl, "insert into schema_migrations values ('9999-later', 'now')")
+      await runSql(databaseUrl, "insert into schema_migrations values ('9999-later', '9.0.0', 'now')")
       const line =
-        'DATABASE_URL: the database is of a newer version of Countersign; run that version, or use a backup that this one made (it has 9999-later)'
+        'DATABASE_URL: the database is of a newer version of Countersign: run 9.0.0 or later, or use a backup that this version made (it has 9999-later)'
       assert.deepEqual(await startAt(address(databaseUrl)), refusal(line))
     })
   })
@@ -324,7 +324,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     const databaseUrl = await emptyDatabase(t)
     const name = new URL(databaseUrl).pathname.slice(1)
     const older =
-      'DATABASE_URL: the database is older than this version (it lacks 0001-people): back it up with the version that made it, then run `migrate`'
+      'DATABASE_URL: the database is older than this version (it lacks 0001-first-release): back it up, then run `migrate`'
     const run = (args: string) => cli.run(args, '', { DATABASE_URL: databaseUrl })
     assert.deepEqual(await run('role list'), refusal(older))
     assert.deepEqual(
@@ -380,6 +380,6 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     for (const instance of instances) scopeOf(t).defer(() => instance.close())
     const applied = await runSql(databaseUrl, 'select name from schema_migrations')
     const [roles] = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
-    assert.deepEqual([applied, roles?.count], [[{ name: '0001-people' }], '3'])
+    assert.deepEqual([applied, roles?.count], [[{ name: '0001-first-release' }], '3'])
   })
 })

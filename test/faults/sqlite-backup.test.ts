@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
+import { backUpDatabase } from '../../server/db/open.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
 
@@ -23,7 +24,7 @@ describe('a backup of SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL ha
     insert.run(fillingBytes)
     let isOver = false
     const copy = `${file}.backup`
-    const backup = db.backup(copy).finally(() => {
+    const backup = backUpDatabase({ databaseUrl }, copy).finally(() => {
       isOver = true
     })
     // Turns before the copy begins do not count, because their number depends on the machine.

@@ -42,20 +42,25 @@ export const serviceCommands: Record<string, CommandSpec> = {
   },
   version: {
     changesNothing: true,
-    summary: 'print the version',
-    examples: ['version', 'version --json'],
-    load: async () => (await import('../service.ts')).runVersion,
+    summary: 'print the version, or which versions read a database',
+    options: { check: { value: 'FILE|URL', description: 'a database, which is not changed' } },
+    examples: ['version', 'version --check /var/backups/countersign.db'],
+    load: async () => (await import('../maintenance.ts')).runVersion,
   },
   migrate: {
     summary: 'bring the database up to date',
-    notes: ['Every other command that opens the database does this first.'],
-    examples: ['migrate'],
+    options: { check: { description: 'only say what would be done, and which tables it would lock' } },
+    notes: ['Every other command that opens the database and may change it does this first.'],
+    examples: ['migrate', 'migrate --check'],
     load: async () => (await import('../maintenance.ts')).runMigrate,
   },
   backup: {
     summary: 'copy the database as one consistent snapshot, while the service runs',
     argumentsText: '<file>',
-    notes: ['The file must not exist yet. It holds password hashes, so only its owner may read it.'],
+    notes: [
+      'The file must not exist yet. It holds password hashes, so only its owner may read it. The database may be of' +
+        ' any version.',
+    ],
     examples: ['backup /var/backups/countersign.db'],
     load: async () => (await import('../maintenance.ts')).runBackup,
   },

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import { Kysely } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
-import { migrate, requireMigrated } from '../migrate.ts'
+import { migrateAll, requireMigrated } from '../migrate.ts'
 import { sqliteDialect, translateErrors } from '../sqlite/driver.ts'
 import { openWritable, requireFile } from '../sqlite/files.ts'
 import { schema } from '../sqlite/schema.ts'
@@ -14,7 +14,7 @@ export async function describeTables(): Promise<CopiedTable[]> {
   try {
     await kysely(connection)
       .transaction()
-      .execute((trx) => migrate(trx, schema))
+      .execute((trx) => migrateAll(trx, schema))
     return parentsFirst(connection, tableNames(connection)).map((name) => {
       const table = describeTable(connection, name)
       return { ...table, initialRows: [...readBatches(connection, table)].flat() }

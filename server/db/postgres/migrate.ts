@@ -1,9 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { Kysely, sql } from '#kysely'
-import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
-import { migrate, pendingMigrations, requireMigrated } from '../migrate.ts'
-import type { Database, Db, Trx } from '../tables.ts'
+import { DatabaseRefused, DatabaseUnavailable, LockTimeout } from '../errors.ts'
+import {
+  type JudgedDatabase,
+  judge,
+  migrateAll,
+  migrateNext,
+  migrationOf,
+  noteApplied,
+  pendingMigrations,
+  requireMigrated,
+} from '../migrate.ts'
+import type { Database, Db, Schema, Trx } from '../tables.ts'
 import {
   Connection,
   connectTimeoutMilliseconds,
@@ -25,7 +34,9 @@ const oldestServerMajor = 15
 
 const applicationName = 'countersign migration'
 
-interface MigrationAddress extends Pick<PostgresOptions, 'url' | 'transactionPooler'> {
+type Address = Pick<PostgresOptions, 'url' | 'transactionPooler'>
+
+interface MigrationAddress extends Address {
   /** Only requires that no migration is pending. */
   readOnly: boolean
 }
@@ -34,53 +45,145 @@ interface MigrationAddress extends Pick<PostgresOptions, 'url' | 'transactionPoo
 const migrationLock = '7165916604736402019'
 
 /**
- * Migrates under an advisory lock, in one transaction. A role that cannot create tables can start if nothing
- * is to be applied. Waits up to `waitMilliseconds` for a server that does not answer or is lost again. After
- * that, or at once for a fault that waiting does not fix, throws `DatabaseRefused`.
+ * Migrates a step at a time, each under an advisory lock and in a transaction. A role that cannot create
+ * tables can start if nothing is to be applied. Waits up to `waitMilliseconds` for a server that does not
+ * answer or is lost again. After that, or at once for a fault that waiting does not fix, throws
+ * `DatabaseRefused`.
  */
 export async function migratePostgres(
   address: MigrationAddress,
   waitMilliseconds: number,
-  onWaiting: (message: string) => void,
+  onNotice: (message: string) => void,
+  steps = schema,
 ): Promise<string[]> {
+  return whenReachable(address, waitMilliseconds, onNotice, async (db) => {
+    if (address.readOnly) await within(silenceTimeoutMilliseconds, requireMigrated(db, steps))
+    const applied = await applyPending(db, steps, address, onNotice)
+    await noticeMissingIndex(db, onNotice)
+    return applied
+  })
+}
+
+/** Says what is pending. Changes nothing. */
+export function judgePostgres(address: Address, steps = schema): Promise<JudgedDatabase> {
+  return whenReachable(
+    address,
+    0,
+    () => undefined,
+    (db) => within(silenceTimeoutMilliseconds, judge(db, steps)),
+  )
+}
+
+async function whenReachable<T>(
+  { url, transactionPooler }: Address,
+  waitMilliseconds: number,
+  onNotice: (message: string) => void,
+  work: (db: Db) => Promise<T>,
+): Promise<T> {
   const giveUpAt = performance.now() + waitMilliseconds
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await migrateOnce(address, onWaiting)
+      return await connected({ url, transactionPooler }, work)
     } catch (error) {
       const pause = Math.min(500 * attempt, 5_000)
       if (!(error instanceof DatabaseUnavailable)) throw error
       if (performance.now() + pause > giveUpAt) throw unreachable(error)
-      onWaiting(`DATABASE_URL: PostgreSQL does not answer yet (${error.message}); trying again`)
+      onNotice(`DATABASE_URL: PostgreSQL does not answer yet (${error.message}); trying again`)
       await delay(pause)
     }
   }
 }
 
-async function migrateOnce(
-  { url, transactionPooler, readOnly }: MigrationAddress,
-  onNotice: (message: string) => void,
-): Promise<string[]> {
+async function connected<T>({ url, transactionPooler }: Address, work: (db: Db) => Promise<T>): Promise<T> {
   const client = await connect(url, applicationName)
   try {
     if (!transactionPooler) await refuseTransactionPooler(client, url)
-    const db = new Kysely<Database>({
-      dialect: postgresDialect(onlySource(client), { names: undefined }),
-    })
-    if (readOnly) await within(silenceTimeoutMilliseconds, requireMigrated(db, schema))
-    const pending = await within(silenceTimeoutMilliseconds, pendingMigrations(db, schema))
-    if (pending.length === 0) {
-      await noticeMissingIndex(db, onNotice)
-      return []
-    }
-    const transaction = db.transaction().setIsolationLevel('read committed')
-    const applied = await transaction.execute(migrateUnderLock)
-    await noticeMissingIndex(db, onNotice)
-    return applied
+    return await work(
+      new Kysely<Database>({ dialect: postgresDialect(onlySource(client), { names: undefined }) }),
+    )
   } catch (error) {
     throw explain(translatePostgresError(error), schemaExplanations)
   } finally {
     await client.leave()
+  }
+}
+
+async function applyPending(
+  db: Db,
+  steps: Schema,
+  { transactionPooler }: Address,
+  onNotice: (message: string) => void,
+): Promise<string[]> {
+  const applied: string[] = []
+  for (;;) {
+    const [next] = await within(silenceTimeoutMilliseconds, pendingMigrations(db, steps))
+    if (next === undefined) return applied
+    const migration = migrationOf(steps, next)
+    if ('index' in migration) {
+      if (!transactionPooler) await liftLimits(false).execute(db)
+      await indexBesideOthers(db, migration)
+      await noteApplied(db, next, migration)
+      applied.push(next)
+    } else {
+      const name = await untilUnlocked(onNotice, () => {
+        const transaction = db.transaction().setIsolationLevel('read committed')
+        return transaction.execute((trx) => stepUnderLock(trx, steps))
+      })
+      if (name !== undefined) applied.push(name)
+    }
+  }
+}
+
+/** Others wait behind a step that waits for a table, so it gives up soon, and tries again. */
+const lockTimeoutMilliseconds = 1_000
+const lockPatienceMilliseconds = 600_000
+
+async function untilUnlocked<T>(onNotice: (message: string) => void, step: () => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + lockPatienceMilliseconds
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await step()
+    } catch (error) {
+      const isLocked = translatePostgresError(error) instanceof LockTimeout
+      if (!isLocked) throw error
+      const held = 'a transaction holds a table that the migration changes'
+      if (performance.now() > giveUpAt) throw new DatabaseRefused(`DATABASE_URL: ${held}`, { cause: error })
+      if (attempt === 1) onNotice(`DATABASE_URL: ${held}; trying again until it ends`)
+      await delay(Math.min(250 * attempt, 5_000))
+    }
+  }
+}
+
+async function stepUnderLock(trx: Trx, steps: Schema): Promise<string | undefined> {
+  await takeLock(trx)
+  await sql`select set_config('lock_timeout', ${String(lockTimeoutMilliseconds)}, true)`.execute(trx)
+  return migrateNext(trx, steps)
+}
+
+/** A deadlock of two processes that build one index, and two ways to say that the other was faster. */
+const buildsOfOthers = ['40P01', '42P07', '23505']
+
+/**
+ * Makes an index while others write. An attempt that was killed leaves an index that is not valid, which is
+ * made again; that of another process, which is not valid yet, is waited for.
+ */
+async function indexBesideOthers(db: Db, { index, on }: { index: string; on: string }): Promise<void> {
+  for (;;) {
+    const { rows } = await sql<{ valid: boolean; building: boolean }>`select indisvalid as valid, exists
+      (select 1 from pg_stat_progress_create_index where index_relid = indexrelid) as building
+      from pg_index where indexrelid = to_regclass(${index})`.execute(db)
+    const [found] = rows
+    if (found?.valid) return
+    const next =
+      found === undefined
+        ? `create index concurrently if not exists ${index} on ${on}`
+        : `drop index concurrently if exists ${index}`
+    try {
+      if (!found?.building) await sql.raw(next).execute(db)
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError && buildsOfOthers.includes(error.code ?? ''))) throw error
+    }
+    await delay(200)
   }
 }
 
@@ -105,16 +208,23 @@ async function serverProcess(client: Connection): Promise<number | undefined> {
   return (await within(silenceTimeoutMilliseconds, answer)).rows[0]?.pid
 }
 
-/** Waits for the lock as long as it takes. After that, the transaction has no limits. */
+/** All migrations in one transaction, for a database that nobody else uses yet. */
 export async function migrateUnderLock(trx: Trx): Promise<string[]> {
-  await liftLimits.execute(trx)
+  await takeLock(trx)
+  return migrateAll(trx, schema)
+}
+
+/** Waits for the lock as long as it takes. After that, the transaction has no limits. */
+async function takeLock(trx: Trx): Promise<void> {
+  await liftLimits(true).execute(trx)
   await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
-  return migrate(trx, schema)
 }
 
 /** The role and the database may have set limits. */
-const liftLimits = sql`select set_config(name, '0', true) from pg_settings where name in
-  ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
+const liftLimits = (
+  ofTransaction: boolean,
+) => sql`select set_config(name, '0', ${ofTransaction}) from pg_settings
+  where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
 
 /** Reports a migration that could not make the index without the extension pg_trgm (docs/operations.md). */
 async function noticeMissingIndex(db: Db, onNotice: (message: string) => void): Promise<void> {

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { Kysely, sql } from '#kysely'
-import { DatabaseRefused } from '../errors.ts'
 import type {
   DatabasePort,
   GroupedOperations,
@@ -120,11 +119,6 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
       lists: reads.load,
       connections: pool.load,
     }),
-    async backup() {
-      throw new DatabaseRefused(
-        'DATABASE_URL: PostgreSQL has its own tools for this (pg_dump, pg_basebackup)',
-      )
-    },
     async close() {
       reads.close()
       await writes.close()

@@ -4,11 +4,16 @@ import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
 /** PostgreSQL's schema. Add a later migration here and, under the same name, to sqlite/schema.ts. */
 export const schema: Schema = {
-  findHistory: sql`select 1 from pg_tables where schemaname = current_schema() and tablename = 'schema_migrations'`,
+  findHistory: sql`select attname as name from pg_attribute
+    where attrelid = to_regclass(quote_ident(current_schema()) || '.schema_migrations') and attnum > 0`,
   migrations: {
-    '0001-people': async (trx: Trx) => {
-      for (const statement of initial(await currentSchema(trx))) await sql.raw(statement).execute(trx)
-      await indexTrigrams(trx)
+    '0001-first-release': {
+      oldestRelease: '1.0.0',
+      locks: [],
+      async step(trx) {
+        for (const statement of initial(await currentSchema(trx))) await sql.raw(statement).execute(trx)
+        await indexTrigrams(trx)
+      },
     },
   },
 }

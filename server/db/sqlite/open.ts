@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type Sqlite from 'better-sqlite3'
 import { Kysely, sql } from '#kysely'
 import { DatabaseRefused, type RefusalCodec } from '../errors.ts'
-import { migrate, requireMigrated } from '../migrate.ts'
+import { type JudgedDatabase, judge, migrateNext, requireMigrated } from '../migrate.ts'
 import { type DatabasePort, type ReadOperations, type WriteOperations, waitingWritesLimit } from '../port.ts'
 import { type RefusalOptions, RefusedWrites } from '../refusals.ts'
 import type { Database } from '../tables.ts'
@@ -24,18 +24,57 @@ import { DatabaseThread } from './thread.ts'
 import { Trial, trialName } from './trial.ts'
 import { TurnSnapshot } from './turn.ts'
 
-/** Migrates the file, all or nothing, under the write lock (two processes may start at once). */
-export async function migrateSqlite(file: string): Promise<string[]> {
+/** Migrates the file, a step at a time, each under the write lock (two processes may start at once). */
+export async function migrateSqlite(file: string, steps = schema): Promise<string[]> {
   prepareFile(file)
   let connection: Sqlite.Database | undefined
   try {
     connection = translateErrors(() => openWritable(file))
     const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin immediate') })
-    return await db.transaction().execute((trx) => migrate(trx, schema))
+    const applied: string[] = []
+    for (;;) {
+      const name = await db.transaction().execute((trx) => migrateNext(trx, steps))
+      if (name === undefined) return applied
+      applied.push(name)
+    }
   } catch (error) {
     throw explain(error, file)
   } finally {
     connection?.close()
+  }
+}
+
+/** Says what is pending in a file. Changes nothing. */
+export function judgeSqlite(file: string, steps = schema): Promise<JudgedDatabase> {
+  return reading(file, async (place) => {
+    const connection = openReadOnly(place)
+    try {
+      const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
+      return await judge(db, steps)
+    } finally {
+      connection.close()
+    }
+  })
+}
+
+/** Copies a file of any version, which is not changed. Returns the oldest release that serves the copy. */
+export async function backUpSqlite(file: string, target: string): Promise<string | null> {
+  if (existsSync(target)) throw new DatabaseRefused(`${target} exists already`)
+  await reading(file, (place) => backUp(place, target))
+  return (await judgeSqlite(target)).oldestRelease
+}
+
+/** Works where nothing can be written, too. */
+async function reading<T>(file: string, work: (place: string) => Promise<T>): Promise<T> {
+  requireFile(file)
+  const { place, leave } = placeToRead(file)
+  try {
+    return await work(place)
+  } catch (error) {
+    throw explain(error, file)
+  } finally {
+    if (place === file) removeLog(file)
+    leave()
   }
 }
 
@@ -121,10 +160,6 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
       return refused.refusal
     },
     load: () => ({ writes: { running: writer.underWay }, lists: reads.load }),
-    async backup(target) {
-      if (existsSync(target)) throw new DatabaseRefused(`${target} exists already`)
-      await backUp(file, target)
-    },
     async close() {
       connection.close()
       // The writer's connection closes last, because a read-only one cannot move the log into the file.

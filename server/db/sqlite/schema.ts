@@ -1,13 +1,17 @@
 import { sql } from '#kysely'
-import { type Schema, type Trx, tallySpanRows } from '../tables.ts'
+import { type Schema, tallySpanRows } from '../tables.ts'
 import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
 /** SQLite's schema. Add a later migration here and, under the same name, to postgres/schema.ts. */
 export const schema: Schema = {
-  findHistory: sql`select 1 from sqlite_schema where type = 'table' and name = 'schema_migrations'`,
+  findHistory: sql`select name from pragma_table_info('schema_migrations')`,
   migrations: {
-    '0001-people': async (trx: Trx) => {
-      for (const statement of initial) await sql.raw(statement).execute(trx)
+    '0001-first-release': {
+      oldestRelease: '1.0.0',
+      locks: [],
+      async step(trx) {
+        for (const statement of initial) await sql.raw(statement).execute(trx)
+      },
     },
   },
 }

@@ -1,0 +1,22 @@
+import { parseDatabaseUrl } from '../../server/db/address.ts'
+import { migratePostgres } from '../../server/db/postgres/migrate.ts'
+import { schema as postgresSchema } from '../../server/db/postgres/schema.ts'
+import { migrateSqlite } from '../../server/db/sqlite/open.ts'
+import { schema as sqliteSchema } from '../../server/db/sqlite/schema.ts'
+import type { Migration, Schema } from '../../server/db/tables.ts'
+
+/** Brings the database to a later release, which has these migrations too. Returns the names applied. */
+export function migrateTo(
+  databaseUrl: string,
+  later: Record<string, Migration>,
+  onNotice: (notice: string) => void = () => undefined,
+): Promise<string[]> {
+  const withLater = ({ findHistory, migrations }: Schema) => ({
+    findHistory,
+    migrations: { ...migrations, ...later },
+  })
+  const address = parseDatabaseUrl(databaseUrl)
+  if (address.engine === 'sqlite') return migrateSqlite(address.file, withLater(sqliteSchema))
+  const target = { url: address.url, transactionPooler: false, readOnly: false }
+  return migratePostgres(target, 0, onNotice, withLater(postgresSchema))
+}
