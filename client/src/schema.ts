@@ -1762,6 +1762,8 @@ export interface components {
         AddUserCommand: {
             /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
             userName: string;
+            /** @description The name of the person as certificates, mails and histories print it next to the user name. White space at both ends is trimmed. The rest has 1 to 100 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            name?: string;
             /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email: string;
             /** @description Names of roles. The account may do what any of them allows. */
@@ -1903,6 +1905,8 @@ export interface components {
         ChangeUserCommand: {
             /** @description Name of the user on orders and in the log. Not `me`, nor `person-` and a number. A letter from A to Z, then up to 63 of A to Z, digits and . _ - (upper or lower case) */
             userName?: string;
+            /** @description The name of the person as certificates, mails and histories print it next to the user name. White space at both ends is trimmed. The rest has 1 to 100 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C. */
+            name?: string | null;
             /** @description The email that the user signs in with: 3 to 254 characters with one `@`, no spaces and none of `()<>[]:;,"\`; case is ignored. */
             email?: string;
             /** @description Time zone of audit stamps, as an IANA name; if left out, the default of the service. */
@@ -2309,6 +2313,8 @@ export interface components {
             given: {
                 /** @description User name or clientId at that time; `machine:` and a name for a command line. */
                 by: string;
+                /** @description The name of that person as it is printed, at that time; null for none, or if it was erased. */
+                byName: string | null;
                 /** @description Id of that account; null if no account did it. */
                 byId: number | null;
                 /**
@@ -2318,6 +2324,8 @@ export interface components {
                 atUtc: string;
                 /** @description The absent person in whose place it was done; else null. */
                 for: string | null;
+                /** @description The name of that person as it is printed; null for none. */
+                forName: string | null;
                 /** @description Id of that account. */
                 forId: number | null;
                 /** @description Whether the approver signed it with a passkey. */
@@ -2407,10 +2415,14 @@ export interface components {
             atTimeZone: string | null;
             /** @description User name or clientId at that time; `machine:` and a name for a command line. */
             by: string;
+            /** @description The name of that person as it is printed, at that time; null for none, or if it was erased. */
+            byName: string | null;
             /** @description Id of that account; null if no account did it. */
             byId: number | null;
             /** @description The absent person in whose place it was done; else null. */
             for: string | null;
+            /** @description The name of that person as it is printed; null for none. */
+            forName: string | null;
             /** @description Id of that account. */
             forId: number | null;
             /** @description Reason or note; null if there is none or if it was erased. */
@@ -3252,6 +3264,8 @@ export interface components {
             id: number;
             /** @description Name of the user. */
             userName: string;
+            /** @description The name as it is printed next to the user name; null for none. */
+            name: string | null;
             /** @description The email that the user signs in with. */
             email: string;
             /** @description Time zone of audit stamps, as an IANA name; null for the default of the service. */

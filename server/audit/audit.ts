@@ -9,12 +9,13 @@ export {
   type EventKind,
   eventKinds,
   eventRow,
+  namesOf,
   recordEvent,
   recordEvents,
   saltedWith,
   saltOf,
 } from './events/events.ts'
-export { sealedLine, toldBy } from './events/line.ts'
+export { printed, sealedLine, toldBy } from './events/line.ts'
 export { oldestUnsealed } from './events/store.ts'
 export { endOfLog, readOn } from './lines/reader.ts'
 export {

@@ -4,6 +4,8 @@ import type { Permission } from './permissions.ts'
 export interface Person {
   id: number
   name: string
+  /** As it is printed next to the name; null or absent for none. */
+  fullName?: string | null | undefined
 }
 
 /** The caller, the same for a session cookie and a bearer token. Services count as users. */
@@ -12,6 +14,8 @@ export interface Principal {
   kind: 'user' | 'client'
   /** User name, or the clientId of a service. */
   userName: string
+  /** The name of a person as it is printed, if there is one. */
+  fullName: string | null
   /** As they were when the token or session was issued. */
   roles: readonly string[]
   /** The permissions of those roles now (at most PERMISSION_CACHE_TTL_SECONDS old). */

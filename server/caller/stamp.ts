@@ -13,6 +13,8 @@ export interface Stamp {
   timeZone: string | null
   /** User name or clientId, or `machine:` and the account of the machine that runs a command. */
   by: string
+  /** The name of that person as it is printed, if there is one. */
+  byName?: string | null | undefined
   byId: number | null
   /** Absent for a person and a command line. */
   isService?: boolean
@@ -24,7 +26,7 @@ export interface Stamp {
 
 /** The stamp of a request. */
 export function stampOf(
-  caller: Pick<Principal, 'id' | 'userName'> & Partial<Pick<Principal, 'kind' | 'standing'>>,
+  caller: Pick<Principal, 'id' | 'userName'> & Partial<Pick<Principal, 'fullName' | 'kind' | 'standing'>>,
   nowMilliseconds: number,
   timeZone: string | null,
 ): Stamp & { byId: number; isService: boolean } {
@@ -34,6 +36,7 @@ export function stampOf(
     nowMilliseconds,
     timeZone,
     by: caller.userName,
+    byName: caller.fullName,
     byId: caller.id,
     isService: caller.kind === 'client',
     standing: caller.standing,

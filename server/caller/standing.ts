@@ -56,12 +56,14 @@ export async function authoritiesOf(
   isAllowed = true,
 ): Promise<Person[]> {
   const { byId } = caller
-  const { rows } = await sql<Person>`select id, name from (
+  const { rows } = await sql<Person>`select id, name, full_name as "fullName" from (
     select id, name from principals where id = ${byId} and ${isAllowed ? holds(permission) : sql`false`}
     union all
     select principals.id, name ${fromAbsent(caller, permission)}
       and exists (select 1 from principals where id = ${byId} and ${holds(neededOfDeputies)})
-    ) as authorities order by case id when ${byId} then 0 else 1 end, id`.execute(db)
+    ) as authorities left join users on principal_id = id order by case id when ${byId} then 0 else 1 end, id`.execute(
+    db,
+  )
   return rows
 }
 

@@ -46,12 +46,13 @@ describe('user add', () => {
   it('accepts everything as options, and keeps spaces around a password', async (t) => {
     const cli = commandLine(t)
     const added = await cli.json(
-      'user add --email al@example.com --user-name Al --role Admin --role Viewer --time-zone europe/berlin',
+      'user add --email al@example.com --user-name Al --name Al --role Admin --role Viewer --time-zone europe/berlin',
       ` ${goodPassword} \r\n`,
     )
     assert.deepEqual(added, {
       id: 1,
       userName: 'Al',
+      name: 'Al',
       email: 'al@example.com',
       roles: ['Admin', 'Viewer'],
       timeZone: 'Europe/Berlin',

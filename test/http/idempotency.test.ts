@@ -9,6 +9,7 @@ import { readIdempotency } from '../../server/http/idempotency.ts'
 const caller: Principal = {
   id: 7,
   kind: 'user',
+  fullName: null,
   userName: 'jo',
   roles: [],
   permissions: new Set(),

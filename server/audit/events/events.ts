@@ -12,10 +12,13 @@ import { insertEvent, insertEvents } from './store.ts'
  */
 export const clearMembers = [
   'by',
+  'byName',
   'for',
+  'forName',
   'customer',
   'name',
   'formerName',
+  'printedName',
   'displayName',
   'owner',
   'deputy',
@@ -101,7 +104,7 @@ const isClear = (name: string, value: unknown): value is string =>
 
 /** The row that `recordEvent` writes. */
 export function eventRow(stamp: Stamp, { kind, subject, version, facts, salts = {} }: Event): EventColumns {
-  const all = Object.entries({ ...facts, by: stamp.by, ...(stamp.for && { for: stamp.for.name }) })
+  const all = Object.entries({ ...facts, ...namesOf(stamp) })
   const data = Object.fromEntries(all.filter(([name, value]) => !isClear(name, value)))
   const clear = saltedWith(
     stamp.seed,
@@ -121,6 +124,15 @@ export function eventRow(stamp: Stamp, { kind, subject, version, facts, salts = 
     data: canonicalJson(stamp.isService && subject.kind === 'order' ? { ...data, program: true } : data),
     hashes: canonicalJson(hashesOf(clear)),
     clear: canonicalJson(clear),
+  }
+}
+
+/** The names in `clear` of the caller, and of the absent person in whose place they act. */
+export function namesOf({ by, byName, for: absent }: Pick<Stamp, 'by' | 'byName' | 'for'>) {
+  return {
+    by,
+    ...(byName && { byName }),
+    ...(absent && { for: absent.name, ...(absent.fullName && { forName: absent.fullName }) }),
   }
 }
 

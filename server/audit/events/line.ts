@@ -27,12 +27,24 @@ export function sealedLine(event: EventColumns & { sequence: number; hash: strin
 /** The names and the text of an event, for people. An erased name is `person-` and a number. */
 export interface Told {
   by: string
+  byName: string | null
   for: string | null
+  forName: string | null
   text: string | null
   clear: LogLine['clear']
 }
 
+/** `Ann Lee (ann)`, or the name alone. */
+export const printed = (name: string, fullName: string | null | undefined) =>
+  fullName ? `${fullName} (${name})` : name
+
 export function toldBy(event: Pick<EventColumns, 'clear' | 'by_id' | 'for_id'>): Told {
   const line = { clear: JSON.parse(event.clear), byId: event.by_id, forId: event.for_id }
-  return { ...namesIn(line), text: valueIn(line, 'text'), clear: line.clear }
+  return {
+    ...namesIn(line),
+    byName: valueIn(line, 'byName'),
+    forName: valueIn(line, 'forName'),
+    text: valueIn(line, 'text'),
+    clear: line.clear,
+  }
 }

@@ -211,6 +211,8 @@ export interface AccountData {
   roles?: string[]
   dropped?: number
   formerName?: string
+  /** Null if the user has none from now on. */
+  printedName?: string | null
   email?: 'changed'
   timeZone?: string | null
   granted?: string[]

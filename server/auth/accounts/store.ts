@@ -9,6 +9,7 @@ export interface PrincipalState {
   id: number
   kind: AccountKind
   name: string
+  fullName: string | null
   enabled: boolean
   credentialsChangedAt: number
   timeZone: string | null
@@ -25,6 +26,7 @@ export async function findPrincipalState(db: Db, subject: string): Promise<Princ
       'name',
       'enabled',
       'credentials_changed_at as credentialsChangedAt',
+      'full_name as fullName',
       'time_zone as timeZone',
     ])
   const numeric = /^[1-9]\d{0,9}$/.test(subject)

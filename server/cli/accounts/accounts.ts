@@ -9,6 +9,7 @@ import {
   displayNameField,
   endField,
   newEmailField,
+  printedNameField,
   timeZoneField,
 } from '../../auth/routes/administration/fields.ts'
 import { formatInstant, formatInstantOrNull } from '../../clock.ts'
@@ -47,6 +48,7 @@ export const runs = {
   'user invite': async (invocation) => (await import('./invite.ts')).runInvite(invocation),
   'user list': listUsers,
   'user sign-out': signOut,
+  'user set-name': about('user', setName),
   'user set-password': about('user', () => setPassword),
   'user passkeys': listPasskeys,
   'user remove-passkey': about('user', removePasskey),
@@ -83,16 +85,17 @@ async function addUser(invocation: Invocation): Promise<Outcome> {
   const email = readBy(newEmailField, 'the email', given)
   const userName = readBy(accountName, 'the user name (--user-name)', wanted ?? nameFromEmail(email))
   const timeZone = readOption(invocation, 'time-zone', timeZoneField)
+  const fullName = readOption(invocation, 'name', printedNameField)
   const isInvited = invocation.switches.has('invite')
   return withDatabase(invocation, async (db) => {
     const roles = await spellRoles(db, invocation.lists.role ?? [])
     const passwordHash = isInvited ? null : await newPasswordHash([userName, email])
-    const user = { userName, email, passwordHash, timeZone, roles, stamp: commandStamp() }
+    const user = { userName, fullName, email, passwordHash, timeZone, roles, stamp: commandStamp() }
     const { id } = await db.write('addUser', user)
     const has =
       roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`
     return {
-      value: { id, userName, email, roles, timeZone, enabled: true },
+      value: { id, userName, name: fullName, email, roles, timeZone, enabled: true },
       text: `Added user ${userName} (${email}), id ${id}, ${has}.`,
       ...hintFor(roles, isInvited),
     }
@@ -125,6 +128,24 @@ async function newPasswordHash(names: string[]): Promise<string> {
   const { Passwords } = await import('../../auth/credentials/passwords/passwords.ts')
   const { readNewPassword } = await import('./new-password.ts')
   return new Passwords().hash(await readNewPassword(names))
+}
+
+function setName(invocation: Invocation, [name]: string[]) {
+  if ((name === undefined) !== invocation.switches.has('none')) {
+    throw new UsageError('give either the name as it is printed or --none')
+  }
+  const fullName = { value: name === undefined ? null : readBy(printedNameField, 'the name', name) }
+  return async (db: AppDatabase, { reference }: NamedAccount<'user'>): Promise<Outcome> => {
+    const { id, name: userName } = await requireAccount(db.read, reference)
+    const unchanged = { userName: null, email: null, timeZone: null, roles: null, enabled: null }
+    const changes = { ...unchanged, fullName }
+    await db.write('changeUser', { id, acceptedVersions: null, changes, stamp: commandStamp() })
+    const text =
+      fullName.value === null
+        ? `${userName} has no printed name.`
+        : `${userName} is printed as ${fullName.value}.`
+    return { value: { id, userName, name: fullName.value }, text }
+  }
 }
 
 async function setPassword(

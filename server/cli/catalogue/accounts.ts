@@ -44,6 +44,7 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
         value: 'NAME',
         description: 'name on orders; default: the part of the email before the @',
       },
+      name: { value: 'NAME', description: 'name of the person as certificates and mails print it' },
       role: roleOption,
       invite: { description: 'add without a password; `user link` lets the user set one' },
       'time-zone': {
@@ -86,6 +87,13 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
     options: { ...userOptions, all: { description: 'all users; services keep their tokens' } },
     notes: [revocationNote, 'Anyone with the password can sign in again at once.'],
     examples: ['user sign-out jo@example.com', 'user sign-out --all'],
+  },
+  'user set-name': {
+    argumentsText: '<email or user name> <name> | --none',
+    summary: 'set the name of a user as certificates, mails and histories print it',
+    options: { ...userOptions, none: { description: 'the user has no printed name' } },
+    notes: ['It stands next to the user name: Jo Ann Lee (jo). Events of the past keep what they have.'],
+    examples: ["user set-name jo@example.com 'Jo Ann Lee'", 'user set-name jo --none'],
   },
   'user set-password': {
     ...oneUser,

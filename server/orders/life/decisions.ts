@@ -1,6 +1,6 @@
 import { challengeOf } from '../../../proof/decision.ts'
 import { hashesOf, type Salted } from '../../../proof/line.ts'
-import { saltedWith } from '../../audit/audit.ts'
+import { namesOf, saltedWith } from '../../audit/audit.ts'
 import type { Principal } from '../../caller/principal.ts'
 import { permissionDenied } from '../../caller/standing.ts'
 import type { Db } from '../../db/tables.ts'
@@ -44,11 +44,8 @@ export async function prepareDecisions(
   const made = orders.map(({ id, version }, index) => {
     const { decision, asking } = requireDecision(found, { id, version, index })
     const { customer, total } = decision
-    const clear = saltedWith(newSalt(), {
-      ...{ by: caller.userName, customer },
-      ...(asking.for && { for: asking.for.name }),
-      ...(reason !== null && { text: reason }),
-    })
+    const named = namesOf({ by: caller.userName, byName: caller.fullName, for: asking.for })
+    const clear = saltedWith(newSalt(), { ...named, customer, ...(reason !== null && { text: reason }) })
     const statement = {
       ...{ iss: touches.issuer(), action, documents: documents.get(id) ?? [] },
       order: { id, version, total: decimalOf(total) },

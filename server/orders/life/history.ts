@@ -29,8 +29,11 @@ export interface OrderEvent {
   atTimeZone: string | null
   /** `person-` and a number if the name was erased. */
   by: string
+  /** As it was printed next to the user name; null for none, or if it was erased. */
+  byName: string | null
   byId: number | null
   for: string | null
+  forName: string | null
   forId: number | null
   text: string | null
   document: EventDocument | null
@@ -84,10 +87,12 @@ function documentOf({ data, clear }: Pick<EventColumns, 'data' | 'clear'>): Even
 
 export interface Approval {
   by: string
+  byName: string | null
   byId: number | null
   atUtc: string
   /** The absent person in whose place it was given. */
   for: string | null
+  forName: string | null
   forId: number | null
   /** Whether the log has the approver's signature. */
   signed: boolean
@@ -99,12 +104,12 @@ export const approvalKinds: readonly OrderEventKind[] = ['approval-given', trans
 export function approvalOf(
   event: Pick<EventColumns, 'by_id' | 'at' | 'for_id' | 'data' | 'clear'>,
 ): Approval {
-  const { by, for: absent } = toldBy(event)
+  const { by, byName, for: absent, forName } = toldBy(event)
   return {
-    by,
+    ...{ by, byName },
     byId: event.by_id,
     atUtc: formatInstant(event.at),
-    for: absent,
+    ...{ for: absent, forName },
     forId: event.for_id,
     signed: 'signature' in JSON.parse(event.data),
   }
@@ -144,6 +149,7 @@ export async function readApprovals(
   const [first] = decisions
   if (first === undefined) throw new Problem('order-not-found')
   const index = rights.findIndex((_, each) => decisions[each]?.refusal === undefined)
+  const absent = rights[index]?.for
   const refusal = rights.length > 0 ? first.refusal : 'permission-denied'
   return {
     number: first.number,
@@ -157,7 +163,7 @@ export async function readApprovals(
     role: first.rules.role,
     passkey: first.rules.passkey,
     mayApprove: index >= 0,
-    mayApproveFor: rights[index]?.for ?? null,
+    mayApproveFor: absent ? { id: absent.id, name: absent.name } : null,
     reason: index >= 0 ? null : (refusal ?? null),
   }
 }

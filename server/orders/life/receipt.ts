@@ -80,7 +80,7 @@ async function readReceipt(db: Db, id: string): Promise<Facts | undefined> {
 
 /** The approval, with the approver's signature and the passkey that made it, as far as the log has both. */
 async function signedApproval(db: Db, event: Parameters<typeof approvalOf>[0]) {
-  const { signed: _, ...approval } = approvalOf(event)
+  const { signed: _, byName: __, forName: ___, ...approval } = approvalOf(event)
   const { signature }: { signature?: KeptSignature } = JSON.parse(event.data)
   if (signature === undefined) return { ...approval, signature: null }
   const owner = { kind: 'account', id: String(event.by_id) } as const

@@ -96,7 +96,7 @@ export const PreparedDecisions = answerOf('PreparedDecisions', undefined, {
         properties: { salt: { type: 'string' }, value: { type: 'string' } },
       },
       description:
-        'By the names of `hashes` in the statement: customer, by, and where there are for and text.',
+        'By the names of `hashes` in the statement: customer, by, and byName, for, forName and text where there are.',
       examples: [{ by: { salt: '000102030405060708090a0b0c0d0e0f', value: 'ann' } }],
     }),
     { description: 'For each statement, the values and salts that its hashes are made of. Check them too.' },
@@ -110,8 +110,14 @@ export const AddNoteResponse = answerOf('AddNoteResponse', undefined, { id: even
 
 const by = text('User name or clientId at that time; `machine:` and a name for a command line.', 'admin')
 const byId = nullable('integer', 'Id of that account; null if no account did it.', 1)
+const byName = nullable(
+  'string',
+  'The name of that person as it is printed, at that time; null for none, or if it was erased.',
+  'Ann Lee',
+)
 const absentPerson = {
   for: nullable('string', 'The absent person in whose place it was done; else null.', null),
+  forName: nullable('string', 'The name of that person as it is printed; null for none.', null),
   forId: nullable('integer', 'Id of that account.', null),
 }
 const atUtc = instant('When.', '2026-11-20T10:00:00.000Z')
@@ -126,6 +132,7 @@ const OrderEvent = answerOf(
     atUtc,
     atTimeZone: nullable('string', 'IANA time zone in which it was done.', 'Europe/Berlin'),
     by,
+    byName,
     byId,
     ...absentPerson,
     text: nullable('string', 'Reason or note; null if there is none or if it was erased.', null),
@@ -182,7 +189,7 @@ export const OrderApprovals = answerOf('OrderApprovals', undefined, {
   required: int32('How many approvals the order needs, by the policy when it was created.', 2),
   given: Type.Array(
     Type.Object({
-      ...{ by, byId, atUtc, ...absentPerson },
+      ...{ by, byName, byId, atUtc, ...absentPerson },
       signed: flag('Whether the approver signed it with a passkey.', false),
     }),
     { description: 'In the order of the log.' },

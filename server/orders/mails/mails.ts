@@ -3,7 +3,7 @@
  * people who asked for it and may read orders when it is sent. It quotes no reason and no note: what was
  * mailed could not be erased.
  */
-import { type SealedEvent, sealedEvents, toldBy } from '../../audit/audit.ts'
+import { printed, type SealedEvent, sealedEvents, toldBy } from '../../audit/audit.ts'
 import { pageLimitMilliseconds } from '../../db/port.ts'
 import {
   digest,
@@ -113,7 +113,7 @@ export const decidedMail: MailKind = {
     return letterTo(reader, parts, {
       subject: `Order #${order.number} was ${outcomes[event.kind]}`,
       blocks: [
-        `${decisionOf(event)} your order on ${momentIn(zoneOf(reader, parts), event.at)}:`,
+        `${decisionOf(event)} on ${momentIn(zoneOf(reader, parts), event.at)}:`,
         { items: [inWords(order)] },
         { link: `${parts.publicUrl()}/orders/${order.id}`, label: 'Open the order' },
       ],
@@ -123,8 +123,9 @@ export const decidedMail: MailKind = {
 }
 
 function decisionOf(event: SealedEvent): string {
-  const { by, for: absent } = toldBy(event)
-  return `${by}${absent === null ? '' : ` (for ${absent})`} ${outcomes[event.kind]}`
+  const { by, byName, for: absent, forName } = toldBy(event)
+  const inPlace = absent === null ? '' : ` for ${printed(absent, forName)}`
+  return `${printed(by, byName)} ${outcomes[event.kind]} your order${inPlace}`
 }
 
 const digits = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })

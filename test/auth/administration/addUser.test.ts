@@ -30,6 +30,7 @@ describe('addUser', () => {
       assert.deepEqual(found.body, {
         id,
         userName: `New${count}`,
+        name: null,
         email: 'jo.new@example.com',
         timeZone: 'Europe/Berlin',
         roles: ['Viewer'],

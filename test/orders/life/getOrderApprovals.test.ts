@@ -49,7 +49,8 @@ describe('getOrderApprovals', () => {
           body.given,
           times.map((atUtc, index) => {
             const user = approvers[index]?.user
-            return { by: user?.userName, byId: user?.id, atUtc, for: null, forId: null, signed: false }
+            const absent = { for: null, forName: null, forId: null }
+            return { by: user?.userName, byName: null, byId: user?.id, atUtc, ...absent, signed: false }
           }),
         )
       }

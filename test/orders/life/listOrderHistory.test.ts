@@ -9,9 +9,10 @@ import { assertProblem } from '../../support/problem.ts'
 import { assertRevalidates } from '../../support/revalidation.ts'
 import { setUp, testService } from '../../support/service.ts'
 
-const members = 'atTimeZone atUtc by byId document erased for forId hash id kind sequence text version'.split(
-  ' ',
-)
+const members =
+  'atTimeZone atUtc by byId byName document erased for forId forName hash id kind sequence text version'.split(
+    ' ',
+  )
 
 describe('listOrderHistory', () => {
   // The test decides what is sealed when: nothing is sealed by itself here.

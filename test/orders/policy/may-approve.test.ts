@@ -122,7 +122,7 @@ describe('whether someone may approve an order', () => {
         .where('id', '=', id)
         .executeTakeFirstOrThrow()
       const standing = { via: 'bearer', credentialsChangedAt } as const
-      const unused = { timeZone: null, signIn: null, session: null }
+      const unused = { fullName: null, timeZone: null, signIn: null, session: null }
       accounts.push({ id, kind, userName: account.name, roles, via: 'bearer', standing, ...unused })
     }
   })

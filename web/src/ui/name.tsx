@@ -1,19 +1,36 @@
 import { withoutReordering } from '../../../rules/isolate.ts'
 
+function Printed({ is, name }: Pick<WhoProps, 'is' | 'name'>) {
+  if (name == null) return <Name of={is} />
+  return (
+    <>
+      <Name of={name} /> (<Name of={is} />)
+    </>
+  )
+}
+
 /** A name in any script. The words around it stay in order. */
 export function Name({ of, className }: { of: string; className?: string }) {
   return <bdi className={className}>{withoutReordering(of)}</bdi>
 }
 
-/** Such as "bo" or, in the place of an absent person, "bo for ann". */
-export function Who({ is, for: absent }: { is: string; for?: string | null | undefined }) {
+interface WhoProps {
+  is: string
+  /** The name as it is printed. */
+  name?: string | null | undefined
+  for?: string | null | undefined
+  forName?: string | null | undefined
+}
+
+/** Such as "Bo Lind (bo)" or, in the place of an absent person, "bo for ann". */
+export function Who({ is, name, for: absent, forName }: WhoProps) {
   return (
     <>
-      <Name of={is} />
+      <Printed is={is} name={name} />
       {absent != null && (
         <>
           {' '}
-          for <Name of={absent} />
+          for <Printed is={absent} name={forName} />
         </>
       )}
     </>

@@ -1,6 +1,6 @@
 import { sql } from '#kysely'
 import { rowsOf } from '../../../db/engine.ts'
-import type { Db, Trx } from '../../../db/tables.ts'
+import type { Database, Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { removal } from '../../../upkeep.ts'
 import { type AccountsRequest, type FoundAccounts, findAccountIds } from '../query.ts'
@@ -78,6 +78,8 @@ export async function findTaken(
 /** A user as administrators see it. */
 export interface UserAccount extends ListedAccount {
   userName: string
+  /** As it is printed next to the user name; null for none. */
+  name: string | null
   email: string
   timeZone: string | null
   /** False until the user has set a password by a link, and again once a passkey took its place. */
@@ -93,7 +95,7 @@ export async function findUsers(snapshot: Db, request: AccountsRequest): Promise
 async function usersOf(db: Db, ids: readonly number[]): Promise<UserAccount[]> {
   const rows = await selectAccounts(db, ids)
     .innerJoin('users', 'users.principal_id', 'principals.id')
-    .select(['name as userName', 'email', 'time_zone as timeZone'])
+    .select(['principals.name as userName', 'full_name as name', 'email', 'time_zone as timeZone'])
     .select((eb) => eb.case().when('password_hash', 'is', null).then(0).else(1).end().as('hasPassword'))
     .execute()
   const users = await withRoles(db, rows)
@@ -138,15 +140,19 @@ export async function updateEmail(trx: Trx, id: number, email: string): Promise<
   if (numUpdatedRows === 0n) throw new Problem('email-taken')
 }
 
-export async function updateTimeZone(trx: Trx, id: number, timeZone: string | null): Promise<void> {
-  await trx.updateTable('users').set('time_zone', timeZone).where('principal_id', '=', id).execute()
+export async function updateUser(
+  trx: Trx,
+  id: number,
+  values: Partial<Pick<Database['users'], 'time_zone' | 'full_name'>>,
+): Promise<void> {
+  await trx.updateTable('users').set(values).where('principal_id', '=', id).execute()
 }
 
 /** Throws `email-taken`. */
 export async function insertUser(
   trx: Trx,
   principalId: number,
-  user: { email: string; timeZone: string | null; password: Password },
+  user: { email: string; timeZone: string | null; fullName?: string | null; password: Password },
 ): Promise<void> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('users')
@@ -155,6 +161,7 @@ export async function insertUser(
       email: user.email,
       ...passwordColumns(user.password),
       time_zone: user.timeZone,
+      full_name: user.fullName ?? null,
     })
     .onConflict((conflict) => conflict.column('email').doNothing())
     .executeTakeFirstOrThrow()

@@ -28,7 +28,7 @@ import {
   type Password,
   updateEmail,
   updatePassword,
-  updateTimeZone,
+  updateUser,
   updateUserName,
 } from './store.ts'
 
@@ -39,6 +39,8 @@ export interface AddUserInput extends AddAccountInput {
   /** Null for a user who will set a password by a link. */
   passwordHash: string | null
   timeZone: string | null
+  /** As it is printed next to the user name. */
+  fullName?: string | null
 }
 
 /** Throws `name-taken`, `email-taken`, `unknown-role`. */
@@ -46,7 +48,7 @@ export function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number }> 
   return addAccount(trx, 'user', { ...input, name: input.userName }, async (id) => {
     const { passwordHash, stamp } = input
     await insertUser(trx, id, { ...input, password: { passwordHash, origin: { setBy: stamp.byId } } })
-    return {}
+    return input.fullName ? { printedName: input.fullName } : {}
   })
 }
 
@@ -56,11 +58,12 @@ export interface UserChanges {
   /** In the form that `normalizeEmail` returns. */
   email: string | null
   timeZone: { value: string | null } | null
+  fullName?: { value: string | null } | null
 }
 
 /** Like `changeAccount`, but may also throw `name-taken` and `email-taken`. */
 export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Promise<{ version: number }> {
-  const { userName, email, timeZone } = input.changes
+  const { userName, email, timeZone, fullName } = input.changes
   return changeAccount(trx, 'user', input, findUser, async (user) => {
     const changed: AccountData & { name: string } = { name: userName ?? user.userName }
     if (userName !== null && userName !== user.userName) {
@@ -72,8 +75,12 @@ export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Pr
       changed.email = 'changed'
     }
     if (timeZone !== null && timeZone.value !== user.timeZone) {
-      await updateTimeZone(trx, user.id, timeZone.value)
+      await updateUser(trx, user.id, { time_zone: timeZone.value })
       changed.timeZone = timeZone.value
+    }
+    if (fullName && fullName.value !== user.name) {
+      await updateUser(trx, user.id, { full_name: fullName.value })
+      changed.printedName = fullName.value
     }
     return changed
   })

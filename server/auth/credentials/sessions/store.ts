@@ -23,6 +23,7 @@ export interface StoredSession extends StandingSession {
   sessionId: string
   principalId: number
   userName: string
+  fullName: string | null
   timeZone: string | null
   antiforgeryBinding: string
   /** When the password or a passkey was last given; each id has its own record of that. */
@@ -49,6 +50,7 @@ const selectSession = prepared((db, { idHash }: { idHash: string }) =>
       'sessions.id as sessionId',
       'sessions.principal_id as principalId',
       'principals.name as userName',
+      'users.full_name as fullName',
       'users.time_zone as timeZone',
       'sessions.roles',
       'sessions.antiforgery_binding as antiforgeryBinding',

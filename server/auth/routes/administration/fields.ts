@@ -91,6 +91,12 @@ export const permissionsField: Field<Permission[]> = {
   },
 }
 
+export const printedNameField = legibleText(
+  100,
+  'The name of the person as certificates, mails and histories print it next to the user name.',
+  'Jo Ann Lee',
+)
+
 export const displayNameField = legibleText(200, 'Name for people.', 'Billing, nightly run')
 
 export const endField = instantField(

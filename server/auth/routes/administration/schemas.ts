@@ -12,6 +12,7 @@ import {
   optional,
   ownerField,
   permissionsField,
+  printedNameField,
   rolesField,
   timeZoneField,
 } from './fields.ts'
@@ -27,6 +28,7 @@ const userName = accountNameField('Name of the user on orders and in the log.', 
 
 export const AddUserCommand = exactBodyOf('AddUserCommand', 'A new user, who has no password yet.', {
   userName,
+  name: optional(printedNameField),
   email: newEmailField,
   roles: rolesField,
   timeZone: optional(timeZoneField),
@@ -34,6 +36,7 @@ export const AddUserCommand = exactBodyOf('AddUserCommand', 'A new user, who has
 
 export const ChangeUserCommand = changeBodyOf('ChangeUserCommand', {
   userName: optional(userName),
+  name: clearable(printedNameField),
   email: optional(newEmailField),
   timeZone: clearable(timeZoneField),
   roles: optional(rolesField),
@@ -47,6 +50,7 @@ export const AddUserResponse = answerOf('AddUserResponse', undefined, { id })
 export const UserAccount = answerOf('UserAccount', 'A user as administrators see it.', {
   id,
   userName: text('Name of the user.', 'jo'),
+  name: nullable('string', 'The name as it is printed next to the user name; null for none.', 'Jo Ann Lee'),
   email: text('The email that the user signs in with.', 'jo@example.com'),
   timeZone: nullable(
     'string',

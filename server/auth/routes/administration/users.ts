@@ -34,8 +34,8 @@ export const userRoutes: Routes<AuthParts> = {
     problems: ['name-taken', 'email-taken', 'unknown-role'],
     body: AddUserCommand,
     answer: AddUserResponse,
-    add: async ({ db }, body, stamp) => {
-      const { id } = await db.write('addUser', { ...body, passwordHash: null, stamp })
+    add: async ({ db }, { name: fullName, ...body }, stamp) => {
+      const { id } = await db.write('addUser', { ...body, fullName, passwordHash: null, stamp })
       return { name: id, answer: { id } }
     },
   }),
@@ -61,8 +61,10 @@ export const userRoutes: Routes<AuthParts> = {
     parameters: idParameter,
     body: ChangeUserCommand,
     canStrand: true,
-    change: ({ change }, changes, how, request) =>
-      change('changeUser', { id: requireId(request, 'user-not-found'), changes, ...how }),
+    change: ({ change }, { name: fullName, ...others }, how, request) => {
+      const changes = { ...others, fullName }
+      return change('changeUser', { id: requireId(request, 'user-not-found'), changes, ...how })
+    },
   }),
   makeLink: route('POST /v1/users/:id/links', {
     summary: 'Make a one-time link for a user',

@@ -6,6 +6,10 @@ export const userFields = {
     missing: 'Enter a user name.',
     hint: 'A to Z first, then A to Z, digits and . _ -. It is shown on orders and in the log.',
   },
+  name: {
+    label: 'Full name',
+    hint: 'Printed next to the user name on certificates, in mails and in histories. Optional.',
+  },
   timeZone: {
     label: 'Time zone',
     options: Intl.supportedValuesOf('timeZone'),

@@ -46,16 +46,21 @@ interface UserProps {
   etag: string
 }
 
-function UserDetails({ user: { id, userName, email, timeZone, roles }, etag }: UserProps) {
+function UserDetails({ user: { id, userName, name, email, timeZone, roles }, etag }: UserProps) {
   return (
     <Details
       title="Account"
       id={id}
       looks={userFields}
-      loaded={{ texts: { userName, email, timeZone: timeZone ?? '' }, roles }}
+      loaded={{ texts: { userName, name: name ?? '', email, timeZone: timeZone ?? '' }, roles }}
       etag={etag}
       send={({ texts, roles: next }, tag) =>
-        changeUser(id, tag, { ...texts, timeZone: texts.timeZone || null, roles: next })
+        changeUser(id, tag, {
+          ...texts,
+          name: texts.name || null,
+          timeZone: texts.timeZone || null,
+          roles: next,
+        })
       }
     />
   )

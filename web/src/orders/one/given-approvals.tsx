@@ -36,9 +36,9 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
         <p className="soft approvals-rule">Rule: {ruleInWords({ ...approvals, approvals: required })}.</p>
         {given.length > 0 && (
           <ul>
-            {given.map(({ by, for: absent, atUtc, signed }) => (
+            {given.map(({ by, byName, for: absent, forName, atUtc, signed }) => (
               <li key={`${by} ${atUtc}`}>
-                <Who is={by} for={absent} />
+                <Who is={by} name={byName} for={absent} forName={forName} />
                 {signed && <span className="soft"> · signed with a passkey</span>}
                 <div>
                   <Moment instant={atUtc} timeZone={null} />

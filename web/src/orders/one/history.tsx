@@ -59,14 +59,14 @@ function toneOf(kind: string): string | undefined {
 }
 
 function Event({ event, isReview }: { event: OrderEvent; isReview: boolean }) {
-  const { kind, by, for: absent, text, atUtc, atTimeZone, erased: gone } = event
+  const { kind, by, byName, for: absent, forName, text, atUtc, atTimeZone, erased: gone } = event
   const { label, erased }: Partial<EventWords> = isKnown(kind) ? eventWords[kind] : { label: kind }
   const tone = toneOf(kind)
   return (
     <li className={tone ? `order-event wrap tone-${tone}` : 'order-event wrap'}>
       <div className="row row-between">
         <span>
-          <strong>{label}</strong> by <Who is={by} for={absent} />
+          <strong>{label}</strong> by <Who is={by} name={byName} for={absent} forName={forName} />
         </span>
         <Place event={event} />
       </div>
