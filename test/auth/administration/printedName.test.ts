@@ -54,7 +54,7 @@ describe('the name of a user as it is printed', () => {
     const [ann, bo] = [await bearerOf(service, user), await bearerOf(service, deputy)]
     const until = new Date(service.now() + 3_600_000).toISOString()
     const absence = { from: new Date(service.now()).toISOString(), until, deputyId: deputy.id }
-    assert.equal((await ann.put('/v1/auth/absence', absence)).status, 204)
+    assert.equal((await ann.send('PUT', '/v1/auth/absence', absence)).status, 204)
     const id = await createdId(ann)
     assert.equal((await bo.patch(`/v1/orders/${id}/approve`)).status, 204)
     await rename('Ann Other')

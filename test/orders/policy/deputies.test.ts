@@ -288,7 +288,7 @@ describe('a deputy', () => {
     const id = await orderOf(operator)
     const rights = () =>
       authoritiesOf(service.db.read, { byId: bo.id, nowMilliseconds: service.now() }, 'Orders.Approve')
-    assert.deepEqual(await rights(), [{ id: ann.id, name: ann.userName }])
+    assert.deepEqual(await rights(), [{ id: ann.id, name: ann.userName, fullName: null }])
     await revokeRoles(service, bo, ['Viewer'])
     assert.deepEqual(await rights(), [])
     assertProblem(await approve(bo.caller, id), 401, 'authentication-required')

@@ -24,7 +24,7 @@ export function LogEntry({ event }: { event: LogEvent }) {
     <li className="log-event">
       <p className="clip log-said">
         <strong>
-          <Who is={by} for={absent} />
+          <Who is={by} name={valueIn(event, 'byName')} for={absent} forName={valueIn(event, 'forName')} />
         </strong>{' '}
         {verb} <Subject event={event}>{subjectInWords(event)}</Subject>
         {more && more(facts) !== '' && (
