@@ -49,6 +49,7 @@ import { type App, collectRoutes, register } from './http/route.ts'
 import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
 import { registerSecurityTxt } from './http/security-txt.ts'
 import { registerVerifyPage, registerWebApp } from './http/spa.ts'
+import { sendWebDir } from './http/web-dir.ts'
 import type { Log } from './log.ts'
 import { LiveOrders } from './orders/live/live.ts'
 import { registerLiveOrders } from './orders/live/routes.ts'
@@ -95,11 +96,12 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerBodies(app)
   registerHeldBackBodies(app)
   const routes = collectRoutes(app)
-  const sendPage = await registerWebApp(app, async () => ({
+  const sendWebApp = await registerWebApp(app, async () => ({
     currency: config.currency,
     mail: config.smtpUrl && 'on',
     'demo-accounts': config.development ? await publishedAccounts(db.read) : undefined,
   }))
+  const sendPage = config.webDir ? sendWebDir(config.webDir, config.webCsp) : sendWebApp
   registerNotFound(app, { limits, publicUrl, sendPage })
 
   const { development } = config

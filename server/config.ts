@@ -15,10 +15,12 @@ import {
   parseContact,
   parseCurrency,
   parseOrigin,
+  parsePolicy,
   parsePublicUrl,
   parseSender,
   parseSmtpUrl,
   parseTimeZoneName,
+  parseWebDir,
   readKey,
   readLineOfFile,
   type Setting,
@@ -209,6 +211,20 @@ export const settings = {
     defaultText: 'none; required with `SMTP_URL`',
     parse: parseSender,
   },
+  WEB_DIR: {
+    description:
+      'Folder of another single-page app, served in the place of the one that is built in ([docs/own-app.md](own-app.md))',
+    default: undefined,
+    defaultText: 'the app that is built in',
+    parse: parseWebDir,
+  },
+  WEB_CSP: {
+    description:
+      'Content-Security-Policy of its pages. The inline scripts and styles of its index.html are added by their hashes',
+    default: undefined,
+    defaultText: 'that of the app that is built in; needs `WEB_DIR`',
+    parse: parsePolicy,
+  },
   LOG_LEVEL: oneOf(
     ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'],
     'Lowest level that is logged',
@@ -297,6 +313,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   const atUnsafePlace = values.DATABASE_PLACE_CHECK === 'off' ? 'accept' : development ? 'warn' : 'refuse'
   if (!development) faults.push(...missingInProduction(env))
   if (values.SMTP_URL && !env.MAIL_FROM) faults.push('MAIL_FROM: required with SMTP_URL')
+  if (values.WEB_CSP && !env.WEB_DIR) faults.push('WEB_CSP: needs WEB_DIR')
   const isSocket = socketPathOf(values.HOST) !== undefined
   if (isSocket && development && !env.PUBLIC_URL) faults.push('PUBLIC_URL: required with HOST=unix:')
   if (development && !allowRemoteDemo && !isSocket && !isLoopbackHost(bracketed(values.HOST))) {

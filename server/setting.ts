@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
+import { join } from 'node:path'
 import { parseTimeZone } from './clock.ts'
 import { program } from './version.ts'
 
@@ -66,6 +67,20 @@ export function oneOf<const T extends string>(values: readonly [T, ...T[]], desc
  */
 export function oneLine(value: string): string {
   if (/\p{Cc}/u.test(value.trim())) throw new Error('must be one line, without control characters')
+  return value
+}
+
+/** A folder that has a page. */
+export function parseWebDir(folder: string): string {
+  if (existsSync(join(oneLine(folder), 'index.html'))) return folder
+  throw new Error('must be a folder with a file index.html')
+}
+
+/** Of printable ASCII, because it is a header, and with at least one directive. */
+export function parsePolicy(value: string): string {
+  if (!/^[a-z-]+ [\x20-\x7e]+$/.test(value)) {
+    throw new Error("must be directives such as default-src 'self'; style-src 'self' 'unsafe-inline'")
+  }
   return value
 }
 

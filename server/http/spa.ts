@@ -26,7 +26,11 @@ export type PageSettings = () => Promise<Record<string, string | undefined>>
 /** The policy stands in the page itself, because the page works from a disk too. */
 const policyInPage = /<meta http-equiv="Content-Security-Policy" content="([^"]*)"/
 
-type SendPage = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>
+export type SendPage = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  path: string,
+) => FastifyReply | Promise<FastifyReply>
 
 /** Returns what answers a GET or HEAD outside the API: with a file under /assets/, or with the page. */
 export async function registerWebApp(app: App, settings: PageSettings): Promise<SendPage> {
@@ -94,7 +98,7 @@ async function sendWebApp(
 }
 
 /** Files are small and sent whole. The file server would fail on these headers. */
-function withoutParts(request: FastifyRequest): void {
+export function withoutParts(request: FastifyRequest): void {
   for (const name of ['range', 'if-match', 'if-unmodified-since']) delete request.raw.headers[name]
 }
 

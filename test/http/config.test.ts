@@ -90,6 +90,8 @@ describe('the configuration', () => {
       antiforgeryKeyFile: undefined,
       databasePasswordFile: undefined,
       signingAlgorithm: 'RS256',
+      webDir: undefined,
+      webCsp: undefined,
     } satisfies Omit<Config, 'antiforgeryKey' | 'database'>)
     const inDevelopment = readConfig({}, development)
     assert.equal(inDevelopment.host, '127.0.0.1')
@@ -137,6 +139,8 @@ describe('the configuration', () => {
       SMTP_URL: 'http://mail.example.com',
       MAIL_FROM: 'nobody',
       SIGNING_ALGORITHM: 'HS256',
+      WEB_DIR: '/no/such/folder',
+      WEB_CSP: 'none',
     }
     const { SIGNING_KEY_FILES: _, LOG_KEY_FILES: __, ...faulty } = wrong
     assert.deepEqual(namesOf(faultsOf(wrong, production)).sort(), Object.keys(faulty).sort())
