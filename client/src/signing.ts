@@ -13,8 +13,8 @@ export interface ShownDecision {
   total?: number
   /** The reason; null for none. */
   reason?: string | null
-  /** SHA-256 of each document, in hexadecimal. */
-  documents?: readonly string[]
+  /** SHA-256 of each document, in hexadecimal, or how many there are. */
+  documents?: readonly string[] | number
 }
 
 /** The purpose that the touch must have. */
@@ -57,7 +57,9 @@ export async function signDecisions(
       named?.value === customer &&
       (reason === undefined || (written?.value ?? null) === reason) &&
       isSame(hashesOf(values), hashes) &&
-      String([...documents].sort()) === String(said.documents) &&
+      (typeof documents === 'number'
+        ? said.documents.length === documents
+        : String([...documents].sort()) === String(said.documents)) &&
       Number(order.total) === total
     )
   }

@@ -107,7 +107,7 @@ describe('a selection', () => {
     await bar(page).getByText('3 selected, 34.00, 2 of them on other pages').waitFor()
     const sent = approvalsOf(page)
     await openWithKey(page, 3)
-    await focuses(page, 'Cancel')
+    await focuses(page, 'Approve 3 orders')
     // 1 + 3 + 30
     await dialog(page).getByText('34.00').waitFor()
     assert.deepEqual(await results(page), ['Owl 1 | 1.00', 'Owl 3 | 3.00', 'Owl 30 | 30.00'])
@@ -135,7 +135,7 @@ describe('a selection', () => {
     assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 3)
     assert.deepEqual(
       sent.map(({ headers }) => headers['if-match']),
-      [undefined, undefined, undefined],
+      ['"1"', '"1"', '"1"'],
     )
   })
 
@@ -143,7 +143,7 @@ describe('a selection', () => {
     const { page } = await atList(person, 'Avocet', 3)
     await choose(page, ['Avocet 1', 'Avocet 2'])
     await openWithKey(page, 2)
-    await focuses(page, 'Cancel')
+    await focuses(page, 'Approve 2 orders')
     const release = await hold(page, '**/v1/orders?*')
     await inDialog(page, 'Approve 2 orders').click()
     await titled(page, '2 orders approved')
@@ -266,7 +266,7 @@ describe('several approvals', () => {
     for (const at of [3, 8]) await admin.patch(`/v1/orders/${ids[at]}/approve`)
     await elsewhere.patch(`/v1/orders/${ids[4]}/reject`, { reason: 'Ordered twice.' })
     await elsewhere.patch(`/v1/orders/${ids[7]}/approve`)
-    for (const status of [403, 404, 409]) person.expectFault(new RegExp(` ${status} .*/approve\\)`))
+    for (const status of [403, 404, 409, 412]) person.expectFault(new RegExp(` ${status} .*/approve\\)`))
     await inDialog(page, 'Approve 9 orders').click()
     await titled(page, '1 of 9 orders approved')
     await dialog(page).getByText('Approved value').waitFor()

@@ -35,6 +35,16 @@ describe('choosing orders', () => {
     assert.equal(without(chosen, ['x']), chosen)
   })
 
+  it('are decided in the version whose documents their row counts, also after the row has changed', () => {
+    const listed = { ...order('a'), version: 3, documents: 2, passkey: true }
+    const subject = { ...order('a'), etag: '"3"', documents: 2, signedVersion: 3 }
+    const chosen = chosenWith(none, [listed], true)
+    assert.deepEqual(chosen.get('a'), subject)
+    assert.equal(stillPending(chosen, [{ ...listed, newest: 4 }]), chosen)
+    const next = stillPending(chosen, [{ ...listed, version: 4, documents: 1 }])
+    assert.deepEqual(next.get('a'), { ...subject, etag: '"4"', documents: 1, signedVersion: 4 })
+  })
+
   it('drops orders that others have approved', () => {
     const chosen = chosenWith(none, [order('a'), order('b')], true)
     assert.deepEqual([...stillPending(chosen, [order('a', 1)]).keys()], ['b'])

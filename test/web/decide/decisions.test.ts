@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
 import { prepareDecisions, type Service, type Subject } from '../../../web/src/orders/decide/decisions.ts'
 import { summaryOf, whyNot } from '../../../web/src/orders/decide/words.ts'
-import type { VersionedOrder } from '../../../web/src/orders/order.ts'
+import type { OrderDocument, VersionedOrder } from '../../../web/src/orders/order.ts'
 
 const createdAtUtc = '2026-11-20T09:30:00.000Z'
 const subjectsOf = (count: number): Subject[] =>
@@ -14,6 +14,7 @@ const subjectsOf = (count: number): Subject[] =>
     total: 1,
     createdAtUtc,
     status: 0,
+    documents: 0,
   }))
 
 function refusal(code: Problem['code'], status: number): ProblemError {
@@ -24,6 +25,7 @@ function refusal(code: Problem['code'], status: number): ProblemError {
 const now = {
   order: { id: 'order-0', customer: 'Customer 0', total: 1, status: 1, modifiedBy: 'mara' },
   etag: '"2"',
+  documents: [] as readonly OrderDocument[],
 } as VersionedOrder
 
 interface Script {
@@ -150,7 +152,7 @@ describe('prepareDecisions tries again', () => {
     const decisions = prepareDecisions([subject], service)
     for (const signature of ['first', 'second']) {
       assert.equal(decisions.toSign().length, 1)
-      await decisions.start(new Map([['a', signature]]))
+      await decisions.start(new Map([['a', { signature }]]))
     }
     assert.equal(decisions.toSign().length, 0)
     assert.deepEqual(
@@ -165,6 +167,10 @@ describe('prepareDecisions tries again', () => {
 describe('prepareDecisions when someone else is faster', () => {
   const found = (status: number) => async () =>
     ({ ...now, order: { ...now.order, status } }) as VersionedOrder
+  const pending = { ...now, order: { ...now.order, status: 0 }, documents: [] } as VersionedOrder
+  const dearer = async () => ({ ...pending, order: { ...pending.order, total: 2 } })
+  const offer = { name: 'Offer.pdf', sha256: 'a' } as OrderDocument
+  const withDocument = async () => ({ ...pending, documents: [offer] })
   const gone = () => Promise.reject(refusal('order-not-found', 404))
   const cases: [code: Problem['code'], status: number, read: Service['read'], words: string][] = [
     ['precondition-failed', 412, found(1), 'It was already approved.'],
@@ -172,7 +178,9 @@ describe('prepareDecisions when someone else is faster', () => {
     ['concurrency-conflict', 409, found(1), 'It was already approved.'],
     ['order-not-pending', 409, found(2), 'It was rejected in the meantime.'],
     ['order-not-pending', 409, found(3), 'It was withdrawn in the meantime.'],
-    ['precondition-failed', 412, found(0), 'It has changed and was not approved.'],
+    ['concurrency-conflict', 409, found(0), 'It has changed and was not approved.'],
+    ['precondition-failed', 412, dearer, 'It has changed and was not approved.'],
+    ['precondition-failed', 412, withDocument, 'It has changed and was not approved.'],
     ['precondition-failed', 412, gone, 'It no longer exists.'],
   ]
   for (const [code, status, read, words] of cases) {
@@ -182,6 +190,31 @@ describe('prepareDecisions when someone else is faster', () => {
       assert.deepEqual([kindsOf(progress), ...why], ['refused', words])
     })
   }
+})
+
+describe('a decision about another version in which nothing that was shown is different', () => {
+  const pending = { ...now, order: { ...now.order, status: 0 }, documents: [] } as VersionedOrder
+  const refused = () => ({ 'order-0': [refusal('precondition-failed', 412)] })
+  async function decided(subject: Partial<Subject>, failures = refused()) {
+    const { service, seen } = scripted({ failures, read: async () => pending })
+    const whole = subjectsOf(1).map((each) => ({ ...each, etag: '"1"', documents: 0, ...subject }))
+    const decisions = prepareDecisions(whole, service)
+    await decisions.start()
+    return { tags: seen.sent.map(({ etag }) => etag), kind: decisions.snapshot.get().steps[0]?.progress.kind }
+  }
+
+  it('is sent again with the new tag, under the same key', async () => {
+    assert.deepEqual(await decided({}), { tags: ['"1"', '"2"'], kind: 'decided' })
+  })
+
+  it('is asked again if the person counted documents, or a passkey signed the old version', async () => {
+    assert.deepEqual(await decided({ documents: 1 }), { tags: ['"1"'], kind: 'refused' })
+    assert.deepEqual(await decided({ signature: 'x' }), { tags: ['"1"'], kind: 'refused' })
+  })
+
+  it('is not sent again with a tag that was refused', async () => {
+    assert.deepEqual(await decided({ etag: '"2"' }), { tags: ['"2"'], kind: 'refused' })
+  })
 })
 
 describe('prepareDecisions stops', () => {

@@ -29,6 +29,7 @@ const subject: Subject = {
 const changed = (order: object = {}, etag = '"2"'): VersionedOrder => ({
   order: { ...subject, modifiedBy: 'mara', ...order } as Order,
   etag,
+  documents: [],
 })
 const another = changed()
 const dearer = changed({ total: 2 })
@@ -71,7 +72,7 @@ describe('the version of the order that the question shows', () => {
       'stays if the changed order has no known version',
       'asking',
       waiting,
-      { order: dearer.order },
+      { order: dearer.order, documents: [] },
       undefined,
     ],
     ['stays after a refusal for another reason', 'asking', refused, dearer, undefined],
@@ -202,7 +203,7 @@ describe('the button that decides', () => {
       refused,
       changed({ modifiedBy: 'noor' }),
       'Approve',
-      withReason({ ...changed({ modifiedBy: 'noor' }).order, etag: '"2"' }),
+      withReason({ ...changed({ modifiedBy: 'noor' }).order, etag: '"2"', documents: [] }),
     ],
     [
       'rejects after an approval by the same person',
@@ -211,7 +212,7 @@ describe('the button that decides', () => {
       refused,
       another,
       'Reject',
-      withReason({ ...another.order, etag: '"2"' }),
+      withReason({ ...another.order, etag: '"2"', documents: [] }),
     ],
     [
       'approves another version, though the same person made it',
@@ -220,7 +221,7 @@ describe('the button that decides', () => {
       refused,
       dearer,
       'Approve this version',
-      withReason({ ...dearer.order, etag: '"2"' }),
+      withReason({ ...dearer.order, etag: '"2"', documents: [] }),
     ],
   ] as const) {
     it(what, () => {

@@ -41,7 +41,10 @@ describe('undoing a decision', () => {
 
   it('says which state others have put it in since', () => {
     hold(jo, 'approve', order)
-    queries.setQueryData(orderQuery(order.id).queryKey, { order: { ...order, status: orderStates.Rejected } })
+    queries.setQueryData(orderQuery(order.id).queryKey, {
+      order: { ...order, status: orderStates.Rejected },
+      documents: [],
+    })
     undo('last')
     assert.match(said().join(), /^Undone\. Order for .*Acme.* is now rejected\.$/)
   })

@@ -3,7 +3,19 @@ import { describe, it, mock } from 'node:test'
 import { InfiniteQueryObserver } from '@tanstack/react-query'
 import type { OrderSummary } from '../../../web/src/orders/order.ts'
 import { hear, problemWith, settled, told } from '../../support/page.ts'
-import { aPersonListens, approval, happens, knows, page, pathsAsked, row, said, shown, tab } from './tab.ts'
+import {
+  aPersonListens,
+  approval,
+  happens,
+  heard,
+  knows,
+  page,
+  pathsAsked,
+  row,
+  said,
+  shown,
+  tab,
+} from './tab.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { endSession } = await import('../../../web/src/auth/session.ts')
@@ -25,7 +37,7 @@ describe('the live list of a browser', () => {
     const { send } = await tab.service.next()
     await send(`id: 1.5\ndata: ${JSON.stringify(approval('a'))}\n\n`)
     assert.deepEqual(told, [batch])
-    assert.deepEqual(rowsOf(listQuery({})), [row('a', 1)])
+    assert.deepEqual(rowsOf(listQuery({})), [heard('a')])
   })
 
   it('says that it is not live while the account has too many streams, and asks again a minute later', async () => {
@@ -109,7 +121,7 @@ describe('a change in a list', () => {
     const { queryKey } = listQuery({})
     queries.setQueryData(queryKey, page(row('a'), row('b')), { updatedAt: 7 })
     await happens(approval('b'), approval('c'))
-    assert.deepEqual(queries.getQueryData(queryKey), page(row('a'), row('b', 1)))
+    assert.deepEqual(queries.getQueryData(queryKey), page(row('a'), heard('b')))
     assert.equal(queries.getQueryState(queryKey)?.dataUpdatedAt, 7)
   })
 
@@ -127,7 +139,7 @@ describe('a change in a list', () => {
     await happens(approval('a'))
     resolve()
     await settled()
-    assert.deepEqual(rowsOf(listQuery({ filter: 'status=Pending' })), [row('a', 1)])
+    assert.deepEqual(rowsOf(listQuery({ filter: 'status=Pending' })), [heard('a')])
     leave()
   })
 
@@ -145,7 +157,7 @@ describe('a change in a list', () => {
     assert.deepEqual(others, [])
     assert.deepEqual(Object.fromEntries(query?.searchParams ?? []), {
       filter: 'id=b',
-      columns: 'number,createdBy,approvedBy,mayApprove,passkey,version',
+      columns: 'number,createdBy,approvedBy,mayApprove,passkey,version,documents',
       pageSize: '25',
     })
     assert.deepEqual(queries.getQueryData(list.queryKey), page(row('a'), changed))
@@ -168,7 +180,7 @@ describe('a change in a list', () => {
     )
     const now = [
       { ...mine, mayApprove: false },
-      { ...other, version: 2 },
+      { ...other, newest: 2 },
     ]
     assert.deepEqual(rowsOf(listQuery({})), now)
     leave()
@@ -193,7 +205,7 @@ describe('a change of an order', () => {
     tab.items = [{ ...row('a', 1), modifiedBy: 'jo' }]
     tab.etag = '"2"'
     await happens(approval('a'))
-    assert.deepEqual(pathsAsked(), ['/v1/orders/a'])
+    assert.deepEqual(pathsAsked(), ['/v1/orders/a', '/v1/orders/a/documents'])
     assert.deepEqual(said(), ['\u2068jo\u2069 has approved this order.'])
     leave()
   })
@@ -258,7 +270,16 @@ describe('a change of an order', () => {
     knows('a', 1)
     knows('b', 1)
     queries.setQueryData(approvalsQuery('a').queryKey, {
-      ...{ number: 1, proposedBy: null, required: 2, given: [], selfApproval: true, services: true },
+      ...{
+        number: 1,
+        proposedBy: null,
+        replaces: null,
+        replacedBy: null,
+        required: 2,
+        given: [],
+        selfApproval: true,
+        services: true,
+      },
       ...{ mayApprove: true, mayApproveFor: null, role: null, passkey: false, reason: null },
     })
     await happens(approval('a'))

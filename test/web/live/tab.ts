@@ -16,6 +16,8 @@ export const row = (id: string, status: OrderSummary['status'] = 0): ListedOrder
   ...{ id, customer: id, total: 1, status, version: status === 0 ? 1 : 2 },
   createdAtUtc: '2026-11-20T09:30:00.000Z',
 })
+/** The row after an approval was heard of, in the version that was read. */
+export const heard = (id: string): ListedOrder => ({ ...row(id), status: 1, newest: 2 })
 export const page = (...items: OrderSummary[]) => ({
   items,
   pageNumber: 1,
@@ -70,7 +72,7 @@ export function shown(query: object): () => void {
 
 export function knows(id: string, version: number): void {
   const order = { ...row(id), modifiedBy: null } as Order
-  queries.setQueryData(orderQuery(id).queryKey, { order, etag: `"${version}"` })
+  queries.setQueryData(orderQuery(id).queryKey, { order, etag: `"${version}"`, documents: [] })
 }
 
 function answer(path: string, request: Request): Response {

@@ -18,6 +18,8 @@ function approvals(required: number, count: number, reason: string | null = null
   return {
     number: 1,
     proposedBy: null,
+    replaces: null,
+    replacedBy: null,
     required,
     given,
     selfApproval: true,

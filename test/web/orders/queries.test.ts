@@ -32,12 +32,28 @@ describe('the version of an order that was read', () => {
   }
 })
 
+describe('the documents of an order', () => {
+  const sent: string[] = []
+  serviceIs((path) => {
+    sent.push(path)
+    if (path.endsWith('/documents')) return answerWith(200, { items: [{ name: 'Offer.pdf' }] })
+    return answerWith(200, { id: '3' }, { etag: path.endsWith('new') ? '"1"' : '"2"' })
+  })
+
+  it('are read after it, so that its tag is never newer than they are; a new order has none', async () => {
+    const read = await queries.fetchQuery(orderQuery('full'))
+    assert.deepEqual([read.etag, read.documents], ['"2"', [{ name: 'Offer.pdf' }]])
+    assert.deepEqual((await queries.fetchQuery(orderQuery('new'))).documents, [])
+    assert.deepEqual(sent, ['/v1/orders/full', '/v1/orders/full/documents', '/v1/orders/new'])
+  })
+})
+
 describe('a request', () => {
   const sent: Request[] = []
   serviceIs((path, request) => {
     if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
     sent.push(request)
-    return answerWith(request.method === 'GET' ? 200 : 204, { id: '2' })
+    return request.method === 'GET' ? answerWith(200, { id: '2' }, { etag: '"1"' }) : answerWith(204)
   })
 
   it('that sends a decision continues when its page goes away; one that only reads does not', async () => {

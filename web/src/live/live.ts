@@ -13,9 +13,9 @@ import { countQuery, usuallyAsked } from '../orders/address/queries.ts'
 import { arrive, isCrowded } from '../orders/arrivals.ts'
 import { isChoosable } from '../orders/decide/chosen.ts'
 import { focusRow, rowIdOf } from '../orders/list/rows.ts'
-import type { ListedOrder, VersionedOrder } from '../orders/order.ts'
+import { type ListedOrder, type VersionedOrder, versionOf } from '../orders/order.ts'
 import { absentOfChange, historyQuery, orderQuery, partsOfOne } from '../orders/queries.ts'
-import { allows, mineFilter, nameOf, words } from '../orders/states.ts'
+import { allows, eventWords, mineFilter, nameOf, words } from '../orders/states.ts'
 import { announce } from '../ui/announce.ts'
 import { waiting } from '../ui/waiting.ts'
 
@@ -148,13 +148,16 @@ function changeLists(changes: readonly Change[]): void {
   changeColumns(new Set(changes.map(({ id }) => id))).catch(() => undefined)
 }
 
-/** Rows stay where they are. A change that the row already includes does nothing. */
+/**
+ * Rows stay where they are. A change that the row already includes does nothing. `version` stays that of the
+ * documents that the row counts.
+ */
 function changeRows({ id, status, version }: Change): void {
-  const isMeant = (row: ListedOrder) => row.id === id && (row.version ?? 0) < version
+  const isMeant = (row: ListedOrder) => row.id === id && (row.newest ?? row.version ?? 0) < version
   for (const list of lists()) {
     const page = pageOf(list)
     if (!page?.items.some(isMeant)) continue
-    const items = page.items.map((row) => (isMeant(row) ? { ...row, status, version } : row))
+    const items = page.items.map((row) => (isMeant(row) ? { ...row, status, newest: version } : row))
     // The page counts as no fresher than before.
     queries.setQueryData(list.queryKey, { ...page, items }, { updatedAt: list.state.dataUpdatedAt })
   }
@@ -195,7 +198,7 @@ async function changeOrder(id: string, changes: readonly Change[]): Promise<void
     .filter(({ state }) => state.data === undefined)
   await Promise.all(first.map(settled))
   const last = changes.at(-1)
-  const known = versionOf(queries.getQueryData(queryKey))
+  const known = versionOf(queries.getQueryData(queryKey)?.etag)
   if (last === undefined || known === undefined) return
   const isNoted = changes.some(({ kind }) => kind === 'noted')
   if (known >= last.version && !isNoted && first.length === 0) return
@@ -207,25 +210,21 @@ async function changeOrder(id: string, changes: readonly Change[]): Promise<void
       return queries.invalidateQueries(filters)
     }),
   )
-  if (known < last.version) announceWho(queries.getQueryData<VersionedOrder>(queryKey))
+  if (known < last.version) announceWho(queries.getQueryData<VersionedOrder>(queryKey), last)
 }
 
-function announceWho(now: VersionedOrder | undefined): void {
+function announceWho(now: VersionedOrder | undefined, { kind }: Change): void {
   const session = currentSession()
   const by = now?.order.modifiedBy
   if (now === undefined || by == null || session.kind !== 'signed-in' || by === session.user.userName) return
   const state = nameOf(now.order.status)
-  const isGiven = state === undefined || allows(now.order.status, 'approve')
-  const what = isGiven ? 'given approval to' : words[state].meaning
+  const isOpen = state === undefined || allows(now.order.status, 'approve')
+  const isDocument = kind === 'document-added' || kind === 'document-removed'
+  const done = isDocument ? eventWords[kind].verb : 'given approval to'
+  const what = isOpen ? done : words[state].meaning
   const absent = absentOfChange(now.order, queries.getQueryData(historyQuery(now.order.id).queryKey))
   const who = absent == null ? isolated(by) : `${isolated(by)} for ${isolated(absent)}`
   announce(`${who} has ${what} this order.`)
-}
-
-/** The entity tag is the row version. */
-function versionOf(data: VersionedOrder | undefined): number | undefined {
-  const version = Number(data?.etag?.replaceAll('"', ''))
-  return Number.isInteger(version) ? version : undefined
 }
 
 let isDue = false

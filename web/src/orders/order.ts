@@ -11,12 +11,29 @@ export type ListedOrder = OrderSummary &
     mayApprove?: boolean
     version?: number
     passkey?: boolean
+    documents?: number
+    /** The version of the last change that was heard of, if the row was not read again since. */
+    newest?: number
   }
 export type OrderApprovals = components['schemas']['OrderApprovals']
 export type OrderEvent = components['schemas']['OrderEvent']
 
-/** An order and its version, as the entity tag; absent where a proxy removed it. */
+export type OrderDocument = components['schemas']['OrderDocument']
+
+/**
+ * An order and its version, as the entity tag; absent where a proxy removed it. The documents were read after
+ * it, so a change between the two reads makes the tag outdated.
+ */
 export interface VersionedOrder {
   order: Order & { number?: number | undefined }
   etag?: string | undefined
+  documents: readonly OrderDocument[]
 }
+
+/** The version that an entity tag names. */
+export function versionOf(etag: string | undefined): number | undefined {
+  const [, version] = /^(?:W\/)?"(\d+)"$/.exec(etag ?? '') ?? []
+  return version === undefined ? undefined : Number(version)
+}
+
+export const tagOf = (version: number) => `"${version}"`

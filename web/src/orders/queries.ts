@@ -2,7 +2,7 @@ import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack
 import { answerOf, client } from '../api/client.ts'
 import { prefetch, queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
-import type { Order, OrderEvent, VersionedOrder } from './order.ts'
+import { type Order, type OrderEvent, type VersionedOrder, versionOf } from './order.ts'
 import type { PolicyRow } from './policy.ts'
 
 export function orderQuery(id: string) {
@@ -10,7 +10,11 @@ export function orderQuery(id: string) {
     queryKey: ['orders', 'one', id],
     queryFn: async ({ signal, meta }): Promise<VersionedOrder> => {
       const { data: order, etag } = await client.orders.get(id, { signal, ...meta })
-      return { order, etag }
+      // Documents raise the version.
+      if (versionOf(etag) === 1) return { order, etag, documents: [] }
+      const path = { params: { path: { id } }, signal, ...meta }
+      const { items: documents } = await answerOf(client.GET('/v1/orders/{id}/documents', path))
+      return { order, etag, documents }
     },
   })
 }

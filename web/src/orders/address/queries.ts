@@ -6,7 +6,7 @@ import { type ListSearch, parametersOf } from './address.ts'
 import { alwaysAsked } from './columns.ts'
 
 /** The rows of orders that the person may approve have a checkbox. Some approvals must be signed. */
-const withBoxes = (columns: string) => `${columns},mayApprove,passkey,version`
+const withBoxes = (columns: string) => `${columns},mayApprove,passkey,version,documents`
 /** Columns that a usual list asks for besides summaries. */
 export const usuallyAsked = withBoxes(alwaysAsked)
 

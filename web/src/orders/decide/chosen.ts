@@ -1,4 +1,4 @@
-import type { ListedOrder } from '../order.ts'
+import { type ListedOrder, tagOf } from '../order.ts'
 import { allows } from '../states.ts'
 import type { Subject } from './decisions.ts'
 
@@ -18,20 +18,36 @@ export function chosenWith(chosen: Chosen, orders: readonly ListedOrder[], isCho
   const changing = orders.filter((order) => isChoosable(order) && chosen.has(order.id) !== isChosen)
   if (changing.length === 0) return chosen
   const next = new Map(chosen)
-  for (const { id, number, customer, total, createdAtUtc, status, passkey, version } of changing) {
-    const subject = { id, number, customer, total, createdAtUtc, status }
-    if (isChosen) next.set(id, { ...subject, ...(passkey && { signedVersion: version }) })
-    else next.delete(id)
+  for (const order of changing) {
+    if (isChosen) next.set(order.id, subjectOfRow(order))
+    else next.delete(order.id)
   }
   return next
 }
 
-/** Removes the orders that, according to these rows, the person can no longer approve. */
+/** The order as its row shows it, for a decision about exactly this version. */
+export function subjectOfRow({ passkey, version, documents, ...order }: ListedOrder): Subject {
+  const { id, number, customer, total, createdAtUtc, status } = order
+  const subject = { id, number, customer, total, createdAtUtc, status }
+  return {
+    ...subject,
+    ...(version !== undefined && { etag: tagOf(version), documents }),
+    ...(passkey && { signedVersion: version }),
+  }
+}
+
+/** Removes the orders that, according to these rows, the person can no longer approve, and updates others. */
 export function stillPending(chosen: Chosen, orders: readonly ListedOrder[]): Chosen {
-  return without(
+  const left = without(
     chosen,
     orders.filter((order) => !isChoosable(order)).map(({ id }) => id),
   )
+  const changed = orders
+    .map(subjectOfRow)
+    .filter(({ id, etag }) => left.has(id) && left.get(id)?.etag !== etag)
+  return changed.length === 0
+    ? left
+    : new Map([...left, ...changed.map((subject) => [subject.id, subject] as const)])
 }
 
 export function without(chosen: Chosen, ids: readonly string[]): Chosen {

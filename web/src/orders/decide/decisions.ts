@@ -12,14 +12,16 @@ import {
   type Try,
   unsentUnder,
 } from '../outbox.ts'
+import { changesOf, type ShownDocuments } from './changes.ts'
 import type { Decision } from './queries.ts'
 
 /**
- * The order as shown when the person was asked. With `etag`, the decision applies to exactly that version or
- * to none.
+ * The order as shown when the person was asked. With `etag`, the decision applies to exactly that version, or
+ * to a later one in which nothing that was shown is different.
  */
 export interface Subject extends Identity {
   status: OrderSummary['status']
+  documents?: ShownDocuments | undefined
   etag?: string | undefined
   /** The reason, for an action that takes one. */
   reason?: string
@@ -27,6 +29,9 @@ export interface Subject extends Identity {
   signedVersion?: number | undefined
   signature?: string
 }
+
+/** By the id of the order: what a touch signed, and the version that it is about. */
+export type Signatures = ReadonlyMap<string, Pick<Subject, 'signature' | 'etag'>>
 
 export type Outcome =
   /** `missing`: how many more people have to approve the order; undefined if that could not be read. */
@@ -74,14 +79,14 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
      * Resolves once nothing is in progress, and never throws. Another call retries every decision without a
      * final result. `signatures` are those of `toSign`, by id.
      */
-    async start(signatures?: ReadonlyMap<string, string>): Promise<void> {
+    async start(signatures?: Signatures): Promise<void> {
       const { phase, steps } = snapshot.get()
       if (phase === 'running' || phase === 'stopping') return
       for (const { subject, sent } of steps) {
-        const signature = signatures?.get(subject.id)
-        if (signature === undefined) continue
+        const signed = signatures?.get(subject.id)
+        if (signed === undefined) continue
         // Another request, and so under another key.
-        subject.signature = signature
+        Object.assign(subject, signed)
         sent.idempotencyKey = crypto.randomUUID()
       }
       outbox.send(({ progress }) => mayTryAgain(progress))
@@ -91,7 +96,11 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
   }
 }
 
-/** Decides on one order, and reads how that left it. Never throws. */
+/**
+ * Decides on one order, and reads how that left it. If only the version is another one, such as after
+ * someone's approval, the decision is sent again with the new tag, unless a passkey signed the old one. Never
+ * throws.
+ */
 export async function decideOne(
   { subject, sent }: Pick<StepOf<Subject, Outcome>, 'subject' | 'sent'>,
   service: Service,
@@ -105,7 +114,14 @@ export async function decideOne(
   }
   if (answer.kind !== 'refused' || !isConflict(answer.failure)) return answer
   const reading = await tryIt(() => service.read(subject.id))
-  if (reading.kind === 'done') return { ...answer, now: reading.value }
+  if (reading.kind === 'done') {
+    const now = reading.value
+    const isOutdated = problemOf(answer.failure, 'precondition-failed') && now.etag !== subject.etag
+    const mayFollow = isOutdated && subject.signature === undefined && changesOf(subject, now).length === 0
+    return mayFollow
+      ? decideOne({ subject: { ...subject, etag: now.etag }, sent }, service, tryIt)
+      : { ...answer, now }
+  }
   const isGone = problemOf(failureOf(reading), 'order-not-found') !== undefined
   return isGone ? { ...answer, failure: failureOf(reading) } : answer
 }

@@ -48,6 +48,6 @@ export function useChoices(
     const isCreator = events.some(({ kind, byId }) => kind === 'created' && byId === user.id)
     return by === 'creator' && !isCreator ? `Only the creator can ${action} an order.` : undefined
   }
-  const subject = shown && subjectOf(shown, approvals)
+  const subject = shown && subjectOf(shown, { isSigned: approvals?.passkey })
   return { subject, possible: actionNames.filter((action) => whyNot(action) === undefined), whyNot }
 }

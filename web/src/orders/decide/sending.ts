@@ -49,9 +49,8 @@ export function takeUp(userId: User['id']): void {
 }
 
 /** Sends the decision when its time to be undone is over. */
-export function hold(user: Made['user'], action: ActionName, subject: Subject, signature?: string): void {
-  const made = { ...subject, user, action, ...(signature !== undefined && { signature }) }
-  outbox.hold(made, unsentUnder(), undoMilliseconds)
+export function hold(user: Made['user'], action: ActionName, subject: Subject): void {
+  outbox.hold({ ...subject, user, action }, unsentUnder(), undoMilliseconds)
   void outbox.rest().then(sayHowMany)
 }
 

@@ -10,9 +10,8 @@ import { failureOf } from '../outbox.ts'
 import { approvalsQuery, orderQuery, ordersChanged } from '../queries.ts'
 import type { ActionName } from '../states.ts'
 import { actions, stateAfter } from './actions.ts'
-import type { Decisions, Service } from './decisions.ts'
+import type { Decisions, Service, Signatures } from './decisions.ts'
 import { deselect } from './selection.ts'
-import type { Signatures } from './sign.ts'
 import { isSettled } from './words.ts'
 
 /**

@@ -5,31 +5,23 @@ import { ProblemError, problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { knowsPasskeys, touchOver } from '../../auth/passkeys.ts'
 import { currentSession } from '../../auth/session.ts'
-import { formatOrders, formatTotal } from '../../ui/format.ts'
+import { formatOrders, formatTotal, inSeries } from '../../ui/format.ts'
 import { numberOf } from '../identity.ts'
-import type { OrderApprovals, VersionedOrder } from '../order.ts'
+import { tagOf, type VersionedOrder, versionOf } from '../order.ts'
 import { orderQuery } from '../queries.ts'
 import type { ActionName } from '../states.ts'
-import type { Subject } from './decisions.ts'
-
-/** By the id of the order. */
-export type Signatures = ReadonlyMap<string, string>
+import { changesOf, countInWords, countOf } from './changes.ts'
+import type { Signatures, Subject } from './decisions.ts'
 
 type Signable = 'approve' | 'reject'
 const isSignable = (action: ActionName): action is Signable => action === 'approve' || action === 'reject'
 
 /** The order as it is on the screen, for a decision about exactly this version. */
 export function subjectOf(
-  { order, etag }: VersionedOrder,
-  approvals: Pick<OrderApprovals, 'passkey'> | undefined,
+  { order, etag, documents }: VersionedOrder,
+  { isSigned }: { isSigned: boolean | undefined },
 ): Subject {
-  return { ...order, etag, ...(approvals?.passkey && { signedVersion: versionOf(etag) }) }
-}
-
-/** The version that an entity tag names. */
-export function versionOf(etag: string | undefined): number | undefined {
-  const [, version] = /^(?:W\/)?"(\d+)"$/.exec(etag ?? '') ?? []
-  return version === undefined ? undefined : Number(version)
+  return { ...order, etag, documents, ...(isSigned && { signedVersion: versionOf(etag) }) }
 }
 
 /**
@@ -47,13 +39,19 @@ export async function sign(
   if (!knowsPasskeys && action === 'approve') throw new DOMException('', 'NotSupportedError')
   let signable = subjects
   while (signable.length > 0) {
-    const orders = signable.map(({ id, signedVersion: version = 1, customer, total, reason = null }) => {
-      return { id, version, customer, total, reason }
-    })
+    const orders = signable.map(
+      ({ id, signedVersion: version = 1, customer, total, documents, reason = null }) => {
+        const shown = typeof documents === 'object' ? documents.map(({ sha256 }) => sha256) : documents
+        return { id, version, customer, total, reason, ...(shown !== undefined && { documents: shown }) }
+      },
+    )
     try {
       const data = await prepare(action, signable, signal)
       const meant = { issuer: location.origin, action, byId: session.user.id, orders }
-      return await signDecisions(data, meant, (options) => touchOver(options, { signal }))
+      const signed = await signDecisions(data, meant, (options) => touchOver(options, { signal }))
+      return new Map(
+        orders.map(({ id, version }) => [id, { signature: signed.get(id) ?? '', etag: tagOf(version) }]),
+      )
     } catch (failure) {
       if (action === 'reject' && problemOf(failure, 'passkey-needed')) break
       const refused = signable[placeOf(failure) ?? signable.length]
@@ -79,21 +77,36 @@ function placeOf(failure: unknown): number | undefined {
   return index === undefined ? undefined : Number(index)
 }
 
-/** Several orders are decided in whatever version they have: customer and total never change. */
+/** The same order in its new version; undefined if something that was shown is different. */
 async function asItIsNow(subject: Subject, signal: AbortSignal): Promise<Subject | undefined> {
   signal.throwIfAborted()
-  const { etag } = await queries.fetchQuery({ ...orderQuery(subject.id), staleTime: 0, retry: false })
-  const signedVersion = versionOf(etag)
-  return signedVersion === subject.signedVersion ? undefined : { ...subject, signedVersion }
+  const now = await queries.fetchQuery({ ...orderQuery(subject.id), staleTime: 0, retry: false })
+  const signedVersion = versionOf(now.etag)
+  const isSame = signedVersion !== subject.signedVersion && changesOf(subject, now).length === 0
+  return isSame ? { ...subject, signedVersion } : undefined
 }
 
-/** What one touch signs, as in "Your passkey signs: approve #1042, Acme, 1,250.50." */
+/** What one touch signs, as in "Your passkey signs: approve #1042, Acme, 1,250.50, with Offer.pdf." */
 export function signedInWords(action: ActionName, subjects: readonly Subject[]): string | undefined {
   const [first, ...others] = subjects.filter(({ signedVersion }) => signedVersion !== undefined)
   if (first === undefined || !isSignable(action)) return undefined
   if (others.length > 0) {
-    return `Your passkey signs with one touch: ${action} ${formatOrders(others.length + 1)}.`
+    const documents = countInWords(sumOf([first, ...others].map((subject) => countOf(subject.documents))))
+    const parts = [formatOrders(others.length + 1), documents && `with ${documents}`]
+    return `Your passkey signs with one touch: ${action} ${parts.filter(Boolean).join(' ')}.`
   }
-  const parts = [numberOf(first), isolated(first.customer), formatTotal(first.total)]
+  const { documents = [] } = first
+  const named =
+    typeof documents === 'number'
+      ? countInWords(documents)
+      : inSeries(documents.map(({ name }) => isolated(name)))
+  const parts = [
+    numberOf(first),
+    isolated(first.customer),
+    formatTotal(first.total),
+    named && `with ${named}`,
+  ]
   return `Your passkey signs: ${action} ${parts.filter(Boolean).join(', ')}.`
 }
+
+const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0)

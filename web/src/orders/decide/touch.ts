@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
 import { ordersChanged } from '../queries.ts'
 import type { ActionName } from '../states.ts'
-import type { Subject } from './decisions.ts'
-import { type Signatures, sign, signedInWords } from './sign.ts'
+import type { Signatures, Subject } from './decisions.ts'
+import { sign, signedInWords } from './sign.ts'
 
 /** `words`: what is signed. `failure`: why nothing was. */
 export type Touch =

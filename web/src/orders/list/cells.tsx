@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { Name } from '../../ui/name.tsx'
+import { countInWords } from '../decide/changes.ts'
 import { type ColumnName, headingOf } from '../fields.ts'
 import { numberOf } from '../identity.ts'
 import type { ListedOrder } from '../order.ts'
@@ -11,12 +12,15 @@ type Cell = (order: ListedOrder, shown: readonly ColumnName[]) => ReactNode
 
 /** The cell of an order in each column. */
 export const cells: Record<ColumnName, Cell> = {
-  customer: ({ id, customer, number }, shown) => (
+  customer: ({ id, customer, number, documents }, shown) => (
     <th key="customer" scope="row" className="orders-customer">
       <a href={`/orders/${id}`}>
         <Name of={customer} className="clamped" />
       </a>
-      {!shown.includes('number') && <code className="orders-short soft">{numberOf({ number })}</code>}
+      <Below
+        number={shown.includes('number') ? '' : numberOf({ number })}
+        documents={countInWords(documents)}
+      />
     </th>
   ),
   number: ({ number }) => (
@@ -47,6 +51,18 @@ export const cells: Record<ColumnName, Cell> = {
       {allows(status, 'approve') ? approvalsMissing : <Nothing />}
     </td>
   ),
+}
+
+/** Such as "#1042 · 2 documents". */
+function Below({ number, documents }: { number: string; documents: string }) {
+  if (number === '' && documents === '') return null
+  return (
+    <span className="orders-short soft">
+      {number && <code>{number}</code>}
+      {number && documents && ' · '}
+      {documents}
+    </span>
+  )
 }
 
 function instantCell(name: 'createdAtUtc' | 'updatedAtUtc', instant: string | null | undefined): ReactNode {

@@ -3,7 +3,7 @@ import { announce } from '../../ui/announce.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
 import { lazyPart } from '../../ui/lazy-view.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
-import type { Chosen } from '../decide/chosen.ts'
+import { type Chosen, subjectOfRow } from '../decide/chosen.ts'
 import type { Subject } from '../decide/decisions.ts'
 import { sumOfTotals } from '../decide/totals.ts'
 import type { OrderSummary } from '../order.ts'
@@ -72,7 +72,7 @@ export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
     const order = orders.find(({ id }) => id === rowIdOf(document.activeElement))
     if (order === undefined) announce('Select orders first, or go to one with j and k.')
     else if (!allows(order.status, 'approve')) announce(`Only ${waitingWord} orders can be approved.`)
-    else approving.ask(new Map([[order.id, order]]))
+    else approving.ask(new Map([[order.id, subjectOfRow(order)]]))
   })
   const count = chosen.size
   const countElsewhere = count - countHere

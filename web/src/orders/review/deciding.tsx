@@ -64,7 +64,7 @@ export function useReviewing(
     const made = { ...subject, ...(reason !== undefined && { reason }) }
     const signatures = await touching.ask(action, made.signedVersion === undefined ? [] : [made])
     if (signatures === undefined) return
-    hold(user, action, made, signatures.get(made.id))
+    hold(user, action, { ...made, ...signatures.get(made.id) })
     if (shownNow.current === made.id) onDecided()
   }
   function begin(action: ActionName, isAsked: boolean) {

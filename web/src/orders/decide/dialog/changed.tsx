@@ -4,25 +4,36 @@ import { formatTotal } from '../../../ui/format.ts'
 import { Moment } from '../../../ui/moment.tsx'
 import { Name } from '../../../ui/name.tsx'
 import { Table } from '../../../ui/table.tsx'
-import type { Order } from '../../order.ts'
+import type { Order, VersionedOrder } from '../../order.ts'
 import { allows } from '../../states.ts'
 import { Status } from '../../status.tsx'
 import { changesOf } from '../changes.ts'
 import type { Step, Subject } from '../decisions.ts'
+import { DocumentNames } from './particulars.tsx'
 import { changeInWords, ownChangeInWords } from './question.ts'
 import type { Run } from './run.ts'
 
 type Fact = ReturnType<typeof changesOf>[number]
 
-const facts: Record<Fact, { name: string; show(of: Subject | Order): ReactNode }> = {
+type Shown = Pick<Subject, 'customer' | 'total' | 'status' | 'documents'>
+
+const facts: Record<Fact, { name: string; show(of: Shown): ReactNode }> = {
   customer: { name: 'Customer', show: ({ customer }) => <Name of={customer} /> },
   total: { name: 'Total', show: ({ total }) => formatTotal(total) },
   status: { name: 'Status', show: ({ status }) => <Status status={status} /> },
+  documents: { name: 'Documents', show: ({ documents }) => <DocumentNames of={documents} /> },
+}
+
+interface ChangedProps {
+  run: Run
+  step: Step
+  now: VersionedOrder
 }
 
 /** What someone else did to the order: who, when, and field by field. */
-export function WhatChanged({ run, step: { subject }, now }: { run: Run; step: Step; now: Order }) {
-  const changes = changesOf(subject, now)
+export function WhatChanged({ run, step: { subject }, now: version }: ChangedProps) {
+  const { order: now, documents } = version
+  const changes = changesOf(subject, version)
   return (
     <>
       <div>
@@ -35,13 +46,13 @@ export function WhatChanged({ run, step: { subject }, now }: { run: Run; step: S
           </div>
         )}
       </div>
-      {changes.length > 0 && <Changes {...{ changes, now }} before={subject} />}
+      {changes.length > 0 && <Changes changes={changes} now={{ ...now, documents }} before={subject} />}
       {!allows(now.status, run.action) && <p>No decision needed. The page shows the order as it is now.</p>}
     </>
   )
 }
 
-function Changes({ changes, before, now }: { changes: Fact[]; before: Subject; now: Order }) {
+function Changes({ changes, before, now }: { changes: Fact[]; before: Shown; now: Shown }) {
   return (
     <Table
       className="table decide-changes"

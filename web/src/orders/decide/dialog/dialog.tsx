@@ -18,11 +18,7 @@ interface DecisionDialogProps {
 /**
  * Asks whether to approve, reject or withdraw, does so, and shows the result.
  *
- * With `etag`, the decision applies to exactly the version that the person saw. A list has no versions. Its
- * orders are not read first to learn them: customer and total never change, and the service approves an
- * order only while it is pending, in one write. A read would double the requests and prevent nothing.
- *
- * The focus begins on "Cancel": what cannot be undone takes two steps, Tab to "Approve" and Enter. Where a
+ * The focus begins on the button that decides, so the same keys decide everywhere: `a`, then Enter. Where a
  * reason is asked for, the focus begins there. Escape does what the first button says.
  */
 export function DecisionDialog({ action, subjects, onClose }: DecisionDialogProps) {

@@ -11,6 +11,7 @@ import { Note } from '../../../ui/note.tsx'
 import { useText } from '../../free-text.ts'
 import { approvalsQuery, orderQuery } from '../../queries.ts'
 import { actions } from '../actions.ts'
+import { countOf } from '../changes.ts'
 import type { Step, Subject } from '../decisions.ts'
 import { placeOf } from '../service.ts'
 import { signedInWords } from '../sign.ts'
@@ -19,7 +20,7 @@ import { useInWhoseName } from '../whose-name.ts'
 import { WhyNot } from '../why-not.tsx'
 import { WhatChanged } from './changed.tsx'
 import { QuestionFrame, QuestionInCard } from './frame.tsx'
-import { Particulars } from './particulars.tsx'
+import { DocumentNames, Particulars } from './particulars.tsx'
 import {
   isReasonFixed,
   isRunning,
@@ -50,7 +51,7 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
     <Frame
       title={titleOf(run, step, now)}
       onLeave={back.go}
-      description={now ? <WhatChanged {...{ run, step, now: now.order }} /> : <Question {...{ run, step }} />}
+      description={now ? <WhatChanged {...{ run, step, now }} /> : <Question {...{ run, step }} />}
     >
       {hasPrimary && reason.field}
       <div role="status">
@@ -59,13 +60,14 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
         {!now && <TouchNote touch={run.touch} />}
       </div>
       <div className="row dialog-actions">
-        <Button ref={backButton} className="button" autoFocus={!action.reason} onPress={back.go}>
+        <Button ref={backButton} className="button" onPress={back.go}>
           {now ? 'Close' : back.name}
         </Button>
         {primary && (
           // A disabled button would lose the focus.
           <Button
             className={`button ${action.reason ? 'button-danger' : 'button-primary'}`}
+            autoFocus={!action.reason}
             aria-disabled={isRunning(run)}
             onPress={primary.act}
           >
@@ -151,6 +153,14 @@ function Summary({ of: subject }: { of: Subject }) {
       <dd>
         <Particulars order={subject} />
       </dd>
+      {countOf(subject.documents) > 0 && (
+        <>
+          <dt className="visually-hidden">Documents</dt>
+          <dd className="small">
+            <DocumentNames of={subject.documents} />
+          </dd>
+        </>
+      )}
     </dl>
   )
 }

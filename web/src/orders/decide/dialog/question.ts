@@ -6,7 +6,7 @@ import { allows, nameOf, words } from '../../states.ts'
 import { actions, doneWord, stateAfter } from '../actions.ts'
 import { changesOf } from '../changes.ts'
 import { isWorthTrying, mayTryAgain, type Step, type Subject } from '../decisions.ts'
-import { versionOf } from '../sign.ts'
+import { subjectOf } from '../sign.ts'
 import { stoppingWords } from '../words.ts'
 import type { Run } from './run.ts'
 
@@ -65,7 +65,7 @@ export function titleOf(
   now: VersionedOrder | undefined,
 ): string {
   if (now && allows(now.order.status, action)) {
-    const isSame = changesOf(subject, now.order).length === 0
+    const isSame = changesOf(subject, now).length === 0
     return isSame ? 'This order has another approval' : 'This order has changed'
   }
   if (now) {
@@ -113,12 +113,12 @@ export function primaryOf(
   const { name, doing, reason } = actions[action]
   const { subject, progress } = step
   if (now) {
-    const { order, etag } = now
-    const isSame = changesOf(subject, order).length === 0
+    const { order } = now
+    const isSame = changesOf(subject, now).length === 0
     const isOwn = isSame && action === 'approve' && order.modifiedBy === userName
     if (!allows(order.status, action) || isOwn) return undefined
-    const signed = subject.signedVersion === undefined ? {} : { signedVersion: versionOf(etag) }
-    const act = () => give(run.startInstead, { ...order, etag, ...signed })
+    const next = subjectOf(now, { isSigned: subject.signedVersion !== undefined })
+    const act = () => give(run.startInstead, next)
     return { name: isSame ? name : `${name} this version`, act }
   }
   const first = reason ? () => give(run.startInstead, subject) : run.start

@@ -48,11 +48,11 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
         <TouchNote touch={run.touch} />
       </div>
       <div className="row dialog-actions">
-        <Button ref={backButton} className="button" autoFocus onPress={back.go}>
+        <Button ref={backButton} className="button" onPress={back.go}>
           {back.name}
         </Button>
         {(phase === 'asking' || canTryAgain) && (
-          <Button className="button button-primary" onPress={run.start}>
+          <Button className="button button-primary" autoFocus={!isOver} onPress={run.start}>
             {canTryAgain ? 'Try again' : `${actions[action].name} ${formatCount(steps.length)} orders`}
           </Button>
         )}
