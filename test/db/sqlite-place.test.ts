@@ -49,6 +49,15 @@ describe('the place of an SQLite file', () => {
     })
   }
 
+  it('is where a link leads, also to a file that does not exist yet, and a circle of links ends', () => {
+    symlinkSync('/remote/orders.db', join(folder, 'first.db'))
+    symlinkSync('first.db', join(folder, 'second.db'))
+    const fault = faultOfPlace(join(folder, 'second.db'), root + mount('/remote', 'nfs4'))
+    assert.match(fault ?? '', /is on a file system of type nfs4/)
+    symlinkSync('circle.db', join(folder, 'circle.db'))
+    assert.equal(faultOfPlace(join(folder, 'circle.db'), root), undefined)
+  })
+
   it('belongs to one service, by whatever links, also while it does not exist yet', () => {
     symlinkSync(join(folder, 'new.db'), join(folder, 'link.db'))
     mkdirSync(join(folder, 'far', 'away'), { recursive: true })

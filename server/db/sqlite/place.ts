@@ -1,6 +1,6 @@
 /** Where a service may have its SQLite file: at a place that keeps it, and alone. */
-import { readFileSync, realpathSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { DatabaseRefused } from '../errors.ts'
 import { translateErrors } from './driver.ts'
@@ -37,12 +37,25 @@ function ownMounts(): string {
   }
 }
 
-/** Without symbolic links, as far as the path exists. A `..` counts from where a link before it leads. */
-function realPath(path: string): string {
+/**
+ * Without symbolic links, whether or not the file that they lead to exists. A `..` counts from where a link
+ * before it leads.
+ */
+function realPath(path: string, linksLeft = 40): string {
   try {
     return realpathSync.native(path)
   } catch {
-    return join(realPath(dirname(path)), basename(path))
+    const here = join(realPath(dirname(path)), basename(path))
+    const target = linksLeft > 0 ? targetOf(here) : undefined
+    return target === undefined ? here : realPath(resolve(dirname(here), target), linksLeft - 1)
+  }
+}
+
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link)
+  } catch {
+    return undefined
   }
 }
 
