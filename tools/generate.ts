@@ -23,6 +23,7 @@ import {
 } from '../server/orders/order.ts'
 import { catalogue } from '../server/problems/catalogue.ts'
 import { clientTypes } from './client-types.ts'
+import { factsOf } from './frozen.ts'
 
 /** Writes every generated file, or with --check fails when one of them is not what it would write. */
 const description = `${JSON.stringify(await describe(), null, 2)}\n`
@@ -31,6 +32,7 @@ const generated: Record<string, () => Promise<string>> = {
   'docs/access.md': async () => accessPage(JSON.parse(description)),
   'docs/configuration.md': async () => configurationPage(),
   'docs/problems.md': async () => problemsPage(),
+  'docs/frozen.txt': async () => `${factsOf(JSON.parse(description)).join('\n')}\n`,
   'client/src/schema.ts': () => clientTypes(JSON.parse(description)),
   'client/src/facts.ts': async () => clientFacts(JSON.parse(description)),
 }
