@@ -144,6 +144,7 @@ export async function followWebhooks({ database, receivers }: World): Promise<vo
       place: place.sequence,
       taken: new Map(),
       isReplayed: false,
+      late: known && receivers.due(known),
     }
     if (known === undefined) receivers.hooks.set(id, fresh)
     else if (version !== known.version) {

@@ -16,6 +16,8 @@ export interface Hook {
   place: number
   /** A replay was asked for, which may move the place forward again. */
   isReplayed: boolean
+  /** The event that may have been on its way when the place was moved. */
+  late: number | undefined
   /** The work that brought an event, and whether it heard that the event was taken. */
   taken: Map<number, { by: Task | undefined; isHeard: boolean }>
 }
@@ -80,6 +82,7 @@ export class Receivers {
       return
     }
     const due = this.due(hook)
+    if (number === hook.late && this.sending?.isDisturbed) return
     assert.ok(due === undefined || number <= due, `${number} came before ${due} was taken`)
     const before = hook.taken.get(number)
     const isRepeated = number < (due ?? Number.POSITIVE_INFINITY)
