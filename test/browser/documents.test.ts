@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
 import { launchChromium } from '../support/browser/chromium.ts'
+import { waitForAddress } from '../support/browser/journeys.ts'
+import { approvalsOf, visit } from '../support/browser/orders.ts'
+import { openBrowser, screenshot } from '../support/browser/person.ts'
+import { approve, button, closed, dialog, inDialog, titled } from '../support/browser/question.ts'
 import { addDocument, files } from '../support/documents.ts'
 import { createdId } from '../support/orders.ts'
 import { passwordOf, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 const service = await startService({ clockRuns: true, until: { after } })
 
 /** Every way in which a document could try to run: each would set the title, or fetch from elsewhere. */
@@ -27,11 +33,105 @@ const hostile: Record<string, string | Buffer> = {
 /** Everything else is a download. */
 const isShown = (name: string) => name !== 'utf16.html'
 
+const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+const file = (name: string, text: string, mimeType = 'text/plain') => ({
+  name,
+  mimeType,
+  buffer: Buffer.from(text),
+})
+
+describe('the documents of an order', () => {
+  it('are sent with it, shown next to it, and named where it is decided', async (t) => {
+    const [creator, approver] = [await browser.person(t, { service }), await browser.person(t, { service })]
+    const page = await visit(creator, 'operator', '/orders/new')
+    await page.getByLabel('Customer', { exact: true }).fill('Acme & Sons')
+    await page.getByLabel('Total').fill('1250.50')
+    await page.getByLabel('Note (optional)').fill('As agreed by phone on Monday.')
+    const picture = { name: 'Photo.png', mimeType: 'image/png', buffer: await page.screenshot() }
+    const chooser = page.getByLabel('Add documents …', { exact: true }).last()
+    await chooser.setInputFiles([file('Empty.txt', ''), file('Offer.txt', 'Ten chairs'), picture])
+    await page.getByRole('listitem').filter({ hasText: 'Photo.png' }).waitFor()
+    assert.equal(await page.getByRole('listitem').filter({ hasText: 'Empty.txt' }).count(), 0)
+    await screenshot(page, 'documents-form')
+    await button(page, 'Create order').click()
+    const facts = region(page, 'Order')
+    await button(page, 'Remove Photo.png').waitFor()
+    await page.getByText('As agreed by phone on Monday.').waitFor()
+    const id = page.url().split('/').at(-1) ?? ''
+
+    const tab = await visit(approver, 'admin', '/orders')
+    await tab.getByRole('row', { name: /Acme & Sons.*2 documents/ }).waitFor()
+    await screenshot(tab, 'documents-list')
+    await tab.goto(`/orders/${id}`)
+    await facts.waitFor()
+    await approve(tab).waitFor()
+    await tab.keyboard.press('d')
+    const frame = tab.frameLocator('iframe')
+    await frame.getByText('Ten chairs').waitFor()
+    assert.equal(await tab.locator('iframe').getAttribute('sandbox'), '')
+    await screenshot(tab, 'documents-text')
+    await button(tab, 'Photo.png').click()
+    await tab.getByRole('img', { name: 'Photo.png' }).waitFor()
+    await screenshot(tab, 'documents-picture')
+    await tab.keyboard.press('d')
+    await tab.getByRole('region', { name: 'Document' }).waitFor({ state: 'detached' })
+
+    const sent = approvalsOf(tab)
+    await tab.keyboard.press('a')
+    await titled(tab, 'Approve this order?')
+    await dialog(tab).getByText('Offer.txt').waitFor()
+    await screenshot(tab, 'documents-question')
+    await tab.context().setOffline(true)
+    await button(page, 'Remove Photo.png').click()
+    await page.getByText('Photo.png').first().waitFor()
+    await button(page, 'Remove Photo.png').waitFor({ state: 'detached' })
+    await tab.context().setOffline(false)
+    approver.expectFault(/ 412 .*\/approve\)/)
+    await inDialog(tab, 'Approve').click()
+    await titled(tab, 'This order has changed')
+    await dialog(tab).getByRole('table', { name: 'What has changed' }).getByText('Photo.png').waitFor()
+    await screenshot(tab, 'documents-changed')
+    assert.deepEqual(
+      sent.map(({ headers }) => headers['if-match']),
+      ['"3"'],
+    )
+    await inDialog(tab, 'Close').click()
+    await closed(tab)
+
+    await button(tab, 'Reject …').click()
+    await tab.getByLabel('Reason').fill('Too dear.')
+    await inDialog(tab, 'Reject').click()
+    await tab.getByText('Too dear.').waitFor()
+    await page.reload()
+    await button(page, 'Create again …').click()
+    await waitForAddress(creator, '/orders/new')
+    await page.getByText(/^Replaces order #/).waitFor()
+    await page.getByLabel('Total').fill('990')
+    assert.equal(await page.getByLabel('Note (optional)').inputValue(), 'As agreed by phone on Monday.')
+    await button(page, 'Remove Offer.txt').click()
+    await page
+      .getByLabel('Add documents …', { exact: true })
+      .last()
+      .setInputFiles([file('Offer 2.txt', 'Eight chairs')])
+    await screenshot(page, 'documents-again')
+    await button(page, 'Create order').click()
+    await page.getByText('Total was 1,250.50').waitFor()
+    await page.getByText('New: Offer 2.txt').waitFor()
+    await page.getByText('Missing: Offer.txt').waitFor()
+    await screenshot(page, 'documents-replacing')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.keyboard.press('d')
+    await page.frameLocator('iframe').getByText('Eight chairs').waitFor()
+    await screenshot(page, 'documents-narrow-dark')
+  })
+})
+
 describe('a hostile document in the browser', () => {
   it('runs nothing, as a page and in a frame of the app, whatever it is called', async (t) => {
-    const browser = await launchChromium()
-    t.after(() => browser.close())
-    const context = await browser.newContext({ baseURL: service.baseUrl.replace('127.0.0.1', 'localhost') })
+    const chromium = await launchChromium()
+    t.after(() => chromium.close())
+    const context = await chromium.newContext({ baseURL: service.baseUrl.replace('127.0.0.1', 'localhost') })
     const page = await context.newPage()
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))

@@ -9,7 +9,7 @@ const { place, prepareSending } = await import('../../../web/src/orders/create/f
 const { dropDraft, keepDraft, readDraft } = await import('../../../web/src/ui/draft.ts')
 const { silence, toasts } = await import('../../../web/src/ui/announce.ts')
 
-const draft = { customer: 'Acme', total: '7' }
+const draft = { customer: 'Acme', total: '7', note: '', replaces: '' }
 const said = () => toasts.get().map(({ text }) => text)
 
 describe('an order that was created', () => {

@@ -10,8 +10,8 @@ const { dropDraft, keepDraft, readDraft, refusalsOf } = await import('../../../w
 const { notation } = await import('../../../web/src/orders/create/notation.ts')
 const { readTotal } = await import('../../../web/src/orders/create/total-input.ts')
 
-const draft = { customer: 'Acme', total: '7' }
-const read = () => readDraft<typeof draft>(place, 1) ?? { customer: '', total: '' }
+const draft = { customer: 'Acme', total: '7', note: '', replaces: '' }
+const read = () => readDraft<typeof draft>(place, 1) ?? { ...draft, customer: '', total: '' }
 
 function sending(values: Partial<typeof draft> = {}) {
   keepDraft(place, 1, { ...draft, ...values })

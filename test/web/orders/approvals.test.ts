@@ -10,6 +10,8 @@ function approvals(required: number, count: number, reason: string | null = null
     byId: 1,
     atUtc: '2026-11-20T10:00:00.000Z',
     for: null,
+    byName: null,
+    forName: null,
     forId: null,
     signed: false,
   }

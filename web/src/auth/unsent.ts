@@ -6,7 +6,7 @@ import { currentSession } from './session.ts'
 
 /** Requests that the page sends by itself: they are lost if it goes away first. */
 export interface Unsent {
-  noun: 'decision' | 'order'
+  noun: 'decision' | 'order' | 'document'
   count: number
   /** It waits for its person to sign in again. Anything else ends with the session. */
   isPatient: boolean

@@ -7,6 +7,9 @@ export type ActionName = keyof typeof orderTransitions
 /** The state, by number, that has a certificate. */
 export const approved = orderStates[orderTransitions.approve.to]
 
+/** The states, by number, in which another order may replace an order. */
+export const replaceable: readonly number[] = [orderStates.Rejected, orderStates.Withdrawn]
+
 /** The states in which an order waits for approval: as a word of a sentence, and as a search. */
 export const waitingStates = orderTransitions.approve.from satisfies readonly StateName[]
 export const waitingWord = inSeries(waitingStates).toLowerCase()

@@ -12,6 +12,7 @@ export const shortcuts = [
   ['v', 'Review the listed orders one by one'],
   ['a', 'Approve the open order, the selected orders, or the one in focus'],
   ['r', 'Reject the open order'],
+  ['d', 'Show the first document of the open order'],
   ['u', 'Undo a decision that has not been sent yet'],
   ['l', 'Open the views of the list'],
   ['e', 'Export the list'],

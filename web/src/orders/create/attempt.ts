@@ -4,9 +4,10 @@ import { currentPerson } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { dropDraft } from '../../ui/draft.ts'
 import { observable } from '../../ui/observable.ts'
+import { addFiles } from '../documents/uploads.ts'
 import { type Identity, orderInWords } from '../identity.ts'
 import { type Answer, failureOf, Outbox, type Snapshot } from '../outbox.ts'
-import { isStillThere, place, type Sending } from './form.ts'
+import { filesPlace, isStillThere, place, type Sending } from './form.ts'
 import { createOrder } from './queries.ts'
 
 /** The state of the creation. */
@@ -34,10 +35,14 @@ const announced = new Set<string>()
 export function arrive(order: Sending, id: string): void {
   const { idempotencyKey } = order.sent
   if (order.person !== currentPerson()) return
-  if (!announced.has(idempotencyKey)) announce(`${orderInWords(createdNow(order, id))} created`)
+  if (!announced.has(idempotencyKey)) {
+    announce(`${orderInWords(createdNow(order, id))} created`)
+    addFiles(id, order.files)
+  }
   announced.add(idempotencyKey)
   if (!isStillThere(order)) return
   dropDraft(place)
+  dropDraft(filesPlace)
   leadAway?.(id)
 }
 

@@ -4,7 +4,7 @@ import { Link, useCanGoBack, useNavigate, useRouter } from '@tanstack/react-rout
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { useMay, useUser } from '../../auth/session.ts'
-import { dropDraft, focusOn, refusalsOf, useForm } from '../../ui/draft.ts'
+import { dropDraft, focusOn, refusalsOf, useDraft, useForm } from '../../ui/draft.ts'
 import { Form, Submit } from '../../ui/form.tsx'
 import { Missing, toOrders } from '../../ui/missing.tsx'
 import { PageHead } from '../../ui/page-title.tsx'
@@ -12,9 +12,11 @@ import { Restored } from '../../ui/restored.tsx'
 import { rowFor, ruleInWords } from '../policy.ts'
 import { policyQuery } from '../queries.ts'
 import { type Attempt, useCreation } from './attempt.ts'
-import { CustomerField, TotalField } from './field.tsx'
-import { type Draft, type FieldName, fieldNames, fields, place, prepareSending } from './form.ts'
+import { CustomerField, NoteField, TotalField } from './field.tsx'
+import { FilesField } from './files-field.tsx'
+import { type Draft, type FieldName, fieldNames, fields, filesPlace, place, prepareSending } from './form.ts'
 import { AttemptNote } from './note.tsx'
+import { Replacing } from './replacing.tsx'
 import type { TotalReading } from './total-input.ts'
 
 export function CreateOrderView() {
@@ -50,6 +52,7 @@ export function NotAllowed() {
 function NewOrder() {
   const user = useUser()
   const form = useForm(place, user.id, fields)
+  const files = useDraft<readonly File[]>(filesPlace, user.id)
   const navigate = useNavigate()
   // Back does not return to a form that is done.
   const isAnother = useRef(false)
@@ -78,6 +81,7 @@ function NewOrder() {
   function startOver() {
     forget()
     form.drop()
+    files.drop()
     focusOn('customer')
   }
 
@@ -92,6 +96,7 @@ function NewOrder() {
       className="card sheet stack gap-5 create"
       noValidate
       onSubmit={() => submit(false)}
+      onKeyDown={({ key, ctrlKey, metaKey }) => key === 'Enter' && (ctrlKey || metaKey) && submit(true)}
       aria-label="New order"
     >
       {form.isRestored && !isTrying && (
@@ -100,6 +105,9 @@ function NewOrder() {
       <CustomerField {...fieldProps('customer')} />
       <TotalField {...fieldProps('total')} reading={form.readings.total} rule={rule} />
       <p className="soft create-rule">{rule}</p>
+      {form.texts.replaces && <Replacing id={form.texts.replaces} />}
+      <NoteField {...fieldProps('note')} />
+      <FilesField files={files.value ?? []} onChange={files.keep} isReadOnly={isTrying} />
       <AttemptNote attempt={attempt} hasFieldFaults={faults !== undefined} onStop={stop} />
       <Actions isTrying={isTrying} onAnother={() => submit(true)} />
     </Form>
@@ -111,6 +119,7 @@ function Actions({ isTrying, onAnother }: { isTrying: boolean; onAnother(): void
   const canGoBack = useCanGoBack()
   function cancel() {
     dropDraft(place)
+    dropDraft(filesPlace)
     if (canGoBack) router.history.back()
     else void router.navigate({ to: '/orders' })
   }
@@ -144,7 +153,8 @@ function useFocusAfterFailure(attempt: Attempt): void {
   useEffect(() => {
     if (attempt.kind !== 'failed' && attempt.kind !== 'stopped') return
     const faults = faultsOf(attempt)
-    if (faults) focusOn(faults.customer === undefined ? 'total' : 'customer')
+    const faulty = faults && fieldNames.find((name) => faults[name] !== undefined)
+    if (faulty) focusOn(faulty)
     else if (document.activeElement === document.body) focusOn('create-submit')
   }, [attempt])
 }

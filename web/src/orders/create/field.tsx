@@ -1,5 +1,6 @@
 import type { useForm } from '../../ui/draft.ts'
 import { Field } from '../../ui/field.tsx'
+import { charactersLeft as charactersLeftIn } from '../free-text.ts'
 import { charactersLeft } from './customer-input.ts'
 import type { fields } from './form.ts'
 import { notation } from './notation.ts'
@@ -21,6 +22,20 @@ export function CustomerField({ refusal, ...props }: FieldProps) {
       left={charactersLeft(props.text)}
       isRequired
       input={{ spellCheck: false }}
+    />
+  )
+}
+
+export function NoteField({ refusal, onLeave: _, ...props }: FieldProps) {
+  return (
+    <Field
+      {...props}
+      label="Note (optional)"
+      fault={refusal ?? props.fault}
+      hint="The approver reads it. It stays in the history of the order."
+      left={charactersLeftIn(props.text)}
+      isRequired={false}
+      isLong
     />
   )
 }

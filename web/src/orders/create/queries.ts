@@ -7,6 +7,10 @@ import { ordersChanged } from '../queries.ts'
 export interface NewOrder {
   customer: string
   total: string
+  /** Empty for none. */
+  note?: string
+  /** The id of the order that it replaces; empty for none. */
+  replaces?: string
   /** The same for every try to create one order, so a second press or a retry never creates a second one. */
   idempotencyKey: string
 }
@@ -24,9 +28,12 @@ export async function createOrder(order: NewOrder): Promise<string> {
 
 /** The same without an update of other views. `isKnown`: an earlier request had created the order. */
 export async function sendOrder(order: NewOrder): Promise<{ id: string; isKnown: boolean }> {
-  const { customer, total, idempotencyKey } = order
+  const { customer, total, note, replaces, idempotencyKey } = order
   const options = { idempotencyKey, timeZone: ownTimeZone }
-  const { data, response } = await client.orders.create({ customer, total }, options)
+  const { data, response } = await client.orders.create(
+    { customer, total, ...(note && { note }), ...(replaces && { replaces }) },
+    options,
+  )
   isMadeHere(data.id)
   return { id: data.id, isKnown: response.headers.has('idempotency-replayed') }
 }

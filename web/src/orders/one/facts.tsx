@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { copy } from '../../ui/copy.ts'
 import { formatTotal } from '../../ui/format.ts'
@@ -13,10 +14,12 @@ interface FactsProps {
   approvals: OrderApprovals | undefined
   /** To be copied. */
   id: string | undefined
+  /** Further terms. */
+  children: ReactNode
 }
 
 /** The order, and who approved it. `undefined` while it is loading. */
-export function OrderFacts({ order, approvals, id }: FactsProps) {
+export function OrderFacts({ order, approvals, id, children }: FactsProps) {
   const isPending = order !== undefined && allows(order.status, 'approve')
   const hasApprovals = isPending || (approvals?.given.length ?? 0) > 0
   return (
@@ -63,6 +66,7 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
             <dd className="skeleton" style={{ display: 'block', height: isPending ? 98 : 120 }} />
           </div>
         )}
+        {children}
       </dl>
     </section>
   )

@@ -3,7 +3,7 @@ import { firstState, orderTransitions } from '../../../../client/src/facts.ts'
 import { useMay } from '../../auth/session.ts'
 import { formatCount } from '../../ui/format.ts'
 import { Moment } from '../../ui/moment.tsx'
-import { Who } from '../../ui/name.tsx'
+import { Name, Who } from '../../ui/name.tsx'
 import type { Order, OrderEvent } from '../order.ts'
 import { type EventWords, eventWords, isOpen, nameOf, words } from '../states.ts'
 import { AddNote } from './add-note.tsx'
@@ -59,7 +59,7 @@ function toneOf(kind: string): string | undefined {
 }
 
 function Event({ event, isReview }: { event: OrderEvent; isReview: boolean }) {
-  const { kind, by, byName, for: absent, forName, text, atUtc, atTimeZone, erased: gone } = event
+  const { kind, by, byName, for: absent, forName, text, document, atUtc, atTimeZone, erased: gone } = event
   const { label, erased }: Partial<EventWords> = isKnown(kind) ? eventWords[kind] : { label: kind }
   const tone = toneOf(kind)
   return (
@@ -77,6 +77,11 @@ function Event({ event, isReview }: { event: OrderEvent; isReview: boolean }) {
         <blockquote className="quote">
           <bdi>{text}</bdi>
         </blockquote>
+      )}
+      {document?.name != null && (
+        <p className="wrap">
+          <Name of={document.name} />
+        </p>
       )}
       {text === null && gone.some((name) => name === 'text' || name === 'documentName') && erased && (
         <p className="soft small">{erased}</p>

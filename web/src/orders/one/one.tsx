@@ -10,6 +10,8 @@ import { Missing, outdatedLink, toOrders } from '../../ui/missing.tsx'
 import { Name } from '../../ui/name.tsx'
 import { PageHead, PageTitle } from '../../ui/page-title.tsx'
 import { BackToList } from '../address/back.tsx'
+import { Documents } from '../documents/documents.tsx'
+import { useViewing, Viewer } from '../documents/viewer.tsx'
 import { orderAsTitle } from '../identity.ts'
 import type { ListedOrder, VersionedOrder } from '../order.ts'
 import { approvalsQuery, historyQuery, orderQuery } from '../queries.ts'
@@ -20,6 +22,7 @@ import { OtherOrders } from './customer.tsx'
 import { type Deciding, useDeciding } from './deciding.tsx'
 import { OrderFacts } from './facts.tsx'
 import { OrderHistory } from './history.tsx'
+import { Replaced } from './replaced.tsx'
 
 /** One order, its history, and what may be done with it. */
 export function OrderView() {
@@ -100,39 +103,59 @@ export function OrderBody(props: BodyProps) {
 }
 
 function OrderSheet({ id, whole: { history, events, ...whole }, deciding, place }: BodyProps) {
-  const order = whole.order.data?.order
+  const shown = whole.order.data
+  const order = shown?.order
+  const viewing = useViewing(shown?.documents)
   const approvals = whole.approvals.data
   const isReview = place !== undefined
   // A row of the list is enough to start with.
   const known = order ?? whole.row
   const onMore = history.hasNextPage ? () => void history.fetchNextPage() : undefined
   return (
-    <>
-      <header className="row row-between page-head order-head">
-        <div className="row wrap order-title">
-          <PageTitle title={known ? orderAsTitle(known) : 'Order'}>
-            <span className="visually-hidden">{place}Order for </span>
-            {known ? <Name of={known.customer} /> : <span className="skeleton" style={{ width: '14ch' }} />}
-          </PageTitle>
-          {known ? (
-            <Status status={known.status} />
+    <div className="order-beside">
+      {order && <Viewer order={order} viewing={viewing} />}
+      <div>
+        <header className="row row-between page-head order-head">
+          <div className="row wrap order-title">
+            <PageTitle title={known ? orderAsTitle(known) : 'Order'}>
+              <span className="visually-hidden">{place}Order for </span>
+              {known ? <Name of={known.customer} /> : <span className="skeleton" style={{ width: '14ch' }} />}
+            </PageTitle>
+            {known ? (
+              <Status status={known.status} />
+            ) : (
+              <span className="skeleton" style={{ width: 84, height: 22 }} />
+            )}
+          </div>
+          {order && approvals && events ? (
+            <OrderActions
+              {...{ order, events, deciding, isReview, approvals }}
+              documents={shown?.documents ?? []}
+            />
           ) : (
-            <span className="skeleton" style={{ width: 84, height: 22 }} />
+            <div className="order-actions" />
           )}
+        </header>
+        <div className="card order-sheet">
+          {deciding.question}
+          <OrderFacts order={known} approvals={approvals} id={isReview ? undefined : id}>
+            <Replaced shown={shown} approvals={approvals} />
+            <div className="order-documents">
+              <dt className="soft">Documents</dt>
+              <dd>
+                {shown ? (
+                  <Documents {...{ shown, approvals, events, viewing }} />
+                ) : (
+                  <span className="skeleton" style={{ width: '12ch' }} />
+                )}
+              </dd>
+            </div>
+          </OrderFacts>
+          <OrderHistory order={order} events={events} onMore={onMore} isReview={isReview} />
         </div>
-        {order && approvals && events ? (
-          <OrderActions order={order} deciding={deciding} isReview={isReview} />
-        ) : (
-          <div className="order-actions" />
-        )}
-      </header>
-      <div className="card order-sheet">
-        {deciding.question}
-        <OrderFacts order={known} approvals={approvals} id={isReview ? undefined : id} />
-        <OrderHistory order={order} events={events} onMore={onMore} isReview={isReview} />
+        <OtherOrders order={known} />
       </div>
-      <OtherOrders order={known} />
-    </>
+    </div>
   )
 }
 

@@ -1,9 +1,9 @@
 import type { UserId } from '../../ui/draft.ts'
-import { type FieldName, fields } from '../create/form.ts'
+import { type CellName, fields } from '../create/form.ts'
 import type { OrderSummary } from '../order.ts'
 import type { Cells, Row } from './rows.ts'
 
-type Values = Record<FieldName, string | number>
+type Values = Record<CellName, string | number>
 const likeness = ({ customer, total }: Values) => `${String(customer).toLowerCase()}\t${Number(total)}`
 
 export function judge(rows: readonly Cells[], recent: readonly OrderSummary[] = []): Row[] {

@@ -1,6 +1,6 @@
 import Papa from 'papaparse'
 import { unguarded } from '../../../../rules/cell.ts'
-import { type FieldName, fieldNames, fields } from '../create/form.ts'
+import { type CellName, cellNames, fields } from '../create/form.ts'
 import type { Cells } from './rows.ts'
 import { sheetFaults } from './words.ts'
 
@@ -17,10 +17,10 @@ interface Line {
   cells: string[]
   isBroken: boolean
 }
-type Columns = Record<FieldName, number>
+type Columns = Record<CellName, number>
 
 /** Headings by which a column is found, in lower case. */
-const headingsOf: Record<FieldName, readonly string[]> = {
+const headingsOf: Record<CellName, readonly string[]> = {
   customer: ['customer', 'client', 'company', 'customer name', 'name'],
   total: ['total', 'amount', 'sum', 'value'],
 }
@@ -37,7 +37,7 @@ export function readSheet(text: string): Reading {
   if (columns === undefined) return { ok: false, fault: sheetFaults.columns }
   const body = hasHeadings ? lines.slice(1) : lines
   if (body.length > rowLimit) return { ok: false, fault: sheetFaults.rows(body.length) }
-  const headings = hasHeadings ? fieldNames.map((name) => cellAt(lines[0], columns[name])) : undefined
+  const headings = hasHeadings ? cellNames.map((name) => cellAt(lines[0], columns[name])) : undefined
   const width = hasHeadings ? widthOf(lines[0]) : usual(body.map(widthOf))
   return { ok: true, rows: body.map((line) => cellsOf(line, columns, width)), headings }
 }
@@ -55,7 +55,7 @@ function delimiterOf(text: string): string {
     const lines = linesOf(text, delimiter, sampleLines)
     const { columns } = columnsOf(lines)
     const isOrder = (line: Line) =>
-      columns && fieldNames.every((name) => isRead(name, cellAt(line, columns[name])))
+      columns && cellNames.every((name) => isRead(name, cellAt(line, columns[name])))
     const widths = lines.map(({ cells }) => cells.length)
     return {
       delimiter,
@@ -75,7 +75,7 @@ function delimiterOf(text: string): string {
 function columnsOf(lines: readonly Line[]): { columns: Columns | undefined; hasHeadings: boolean } {
   const [first, ...others] = lines
   const words = first?.cells.map((cell) => cell.trim().toLowerCase()) ?? []
-  const columnOf = (name: FieldName) =>
+  const columnOf = (name: CellName) =>
     headingsOf[name].map((heading) => words.indexOf(heading)).find((at) => at >= 0)
   const named = { customer: columnOf('customer'), total: columnOf('total') }
   const isNamed = named.customer !== undefined || named.total !== undefined
@@ -94,7 +94,7 @@ function columnsOf(lines: readonly Line[]): { columns: Columns | undefined; hasH
 /** Finds the columns that no heading names. */
 function completed(
   lines: readonly Line[],
-  named: Partial<Record<FieldName, number | undefined>>,
+  named: Partial<Record<CellName, number | undefined>>,
 ): Columns | undefined {
   const width = Math.max(2, ...lines.map(widthOf))
   const all = Array.from({ length: width }, (_, at) => at)
@@ -123,7 +123,7 @@ function cellsOf(line: Line, columns: Columns, width: number): Cells {
 }
 
 const isFilled = (text: string) => text.trim() !== ''
-const isRead = (name: FieldName, text: string) => fields[name](text).ok
+const isRead = (name: CellName, text: string) => fields[name](text).ok
 const cellAt = (line: Line | undefined, at: number) => line?.cells[at] ?? ''
 const widthOf = (line: Line | undefined) => (line?.cells.findLastIndex(isFilled) ?? -1) + 1
 const only = <Value>(values: readonly Value[]) => (values.length === 1 ? values[0] : undefined)

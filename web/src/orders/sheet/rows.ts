@@ -1,8 +1,8 @@
-import type { FieldName } from '../create/form.ts'
+import type { CellName } from '../create/form.ts'
 import type { TotalReading } from '../create/total-input.ts'
 
 /** The cells of a row of the sheet. */
-export interface Cells extends Record<FieldName, string> {
+export interface Cells extends Record<CellName, string> {
   /** As a spreadsheet counts, which includes headings and empty rows. */
   number: number
   /** A fault in the row as a whole. */
@@ -12,8 +12,8 @@ export interface Cells extends Record<FieldName, string> {
 /** A row as the single form would judge it. */
 export interface Row extends Cells {
   /** The values to send; undefined if the row has a fault. */
-  values: Record<FieldName, string> | undefined
-  faults: Partial<Record<FieldName, string>>
+  values: Record<CellName, string> | undefined
+  faults: Partial<Record<CellName, string>>
   reading: TotalReading
   /** The first row of the sheet, or an order of the last day, with this customer and total. */
   double: number | 'recent' | undefined

@@ -2,7 +2,7 @@ import { problemOf } from '../../api/problem.ts'
 import { endInWords } from '../../ui/describe.ts'
 import { refusalsOf } from '../../ui/draft.ts'
 import { formatCount, formatOrders, inSeries } from '../../ui/format.ts'
-import { fieldNames } from '../create/form.ts'
+import { cellNames } from '../create/form.ts'
 import type { Result, Row } from './rows.ts'
 
 /** Faults in a sheet or in one of its rows. */
@@ -54,7 +54,7 @@ export function whyRefused(failure: unknown): string {
   if (problemOf(failure, 'idempotency-key-reused')) {
     return 'This row was sent before from another time zone. Look for its order in the list.'
   }
-  const refusals = refusalsOf(failure, fieldNames)
+  const refusals = refusalsOf(failure, cellNames)
   return refusals ? Object.values(refusals).join(' ') : endInWords(failure)
 }
 
