@@ -4,6 +4,7 @@ import { endLease, holdLease } from './db/lease.ts'
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { AppDatabase } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
+import * as erasure from './erasure/operations.ts'
 import { expiredKeys } from './http/idempotency.ts'
 import { eventMailer } from './mail/mail.ts'
 import * as mail from './mail/operations.ts'
@@ -25,6 +26,7 @@ export const operations = {
   ...orders.writes,
   ...outbox.writes,
   ...mail.writes,
+  ...erasure.writes,
   runJob: jobRunner(jobs),
   holdLease,
   endLease,

@@ -25,5 +25,14 @@ export {
   latestEventTime,
   type SealedEvent,
   sealedEvents,
+  sealedEventsOfOrders,
 } from './lines/store.ts'
 export { contradictionOf, refuseContradicted } from './sealing/contradiction.ts'
+export {
+  isNameOf,
+  type Places,
+  recordErasure,
+  sealForErasure,
+  takeFrom,
+} from './sealing/erase.ts'
+export { sequencesAbout, sequencesOfOrders } from './sealing/store.ts'

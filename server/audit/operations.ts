@@ -1,13 +1,11 @@
 import { findEventsOf, findLogLines } from './lines/lines.ts'
 import { beginEra } from './sealing/era.ts'
-import { eraseFromLog } from './sealing/erase.ts'
 import { sealEvents, sealing } from './sealing/sealing.ts'
 import { keepFindings } from './witnesses/store.ts'
 
 export const writes = {
   sealEvents,
   keepFindings,
-  eraseFromLog,
   beginEra,
 }
 

@@ -15,8 +15,12 @@ export function databaseOf({ development }: Invocation) {
   return readDatabase(process.env, { development })
 }
 
-export function withDatabase<T>(invocation: Invocation, work: (db: AppDatabase) => Promise<T>): Promise<T> {
-  return withOpen(databaseOf(invocation), work)
+export function withDatabase<T>(
+  invocation: Invocation,
+  work: (db: AppDatabase) => Promise<T>,
+  options: Pick<ConnectOptions, 'isPatient'> = {},
+): Promise<T> {
+  return withOpen({ ...databaseOf(invocation), ...options }, work)
 }
 
 /** For a command that only reads: it neither makes nor migrates a database, and works on a read-only disk. */

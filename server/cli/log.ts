@@ -7,9 +7,9 @@ import { newestCheckpoint } from '../audit/checkpoints/proof.ts'
 import { exportLog } from '../audit/lines/log.ts'
 import { publicUrlAt, readConfig } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
-import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { commandStamp, databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
-import { Refused, UsageError } from './failures.ts'
+import type { Invocation, Outcome } from './command.ts'
+import { databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
+import { Refused } from './failures.ts'
 import { printAll } from './output.ts'
 
 const caller = 'log'
@@ -53,32 +53,14 @@ export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome>
   return { value: newest, text: newest.checkpoint.trimEnd() }
 }
 
-export async function runErase(invocation: Invocation): Promise<Outcome> {
-  const given = requiredArgument(invocation, 0, 'the sequence')
-  if (!/^[1-9]\d{0,14}$/.test(given)) throw new UsageError('the sequence is a number, such as 1043')
-  const sequence = Number(given)
-  const name = requiredArgument(invocation, 1, 'the name of what to erase')
-  if (!/^[A-Za-z]{1,40}$/.test(name)) throw new UsageError('the name is one of `clear`, such as text or by')
-  const { kind, subject } = await withSealedLog(invocation, async (db) => {
-    const erased = await db.write('eraseFromLog', { sequence, name, stamp: commandStamp() })
-    // Without this event, it would seem to have been removed secretly.
-    await seal(db)
-    return erased
-  })
-  return {
-    value: { sequence, name, kind, subject },
-    text: `Erased ${name} of event ${sequence} (${kind}, ${subject.kind} ${subject.id}).`,
-    hint: 'Backups and earlier exports still have it.',
-  }
-}
-
 /** Refuses a missing database, because the log of a new one is empty and verifies. */
-function withSealedLog<T>(invocation: Invocation, work: (db: AppDatabase) => Promise<T>): Promise<T> {
+export function withSealedLog<T>(invocation: Invocation, work: (db: AppDatabase) => Promise<T>): Promise<T> {
   refuseMissingDatabase(databaseOf(invocation).databaseUrl)
-  return withDatabase(invocation, async (db) => {
+  const sealed = async (db: AppDatabase) => {
     await seal(db)
     return work(db)
-  })
+  }
+  return withDatabase(invocation, sealed, { isPatient: true })
 }
 
 /** Seals every waiting event, unless a running service is doing so. */

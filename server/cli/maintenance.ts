@@ -11,11 +11,13 @@ import { backUpDatabase, judgeDatabase, migrateDatabase } from '../db/open.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { restoreDatabase } from '../db/restore.ts'
 import { makeOrders, type People } from '../demo/orders.ts'
+import { eraseAgain } from '../erasure/again.ts'
 import { countByStatus } from '../orders/tally.ts'
 import { readVersion } from '../version.ts'
 import { type Invocation, type Outcome, requiredArgument, requiredText, wholeNumber } from './command.ts'
 import { commandStamp, databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
+import { lostErasures } from './lost-erasures.ts'
 import { grouped, progressPrinter, table } from './output.ts'
 
 const upToDate = 'The database is up to date.'
@@ -176,13 +178,20 @@ export async function runRestore(invocation: Invocation): Promise<Outcome> {
     async change(restored, formerDatabase) {
       // The backup does not know of eras that began after it. A database that is damaged knows none.
       const { era } = await headOfLog(formerDatabase).catch(() => ({ era: 0 }))
-      return beginEra(restored, { atLeast: Math.max(given, era + 1), stamp })
+      const begun = await beginEra(restored, { atLeast: Math.max(given, era + 1), stamp })
+      // Nothing can be erased again that the former database cannot say.
+      const again = era === 0 ? 0 : await eraseAgain(restored, formerDatabase, commandStamp)
+      return { ...begun, erasedAgain: again }
     },
+    isRewritten: ({ erasedAgain }) => erasedAgain > 0,
   })
+  const again = changed.erasedAgain
+  const erased =
+    again === 0 ? '' : `\nErased again: ${again} ${again === 1 ? 'name' : 'names'} that the backup still had.`
   const kept = former === undefined ? '' : `\nThe former database is ${former}.`
   return {
     value: { file, former: former ?? null, ...changed },
-    text: `Restored ${file} from ${backup}.\n${describeEra(changed)}${kept}`,
+    text: `Restored ${file} from ${backup}.\n${describeEra(changed)}${erased}${kept}`,
     hint: 'Everything written after the backup is gone: see "Restore" in docs/operations.md.',
   }
 }
@@ -191,8 +200,14 @@ export async function runRestore(invocation: Invocation): Promise<Outcome> {
 export async function runLogRestored(invocation: Invocation): Promise<Outcome> {
   refuseMissingDatabase(databaseOf(invocation).databaseUrl)
   const input = { atLeast: eraOf(invocation), stamp: commandStamp() }
-  const begun = await withDatabase(invocation, (db) => db.write('beginEra', input))
-  return { value: begun, text: describeEra(begun) }
+  const file = invocation.texts.export
+  const { begun, lost } = await withDatabase(invocation, async (db) => {
+    const begun = await db.write('beginEra', input)
+    return { begun, lost: file === undefined ? [] : await lostErasures(db.read, file) }
+  })
+  const again =
+    lost.length === 0 ? '' : `\nThe database lost erasures that the export has. Run:\n${lost.join('\n')}`
+  return { value: { ...begun, lostErasures: lost }, text: `${describeEra(begun)}${again}` }
 }
 
 function eraOf(invocation: Invocation): number {

@@ -20,6 +20,8 @@ export interface ConnectOptions extends RefusalOptions {
   poolSize?: number
   /** PostgreSQL: behind a pooler that hands out connections by transaction. */
   transactionPooler?: boolean
+  /** PostgreSQL: for a command whose transactions may be long. */
+  isPatient?: boolean
   /** PostgreSQL: how long to wait at start for a server that does not answer yet. */
   startTimeoutMilliseconds?: number
   /**
@@ -101,5 +103,6 @@ export async function backUpDatabase(
 }
 
 function postgresOptions(url: string, options: ConnectOptions): PostgresOptions {
-  return { url, poolSize: options.poolSize ?? 10, transactionPooler: options.transactionPooler ?? false }
+  const { poolSize = 10, transactionPooler = false, isPatient = false } = options
+  return { url, poolSize, transactionPooler, isPatient }
 }

@@ -99,6 +99,11 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   /** Why the database takes no changes now; undefined if it takes them. */
   refusesWrites(): Promise<Refusal | undefined>
   load(): DatabaseLoad
+  /**
+   * SQLite: rewrites the file and empties the write-ahead log, so that they have nothing that was deleted or
+   * changed before. Returns what an operator still has to do for that; undefined for nothing.
+   */
+  rewrite(): Promise<string | undefined>
   /** Waits for running writes, then closes the database. */
   close(): Promise<void>
 }

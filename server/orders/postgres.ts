@@ -52,6 +52,8 @@ export async function insertTogether(trx: Trx, orders: GroupedOrder[]): Promise<
         created_at_time_zone text, created_by text, created_by_id integer, updated_at bigint,
         updated_at_time_zone text, modified_by text, version integer, replaces uuid, principal_id integer, operation text, key text,
         fingerprint text, result text, expires_at bigint)
+      where not exists (select 1 from users
+        where users.principal_id = created_by_id and erased_at is not null)
     ),
     claimed as (
       insert into idempotency_keys

@@ -237,6 +237,11 @@ export const catalogue = {
     title: 'The event has no such name or text',
     remedy: 'Check its number in the log.',
   },
+  'customer-not-found': {
+    status: 404,
+    title: 'No order has such a customer',
+    remedy: 'Check the name. Case is ignored.',
+  },
   'role-not-found': { status: 404, title: 'No such role', remedy: 'Check the name. It is case-sensitive.' },
   'method-not-allowed': {
     status: 405,

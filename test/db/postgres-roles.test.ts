@@ -26,7 +26,6 @@ describe('the role of the service in docs/operations.md', { skip: withoutPostgre
     'update log_head set id = 1',
     'delete from log_cosigned',
     'delete from log_witnesses',
-    'delete from order_receipts',
     'delete from orders',
     'update order_approvals set account_id = 1',
     'delete from order_approvals',

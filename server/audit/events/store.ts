@@ -1,6 +1,7 @@
 import { type Selectable, sql } from '#kysely'
 import { prepared } from '../../db/prepared.ts'
 import { type Database, type Db, type EventColumns, eventColumns, type Trx } from '../../db/tables.ts'
+import { Problem } from '../../problems/problems.ts'
 
 /** An event that waits to be sealed. */
 export type UnsealedEvent = Selectable<Database['unsealed_events']>
@@ -9,13 +10,25 @@ export type UnsealedEvent = Selectable<Database['unsealed_events']>
 export const names = Object.keys(eventColumns) as (keyof EventColumns)[]
 export const columns = sql.join(names.map((name) => sql.ref(name)))
 
-export const insertEvent = prepared(
+/**
+ * Throws `authentication-required` if the person was erased meanwhile: an instance may remember an account
+ * for some minutes, and nothing may be recorded under a name that is gone.
+ */
+export async function insertEvent(trx: Trx, row: EventColumns): Promise<void> {
+  const { numAffectedRows } = await insertRow(trx, row)
+  if (numAffectedRows !== 1n) throw new Problem('authentication-required')
+}
+
+const insertRow = prepared(
   (_db, row: EventColumns) => sql`insert into unsealed_events (${columns})
-    values (${sql.join(names.map((name) => row[name]))})`,
+    select ${sql.join(names.map((name) => sql`cast(${row[name]} as ${sql.raw(eventColumns[name])})`))}
+    where not exists (select 1 from users where principal_id = ${row.by_id} and erased_at is not null)`,
 )
 
 export async function insertEvents(trx: Trx, rows: readonly EventColumns[]): Promise<void> {
-  await trx.insertInto('unsealed_events').values(rows).execute()
+  const isMany = rows.every((row) => row.by_id === null)
+  if (isMany) await trx.insertInto('unsealed_events').values(rows).execute()
+  else for (const row of rows) await insertEvent(trx, row)
 }
 
 export interface Subject {

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from '#kysely'
 import { type Head, tileSize } from '../../../proof/log-tree.ts'
 import type { Place } from '../../../proof/place.ts'
-import { ofEngine, withinTime } from '../../db/engine.ts'
+import { ofEngine, rowsOf, withinTime } from '../../db/engine.ts'
 import { DatabaseRefused } from '../../db/errors.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Database, Db, EventColumns } from '../../db/tables.ts'
@@ -181,6 +181,14 @@ export async function eventsOfKinds(
     union all
     select ${columns}, null, null, number + ${unsealedFrom} from ${unsealedOfKinds(subject, kinds)}
     order by place`.execute(db)
+  return rows
+}
+
+/** The sealed events of these orders, in the order of the log. */
+export async function sealedEventsOfOrders(db: Db, ids: readonly string[]): Promise<SealedEvent[]> {
+  const { rows } = await sql<SealedEvent>`select sequence, ${columns}, hash
+    from (select value from ${rowsOf(db, ids)}) as wanted join events on subject_id = value and subject_kind = 'order'
+    order by sequence`.execute(db)
   return rows
 }
 

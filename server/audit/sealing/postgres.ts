@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from '#kysely'
-import { erased } from '../../../proof/line.ts'
 
 /** Locks the row. Matches no row while another transaction holds the lock. */
 export const unlessLocked = sql`for update skip locked`
@@ -9,7 +8,5 @@ export function sealsIn(list: string): RawBuilder<unknown> {
     from json_array_elements(cast(${list} as json))`
 }
 
-/** `clear` with null in place of a value and its salt. */
-export function withoutValue(name: string): RawBuilder<string> {
-  return sql`cast(jsonb_set(cast(clear as jsonb), array[${name}], ${sql.lit(JSON.stringify(erased))}) as text)`
-}
+/** Waits until no other transaction holds the lock. */
+export const locked = sql`for update`

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from '#kysely'
 import type { Head, Tile } from '../../../proof/log-tree.ts'
-import { ofEngine } from '../../db/engine.ts'
+import { elementsOf, ofEngine, rowsOf } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { columns } from '../events/store.ts'
-import { clearValue, growingTile, type SealedEvent } from '../lines/store.ts'
+import { growingTile, type SealedEvent } from '../lines/store.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
@@ -15,15 +15,17 @@ export interface LockedHead {
 }
 
 /**
- * Undefined while the log is stopped (contradiction.ts), or another sealer holds the lock. On SQLite it is
- * always free, because there is only one writer.
+ * Undefined while the log is stopped (contradiction.ts), or another sealer holds the lock, unless the caller
+ * waits for it. On SQLite it is always free, because there is only one writer.
  */
-export async function lockHead(trx: Trx): Promise<LockedHead | undefined> {
-  const { unlessLocked } = ofEngine(trx, { sqlite, postgres })
+export async function lockHead(trx: Trx, { waits = false } = {}): Promise<LockedHead | undefined> {
+  const { unlessLocked, locked } = ofEngine(trx, { sqlite, postgres })
   const { rows } = await sql<{
     size: number
     edge: string
-  }>`select size, edge from log_head where contradicted_at is null ${unlessLocked}`.execute(trx)
+  }>`select size, edge from log_head where contradicted_at is null ${waits ? locked : unlessLocked}`.execute(
+    trx,
+  )
   return rows[0] && { size: rows[0].size, edge: JSON.parse(rows[0].edge) }
 }
 
@@ -80,17 +82,52 @@ function sealsIn(db: Db, list: string): RawBuilder<unknown> {
   return ofEngine(db, { sqlite, postgres }).sealsIn(list)
 }
 
-/** Undefined if there is no such event, or its `clear` has no value of this name. */
-export async function eraseValue(
-  trx: Trx,
-  sequence: number,
-  name: string,
-): Promise<Pick<SealedEvent, 'kind' | 'subject_kind' | 'subject_id'> | undefined> {
+/** The facts of a sealed event that say whose names it has. */
+export type ErasableEvent = Pick<
+  SealedEvent,
+  'sequence' | 'kind' | 'subject_kind' | 'subject_id' | 'by_id' | 'for_id' | 'data' | 'clear'
+>
+
+/** In the order of the log. */
+export async function erasableEvents(trx: Trx, sequences: readonly number[]): Promise<ErasableEvent[]> {
   return trx
-    .updateTable('events')
-    .set({ clear: ofEngine(trx, { sqlite, postgres }).withoutValue(name) })
-    .where('sequence', '=', sequence)
-    .where(clearValue(trx, name), 'is not', null)
-    .returning(['kind', 'subject_kind', 'subject_id'])
-    .executeTakeFirst()
+    .selectFrom('events')
+    .select(['sequence', 'kind', 'subject_kind', 'subject_id', 'by_id', 'for_id', 'data', 'clear'])
+    .where('sequence', 'in', sequences)
+    .orderBy('sequence')
+    .execute()
+}
+
+/** Replaces the `clear` of these lines. */
+export async function storeClears(
+  trx: Trx,
+  clears: readonly [sequence: number, clear: string][],
+): Promise<void> {
+  await sql`update events set clear = given.clear
+    from (select cast(value ->> 0 as bigint) as sequence, value ->> 1 as clear
+      from ${elementsOf(trx, clears)}) as given
+    where events.sequence = given.sequence`.execute(trx)
+}
+
+/** The sequences of all lines that may have a name of the account, in the order of the log. */
+export async function sequencesAbout(trx: Trx, id: number): Promise<number[]> {
+  const named = ['ownerId', 'deputyId', 'passwordSetBy'].map(
+    (member) => sql`data like ${`%"${member}":${id}%`}`,
+  )
+  const kinds = ['client-added', 'client-changed', 'absence-set', 'passkey-added']
+  const { rows } = await sql<{ sequence: number }>`
+    select sequence from events where by_id = ${id}
+    union select sequence from events where for_id = ${id} and for_id is not null
+    union select sequence from events where subject_kind = 'account' and subject_id = ${String(id)}
+    union select sequence from events where kind in (${sql.join(kinds)}) and (${sql.join(named, sql` or `)})
+    order by sequence`.execute(trx)
+  return rows.map(({ sequence }) => Number(sequence))
+}
+
+/** The sequences of all lines of these orders. */
+export async function sequencesOfOrders(trx: Trx, ids: readonly string[]): Promise<number[]> {
+  const { rows } = await sql<{ sequence: number }>`
+    select sequence from (select value from ${rowsOf(trx, ids)}) as wanted join events on subject_id = value and subject_kind = 'order'
+    order by sequence`.execute(trx)
+  return rows.map(({ sequence }) => Number(sequence))
 }

@@ -1,7 +1,7 @@
 /** Every command as data. Nothing here imports what a command does, so help and mistakes cost nothing. */
 import type { CommandSpec } from '../command.ts'
 import { accountCommands } from './accounts.ts'
-import { logCommands, orderCommands, policyCommands } from './records.ts'
+import { erasureCommands, logCommands, orderCommands, policyCommands } from './records.ts'
 import { serviceCommands } from './service.ts'
 
 /** Every command by its words, in the order in which help lists them. */
@@ -11,6 +11,7 @@ export const commands: ReadonlyMap<string, CommandSpec> = new Map(
     ...accountCommands,
     ...orderCommands,
     ...policyCommands,
+    ...erasureCommands,
     ...logCommands,
   }),
 )

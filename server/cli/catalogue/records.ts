@@ -48,6 +48,38 @@ export const orderCommands: Record<string, CommandSpec> = {
   },
 }
 
+const rewriteNote =
+  'A SQLite file is rewritten at the end, so that no file has the name: it needs as much free space again, and a' +
+  ' running service writes nothing meanwhile. PostgreSQL forgets with `vacuum full`. Backups, archives, exports and' +
+  ' receipts that others keep still have it: see docs/operations.md.'
+
+export const erasureCommands: Record<string, CommandSpec> = {
+  'person erase': {
+    argumentsText: '<id>...',
+    summary: 'erase who a user was, for good: accounts, orders and the log say person- and the id',
+    notes: [
+      'It disables the account, ends its sign-ins and absences, and takes its name, email, password, passkeys, views and' +
+        ' waiting mail, and its names from every event. The log still verifies. Each person is one transaction and one event.',
+      'What the person wrote, and what others wrote about them, stays: `log erase` takes single texts.',
+      rewriteNote,
+    ],
+    examples: ['person erase 17', 'person erase 17 18 --json'],
+    load: async () => (await import('../erase.ts')).runErasePerson,
+  },
+  'customer erase': {
+    argumentsText: '<name>...',
+    summary: 'erase the name of a customer, for good: orders and the log say customer- and a number',
+    notes: [
+      'It takes the name from all orders that have it, ignoring case, and from their events. The number is that of the' +
+        ' oldest of them. Notes, documents and saved views that name the customer stay. Each customer is one transaction' +
+        ' and one event.',
+      rewriteNote,
+    ],
+    examples: ["customer erase 'Jane Doe'"],
+    load: async () => (await import('../erase.ts')).runEraseCustomer,
+  },
+}
+
 export const logCommands: Record<string, CommandSpec> = {
   'log verify': {
     changesNothing: true,
@@ -122,12 +154,18 @@ export const logCommands: Record<string, CommandSpec> = {
   },
   'log restored': {
     summary: 'begin the next era of the log after its database went back in time',
-    options: { era: eraOption },
+    options: {
+      era: eraOption,
+      export: {
+        value: 'FILE',
+        description: 'an export that you kept: prints how to erase again what the database has back',
+      },
+    },
     notes: [
       'Run it before the service starts, after a recovery to an earlier time or a failover that lost commits.' +
         ' `restore` includes it. The event log-restored names the last event that is left.',
     ],
-    examples: ['log restored', 'log restored --era 3'],
+    examples: ['log restored', 'log restored --era 3 --export log.jsonl'],
     load: async () => (await import('../maintenance.ts')).runLogRestored,
   },
   'log erase': {
@@ -135,8 +173,9 @@ export const logCommands: Record<string, CommandSpec> = {
     summary: 'erase a text of an event (a reason or a note), or a name in it, for good',
     notes: [
       'The name is one of `clear` in the export, such as text or by. The event stays, with the hash of what is erased, so the log still verifies. The erasure is logged as an event.',
+      rewriteNote,
     ],
     examples: ['log erase 1043 text', 'log erase 7 by'],
-    load: async () => (await import('../log.ts')).runErase,
+    load: async () => (await import('../erase.ts')).runEraseLine,
   },
 }

@@ -7,6 +7,8 @@ export interface PostgresOptions {
   poolSize: number
   /** Behind a pooler that hands out connections by transaction: no named statements, no session settings. */
   transactionPooler: boolean
+  /** For a command whose transactions may be long. */
+  isPatient?: boolean | undefined
 }
 
 export interface PipelineOptions {

@@ -28,6 +28,8 @@ const lockTimeoutMilliseconds = 3_000
 const groupLockTimeoutMilliseconds = 200
 /** Even if each statement is answered in time, all together may take too long for the caller. */
 const transactionLimitMilliseconds = 4_000
+/** The limits of a command whose transactions may be long, and that rather waits than fails. */
+const patience = { transaction: 600_000, lock: 30_000 }
 /**
  * Sent with the begin of every transaction. PgBouncer refuses them as start parameters, and if it hands out
  * connections by transaction, session settings would reach others. The three cost some 30 µs.
@@ -69,7 +71,7 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     ...refusalOptions
   }: Registry<Operations, NamedReads>,
 ): DatabasePort<Operations, NamedReads> {
-  const { poolSize, transactionPooler } = options
+  const { poolSize, transactionPooler, isPatient = false } = options
   const losses = new ConnectionLosses()
   const config = clientConfig(options)
   const pool = new PooledConnections({ ...config, max: poolSize, idleTimeoutMillis: 60_000 }, losses)
@@ -82,7 +84,13 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
   const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { names: newNames('q') }) })
   // Separate names, because lists have enough forms to push out those of every other read.
   const single = new Kysely<Database>({ dialect: postgresDialect(pipeline, { names: newNames('s') }) })
-  const ofWrites = { names: newNames('w'), transactionLimitMilliseconds, limits }
+  const ofWrites = isPatient
+    ? {
+        names: newNames('w'),
+        transactionLimitMilliseconds: patience.transaction,
+        limits: { ...limits, statement_timeout: patience.transaction, lock_timeout: patience.lock },
+      }
+    : { names: newNames('w'), transactionLimitMilliseconds, limits }
   const writes = new Writes({
     operations,
     groupedOperations,
@@ -119,6 +127,7 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
       lists: reads.load,
       connections: pool.load,
     }),
+    rewrite: async () => 'The files of PostgreSQL still have it until a `vacuum full`.',
     async close() {
       reads.close()
       await writes.close()

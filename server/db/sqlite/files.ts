@@ -93,6 +93,27 @@ export function removeLog(file: string, assertInPlace: () => void = () => undefi
   } catch {}
 }
 
+/** How long a rewriting waits for the writer of another process, and for readers of the log. */
+const rewriteTimeoutMilliseconds = 60_000
+
+/**
+ * Copies what is there over everything that was there, and empties the write-ahead log. Returns a sentence
+ * if readers used the log for too long.
+ */
+export function rewriteFile(file: string): string | undefined {
+  const connection = openWritable(file)
+  try {
+    connection.pragma(`busy_timeout = ${rewriteTimeoutMilliseconds}`)
+    connection.exec('vacuum')
+    const [{ busy }] = connection.pragma('wal_checkpoint(truncate)') as [{ busy: number }]
+    return busy === 0
+      ? undefined
+      : `${file}-wal still has it, because a process reads: run the command again.`
+  } finally {
+    connection.close()
+  }
+}
+
 /** Says in one line why a file cannot be the database, before SQLite says it less clearly. */
 export function prepareFile(file: string): void {
   try {

@@ -16,6 +16,7 @@ import {
   prepareFile,
   removeLog,
   requireFile,
+  rewriteFile,
   watchPlace,
 } from './files.ts'
 import { Reads } from './reads.ts'
@@ -160,6 +161,11 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
       return refused.refusal
     },
     load: () => ({ writes: { running: writer.underWay }, lists: reads.load }),
+    async rewrite() {
+      assertInPlace()
+      snapshot.end()
+      return rewriteFile(file)
+    },
     async close() {
       connection.close()
       // The writer's connection closes last, because a read-only one cannot move the log into the file.

@@ -19,6 +19,8 @@ export interface RestoreParts<T> {
   formerName: (file: string) => string
   /** Runs in a transaction of the restored database, before anyone else can open it. */
   change(restored: Trx, former: Db): Promise<T>
+  /** Whether the copy is rewritten after the change, so that nothing is left of what that took away. */
+  isRewritten?: ((changed: T) => boolean) | undefined
 }
 
 export interface RestoredDatabase<T> {
@@ -93,7 +95,7 @@ function inUse(file: string): DatabaseRefused {
 
 /** Copies the backup, checks the copy and changes it. Afterwards the copy is on the disk, in one file. */
 async function prepare<T>(
-  { file, backup, change }: RestoreParts<T>,
+  { file, backup, change, isRewritten = () => false }: RestoreParts<T>,
   copy: string,
   held: Sqlite.Database,
 ): Promise<T> {
@@ -106,7 +108,7 @@ async function prepare<T>(
   try {
     await backUp(place, copy)
     if (place === backup) removeLog(backup)
-    const changed = await inCopy(copy, (trx) => change(trx, kyselyOf(held)))
+    const changed = await inCopy(copy, (trx) => change(trx, kyselyOf(held)), isRewritten)
     flush(copy)
     return changed
   } catch (error) {
@@ -116,7 +118,11 @@ async function prepare<T>(
   }
 }
 
-async function inCopy<T>(copy: string, work: (trx: Trx) => Promise<T>): Promise<T> {
+async function inCopy<T>(
+  copy: string,
+  work: (trx: Trx) => Promise<T>,
+  isRewritten: (changed: T) => boolean,
+): Promise<T> {
   const connection = translateErrors(() => new Sqlite(copy))
   try {
     const db = kyselyOf(connection)
@@ -124,7 +130,9 @@ async function inCopy<T>(copy: string, work: (trx: Trx) => Promise<T>): Promise<
     const fault = translateErrors(() => connection.pragma('quick_check(1)', { simple: true }))
     if (fault !== 'ok') throw new DatabaseRefused(`DATABASE_URL: it is damaged: ${fault}`)
     await requireMigrated(db, schema)
-    return await db.transaction().execute(work)
+    const changed = await db.transaction().execute(work)
+    if (isRewritten(changed)) translateErrors(() => connection.exec('vacuum'))
+    return changed
   } finally {
     connection.close()
   }

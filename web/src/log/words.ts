@@ -27,6 +27,7 @@ const permissionsOf = ({ permissions }: Data) => inBrackets(permissions)
 function changesOf(data: Data): string {
   const parts = [
     data.formerName !== undefined && `formerly ${data.formerName}`,
+    data.printedName !== undefined && `full name ${data.printedName ?? 'none'}`,
     data.email !== undefined && 'new email',
     data.timeZone !== undefined && `time zone ${data.timeZone ?? 'none'}`,
     data.displayName !== undefined && `name ${data.displayName ?? 'none'}`,
@@ -189,7 +190,7 @@ export function subjectInWords(event: Pick<LogEvent, 'subject' | 'data' | 'clear
   const data = factsOf(event)
   if (kind === 'order') return orderInWords(data)
   if (kind === 'policy') return 'the approval policy'
-  if (kind === 'log') return `log entry #${formatCount(Number(id))}`
+  if (kind === 'log') return /^\d+$/.test(id) ? `log entry #${formatCount(Number(id))}` : id
   if (kind === 'webhook') return `the webhook for ${data.origin}`
   if (kind === 'account' && id === '*') return `${formatCount(Number(data.users))} users`
   return kind === 'account' ? String(data.name ?? `account ${id}`) : id

@@ -191,6 +191,52 @@ export async function updatePassword(trx: Trx, principalId: number, password: Pa
     .execute()
 }
 
+/** False if the person was erased before. Nobody else can have the name (http/text.ts). */
+export async function forgetUser(
+  trx: Trx,
+  id: number,
+  name: string,
+  nowMilliseconds: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('users')
+    .set({
+      ...passwordColumns({ passwordHash: null, origin: 'own' }),
+      email: `${name}@erased.invalid`,
+      full_name: null,
+      time_zone: null,
+      erased_at: nowMilliseconds,
+    })
+    .where('principal_id', '=', id)
+    .where('erased_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await updateUserName(trx, id, name)
+  return true
+}
+
+/** Deletes the rows about an account that say something of its person. */
+export async function deleteTraces(trx: Trx, id: number, email: string): Promise<void> {
+  const tables = ['sessions', 'refresh_families', 'passkeys', 'mail_settings', 'idempotency_keys'] as const
+  for (const table of tables) await trx.deleteFrom(table).where('principal_id', '=', id).execute()
+  await trx.deleteFrom('views').where('owner_id', '=', id).execute()
+  await trx
+    .deleteFrom('absences')
+    .where((eb) => eb.or([eb('principal_id', '=', id), eb('deputy_id', '=', id)]))
+    .execute()
+  await trx
+    .deleteFrom('mails')
+    .where((eb) =>
+      eb.or([
+        eb('recipient', 'in', [email, String(id)]),
+        eb('principal_id', '=', id),
+        eb('about', 'like', `{"principalId":${id},%`),
+        eb('about', 'like', `%"byId":${id},%`),
+      ]),
+    )
+    .execute()
+}
+
 /** Returns the ids of the passkeys that the user had; with an id, only that one is deleted. */
 export async function deletePasskeys(trx: Trx, principalId: number, id?: string): Promise<string[]> {
   const rows = await trx

@@ -1,0 +1,27 @@
+/** The part of an erasure that is about the account of a person. */
+import { nameOfErased } from '../../../../proof/line.ts'
+import type { Stamp } from '../../../caller/stamp.ts'
+import type { Trx } from '../../../db/tables.ts'
+import { Problem } from '../../../problems/problems.ts'
+import { keepAdministrator } from '../roles/administrators.ts'
+import { raiseVersion, revokeCredentials, updateEnabled, voidLinks } from '../store.ts'
+import { deleteTraces, findUser, forgetUser } from './store.ts'
+
+/**
+ * Disables the account and takes everything from it that says who the person was: name, email, password,
+ * passkeys, time zone, sign-ins, absences, views, settings and waiting mail. False if it was erased before.
+ * Throws `user-not-found`, `last-administrator`.
+ */
+export function eraseUser(trx: Trx, { id, stamp }: { id: number; stamp: Stamp }): Promise<boolean> {
+  return keepAdministrator(trx, stamp, async () => {
+    const user = await findUser(trx, id)
+    if (user === undefined) throw new Problem('user-not-found', { detail: `There is no user ${id}.` })
+    await updateEnabled(trx, id, false)
+    await revokeCredentials(trx, [id], stamp.nowMilliseconds)
+    await voidLinks(trx, id)
+    if (!(await forgetUser(trx, id, nameOfErased(id), stamp.nowMilliseconds))) return false
+    await deleteTraces(trx, id, user.email)
+    await raiseVersion(trx, id)
+    return true
+  })
+}

@@ -1,0 +1,73 @@
+/** Erasures that a database lost, because it went back to an earlier state. */
+
+import type { Places } from '../audit/audit.ts'
+import type { Stamp } from '../caller/stamp.ts'
+import type { Db, Trx } from '../db/tables.ts'
+import { eraseCustomerOf, eraseFromLog, erasePerson } from './erasure.ts'
+import { hasValue, personOf } from './store.ts'
+
+/** What an event `erased` says. */
+export interface Erasure {
+  /** Its subject: `person-17`, `customer-413`, or the sequence of a line. */
+  subject: string
+  places: Places
+  /** The orders of a customer. */
+  orders: string[]
+}
+
+/** The erasures of a log, the oldest first. Those of several lines come as several. */
+export async function erasuresOf(db: Db): Promise<Erasure[]> {
+  const rows = await db
+    .selectFrom('events')
+    .select(['subject_id', 'data'])
+    .where('kind', '=', 'erased')
+    .orderBy('sequence')
+    .execute()
+  return rows.map(({ subject_id, data }) => erasureOf(subject_id, JSON.parse(data)))
+}
+
+export function erasureOf(
+  subject: string,
+  { erased, orders = [] }: { erased: Places; orders?: string[] },
+): Erasure {
+  return { subject, places: erased, orders }
+}
+
+/** The id of the person, if the erasure is one. */
+export const personIn = ({ subject }: Erasure) => Number(/^person-(\d+)$/.exec(subject)?.[1] ?? 0)
+export const isOfCustomer = ({ subject }: Erasure) => subject.startsWith('customer-')
+
+/**
+ * Does the erasures of the former database again, as far as the restored one still has the names. `stamp`
+ * makes one for each. A person counts as the same if the account was made at the same instant.
+ */
+export async function eraseAgain(restored: Trx, former: Db, stamp: () => Stamp): Promise<number> {
+  let count = 0
+  for (const erasure of await erasuresOf(former)) {
+    const id = personIn(erasure)
+    if (id > 0) {
+      const [was, is] = [await personOf(former, id), await personOf(restored, id)]
+      if (is === undefined || is.createdAt !== was?.createdAt) continue
+      if ((await erasePerson(restored, { id, stamp: stamp() })) !== null) count += 1
+    } else if (isOfCustomer(erasure)) {
+      const { subject: name, orders } = erasure
+      const done = await eraseCustomerOf(restored, { name, orders, stamp: stamp() })
+      if (done.values > 0) count += 1
+    } else {
+      count += await eraseLines(restored, former, erasure.places, stamp)
+    }
+  }
+  return count
+}
+
+async function eraseLines(restored: Trx, former: Db, places: Places, stamp: () => Stamp): Promise<number> {
+  let count = 0
+  for (const [name, sequences] of Object.entries(places)) {
+    for (const sequence of sequences) {
+      if (!(await hasValue(restored, { sequence, name, sameAs: former }))) continue
+      await eraseFromLog(restored, { sequence, name, stamp: stamp() })
+      count += 1
+    }
+  }
+  return count
+}

@@ -1,0 +1,94 @@
+/**
+ * Erasure of people and customers: one transaction for each takes their names from every row and from the
+ * log, and leaves one event that says where they were. docs/operations.md says what still has them.
+ */
+
+import { nameOfErased } from '../../proof/line.ts'
+import {
+  isNameOf,
+  type Places,
+  recordErasure,
+  sealForErasure,
+  sequencesAbout,
+  sequencesOfOrders,
+  takeFrom,
+} from '../audit/audit.ts'
+import { awaitAdministration } from '../auth/accounts/roles/administrators.ts'
+import { eraseUser } from '../auth/accounts/users/erase.ts'
+import type { Stamp } from '../caller/stamp.ts'
+import type { Trx } from '../db/tables.ts'
+import { existing, followLines, ordersOfCustomer } from '../orders/names.ts'
+import { Problem } from '../problems/problems.ts'
+
+export interface Erased {
+  /** The name from now on. */
+  name: string
+  /** How many values of the log were taken. */
+  values: number
+  orders: number
+}
+
+const count = (places: Places) => Object.values(places).reduce((sum, { length }) => sum + length, 0)
+
+/**
+ * Erases a person: they are `person-` and their id from then on. Null if they were erased before. Throws
+ * `user-not-found`, `last-administrator`, `log-contradicted`.
+ */
+export async function erasePerson(
+  trx: Trx,
+  { id, stamp }: { id: number; stamp: Stamp },
+): Promise<Erased | null> {
+  if (!(await eraseUser(trx, { id, stamp }))) return null
+  const name = nameOfErased(id)
+  await sealForErasure(trx)
+  const { places, orders } = await takeFrom(trx, await sequencesAbout(trx, id), isNameOf(id))
+  await followLines(trx, orders)
+  await recordErasure(trx, stamp, { subject: name, places })
+  return { name, values: count(places), orders: orders.length }
+}
+
+/**
+ * Erases a customer, however the name is spelled in upper and lower case: its orders say `customer-` and the
+ * number of the oldest. Throws `customer-not-found`, `log-contradicted`.
+ */
+export async function eraseCustomer(
+  trx: Trx,
+  { customer, stamp }: { customer: string; stamp: Stamp },
+): Promise<Erased> {
+  await awaitAdministration(trx)
+  await sealForErasure(trx)
+  const orders = await ordersOfCustomer(trx, customer)
+  const [oldest] = orders
+  if (oldest === undefined) throw new Problem('customer-not-found')
+  const name = `customer-${oldest.number}`
+  return eraseCustomerOf(trx, { name, orders: orders.map(({ id }) => id), stamp })
+}
+
+/** The same by the ids of orders, for a database that lost the erasure. */
+export async function eraseCustomerOf(
+  trx: Trx,
+  { name, orders, stamp }: { name: string; orders: readonly string[]; stamp: Stamp },
+): Promise<Erased> {
+  await sealForErasure(trx)
+  const ids = await existing(trx, orders)
+  const sequences = await sequencesOfOrders(trx, ids)
+  const { places } = await takeFrom(trx, sequences, (_, member) => member === 'customer')
+  await followLines(trx, ids, name)
+  await recordErasure(trx, stamp, { subject: name, places, orders: ids })
+  return { name, values: count(places), orders: ids.length }
+}
+
+/** Erases a name or a text of one line. Throws `value-not-found`, `log-contradicted`. */
+export async function eraseFromLog(
+  trx: Trx,
+  { sequence, name, stamp }: { sequence: number; name: string; stamp: Stamp },
+): Promise<void> {
+  await awaitAdministration(trx)
+  await sealForErasure(trx)
+  const { places, orders } = await takeFrom(trx, [sequence], (_, member) => member === name)
+  if (count(places) === 0) {
+    throw new Problem('value-not-found', { detail: `Event ${sequence} has no ${name}, or it was erased.` })
+  }
+  await followLines(trx, orders)
+  await recordErasure(trx, stamp, { subject: String(sequence), places })
+}

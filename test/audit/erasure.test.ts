@@ -1,0 +1,211 @@
+// engine: both
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { sql } from '#kysely'
+import { type LogReport, verifyLog } from '../../proof/log.ts'
+import { exportLog } from '../../server/audit/lines/log.ts'
+import { machineStamp } from '../../server/caller/stamp.ts'
+import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { storedEvents } from '../support/kept-log.ts'
+import { seal } from '../support/log.ts'
+import { createdId } from '../support/orders.ts'
+import { newPasskey } from '../support/passkeys.ts'
+import { policyRow, putPolicy } from '../support/policy.ts'
+import { assertProblem } from '../support/problem.ts'
+import { setUp, testService } from '../support/service.ts'
+
+describe('erasure', () => {
+  const service = testService({ inside: true })
+  const admin = setUp(() => service.bearer('admin'))
+  const stamp = () => machineStamp(service.now())
+  const erasePerson = ({ id }: Pick<TestUser, 'id'>) =>
+    service.db.write('erasePerson', { id, stamp: stamp() })
+  const eraseCustomer = (customer: string) => service.db.write('eraseCustomer', { customer, stamp: stamp() })
+
+  async function verified(): Promise<LogReport> {
+    await seal(service.db)
+    const lines = exportLog(service.db, 0, 'test')
+    async function* bytes() {
+      for await (const line of lines) yield Buffer.from(line)
+    }
+    return verifyLog(bytes())
+  }
+
+  /** Every row of every table that has one of the texts, ignoring case. */
+  async function rowsWith(...texts: string[]): Promise<string[]> {
+    const tables = await service.db.read.introspection.getTables()
+    const found: string[] = []
+    for (const { name, isView } of tables.filter((table) => !/^orders_search_/.test(table.name))) {
+      if (isView) continue
+      const { rows } = await sql<object>`select * from ${sql.table(name)}`.execute(service.db.read)
+      const wrong = rows.map((row) => JSON.stringify(row)).filter((row) => has(row, texts))
+      found.push(...wrong.map((row) => `${name}: ${row}`))
+    }
+    return found
+  }
+  const has = (row: string, texts: readonly string[]) =>
+    texts.some((text) => row.toLowerCase().includes(text.toLowerCase()))
+
+  async function person(name: string, roles = ['Admin']) {
+    const user = await newUser(service, { roles })
+    const change = { name, userName: `${name.toLowerCase()}-${user.id}` }
+    assert.equal((await admin.patch(`/v1/users/${user.id}`, change)).status, 204)
+    const renamed = { ...user, userName: change.userName }
+    return {
+      ...renamed,
+      caller: await bearerOf(service, renamed),
+      names: [change.userName, name, user.userName, user.email],
+    }
+  }
+
+  describe('of a person', () => {
+    let ann: Awaited<ReturnType<typeof person>>
+    let bo: Awaited<ReturnType<typeof person>>
+    let order: string
+    let receipt: string
+    let before_: LogReport
+    const read = async (caller: Client, path = '') => (await caller.get(`/v1/orders/${order}${path}`)).body
+    before(async () => {
+      ann = await person('Annabella')
+      bo = await person('Boleslaw')
+      await newPasskey(service, ann)
+      const until = new Date(service.now() + 3_600_000).toISOString()
+      const absence = { from: new Date(service.now()).toISOString(), until, deputyId: bo.id }
+      assert.equal((await ann.caller.send('PUT', '/v1/auth/absence', absence)).status, 204)
+      const view = { name: 'Mine', filter: 'Acme', orderBy: 'id', order: 'Asc', columns: ['id'] }
+      await ann.caller.post('/v1/views', view)
+      const client = { clientId: `owned-${ann.id}`, roles: ['Operator'], ownerId: ann.id }
+      assert.equal((await admin.post('/v1/clients', client)).status, 201)
+      await putPolicy(service, [policyRow({ approvals: 2 })])
+      order = await createdId(ann.caller, { customer: 'Acme' })
+      await bo.caller.patch(`/v1/orders/${order}/approve`)
+      await admin.patch(`/v1/orders/${order}/approve`)
+      receipt = (await read(admin, '/receipt')).receipt
+      before_ = await verified()
+      assert.equal(before_.fault, null)
+    })
+
+    it('takes the names from every row, and the log verifies as before', async () => {
+      const { version } = await service.db.read
+        .selectFrom('orders')
+        .select('version')
+        .where('id', '=', order)
+        .executeTakeFirstOrThrow()
+      const done = await erasePerson(ann)
+      assert.equal(done?.name, `person-${ann.id}`)
+      assert.equal(done?.orders, 1)
+      assert.deepEqual(await rowsWith(...ann.names), [])
+      const after = await verified()
+      assert.deepEqual([after.fault, after.lost], [null, null])
+      const raised = await service.db.read
+        .selectFrom('orders')
+        .select(['version', 'created_by', 'approved_by'])
+        .where('id', '=', order)
+        .executeTakeFirstOrThrow()
+      assert.equal(raised.version, version + 1)
+      const { createdBy } = await read(admin)
+      assert.equal(createdBy, `person-${ann.id}`)
+      const { items } = await read(admin, '/history')
+      assert.deepEqual(items[0].erased, ['by', 'byName'])
+      assert.deepEqual([items[0].by, items[0].byName], [`person-${ann.id}`, null])
+      assert.notEqual((await read(admin, '/receipt')).receipt, receipt)
+    })
+
+    it('leaves one event that says where they were, and not what', async () => {
+      const event = (await storedEvents(service.db.read)).findLast(({ kind }) => kind === 'erased')
+      assert.deepEqual([event?.subject_kind, event?.subject_id], ['log', `person-${ann.id}`])
+      const { erased } = JSON.parse(event?.data ?? '')
+      for (const name of ['by', 'byName', 'name', 'formerName', 'printedName', 'owner', 'passkeyName']) {
+        assert.ok(erased[name]?.length > 0, name)
+      }
+      assert.equal(erased.customer, undefined)
+    })
+
+    it('ends every sign-in, also one that an instance remembers, and lets nobody be them', async () => {
+      assertProblem(
+        await ann.caller.post('/v1/orders', { customer: 'Acme', total: 1 }),
+        401,
+        'authentication-required',
+      )
+      assert.equal(await erasePerson(ann), null)
+      const { email, enabled, name } = (await admin.get(`/v1/users/${ann.id}`)).body
+      assert.deepEqual([email, enabled, name], [`person-${ann.id}@erased.invalid`, false, null])
+    })
+
+    it('takes a deputy from the approvals, and keeps the other names', async () => {
+      await erasePerson(bo)
+      assert.deepEqual(await rowsWith(...bo.names), [])
+      const { items } = await read(admin, '/history')
+      assert.deepEqual(
+        items.map(({ by }: { by: string }) => by),
+        [`person-${ann.id}`, `person-${bo.id}`, 'admin'],
+      )
+      const row = (await admin.get(`/v1/orders?filter=id:${order}&columns=approvedBy,modifiedBy`)).body
+        .items[0]
+      assert.deepEqual([row.approvedBy, row.modifiedBy], [`person-${bo.id}, admin`, 'admin'])
+    })
+
+    it('is refused for an unknown id, and for the last administrator', async () => {
+      await assert.rejects(erasePerson({ id: 1_000_000 }), { code: 'user-not-found' })
+    })
+
+    it('records nothing for a person who was erased while the request was on its way', async () => {
+      const late = await person('Latecomer', ['Operator'])
+      const { id: byId, userName: by } = late
+      await erasePerson(late)
+      const id = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
+      const input = { order: { id, customer: 'Acme', total: 10_000 }, idempotency: null }
+      const create = service.db.write('createOrder', { ...input, stamp: { ...stamp(), byId, by } })
+      await assert.rejects(create, { code: 'authentication-required' })
+      assert.deepEqual(await rowsWith(...late.names, id), [])
+    })
+  })
+
+  describe('of a customer', () => {
+    it('takes the name from orders in any spelling, from the log and from the search', async () => {
+      const [one, two] = [
+        await createdId(admin, { customer: 'Zacharias Quine' }),
+        await createdId(admin, { customer: 'ZACHARIAS quine' }),
+      ]
+      const other = await createdId(admin, { customer: 'Zacharias Quine Ltd' })
+      await admin.patch(`/v1/orders/${one}/approve`)
+      const { number } = (await admin.get(`/v1/orders/${one}/approvals`)).body
+      const done = await eraseCustomer('zacharias QUINE')
+      assert.deepEqual([done.name, done.orders], [`customer-${number}`, 2])
+      for (const id of [one, two]) {
+        assert.equal((await admin.get(`/v1/orders/${id}`)).body.customer, `customer-${number}`)
+        const { items } = (await admin.get(`/v1/orders/${id}/history`)).body
+        assert.ok(items.every(({ erased }: { erased: string[] }) => String(erased) === 'customer'))
+      }
+      const found = (await admin.get('/v1/orders?filter=Zacharias')).body.items
+      assert.deepEqual(
+        found.map(({ id }: { id: string }) => id),
+        [other],
+      )
+      assert.equal((await admin.get(`/v1/orders?filter=customer-${number}`)).body.totalCount, 2)
+      const rows = await rowsWith('zacharias quine"')
+      assert.deepEqual(rows, [])
+      const after = await verified()
+      assert.deepEqual([after.fault, after.lost], [null, null])
+      const event = (await storedEvents(service.db.read)).findLast(({ kind }) => kind === 'erased')
+      assert.deepEqual(JSON.parse(event?.data ?? '').orders.sort(), [one, two].sort())
+    })
+
+    it('is refused for a name that no order has', async () => {
+      await assert.rejects(eraseCustomer('Nobody at all'), { code: 'customer-not-found' })
+    })
+  })
+
+  it('of a line takes the name of a document from the order, too', async () => {
+    const order = await createdId(admin)
+    const path = `/v1/orders/${order}/documents?name=secret-plan.txt`
+    assert.equal((await admin.send('POST', path, 'bytes', { 'content-type': 'text/plain' })).status, 201)
+    await seal(service.db)
+    const event = (await storedEvents(service.db.read, order)).at(-1)
+    const sequence = Number((event as { sequence?: number }).sequence)
+    await service.db.write('eraseFromLog', { sequence, name: 'documentName', stamp: stamp() })
+    assert.deepEqual(await rowsWith('secret-plan'), [])
+    assert.equal((await verified()).lost, null)
+  })
+})

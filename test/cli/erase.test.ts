@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { newOrderedId } from '../../server/ids.ts'
+import { openAppDatabase } from '../../server/operations.ts'
+import { stamp } from '../support/orders.ts'
+import { type CommandLine, commandLine, goodPassword, refusal, runCommand } from './command-line.ts'
+
+const count = 12
+const numbers = Array.from({ length: count }, (_, index) => index + 1)
+/** Names that nothing else contains. */
+const nameOf = (number: number) => `Quillon${number}x`
+const customerOf = (number: number) => `Zephyrine${number}x`
+const anyName = /quillon\d+x|zephyrine\d+x/i
+/** The keeper is account 1. */
+const ids = numbers.map((number) => number + 1)
+
+/** People with orders of customers, and a backup and an export of the time before anybody was erased. */
+const original = commandLine({ after })
+before(async () => {
+  await original.run('user add keeper@example.com --role Admin', goodPassword)
+  for (const name of numbers.map(nameOf)) {
+    assert.equal(
+      (await original.run(`user add ${name}@example.com --user-name ${name} --role Operator --invite`))
+        .status,
+      0,
+    )
+  }
+  const named = `user set-name ${nameOf(1)} ${nameOf(1)}-Full`
+  for (const command of [named, `user set-name ${nameOf(2)} --none`]) {
+    assert.equal((await original.run(command)).status, 0)
+  }
+  await makeOrders()
+  assert.equal((await original.run('backup before.db')).status, 0)
+})
+
+/** Each person creates an order of each customer, and adds a note. */
+async function makeOrders(): Promise<void> {
+  const db = await openAppDatabase({ databaseUrl: `file:${original.databaseFile}` })
+  try {
+    for (const person of numbers) {
+      const at = 1_795_000_000_000 + person * 1_000
+      const by = () =>
+        stamp({ by: nameOf(person), byId: person + 1, nowMilliseconds: at, eventId: newOrderedId(at) })
+      for (const customer of numbers) {
+        const order = { id: newOrderedId(at), customer: customerOf(customer), total: 10_000 }
+        await db.write('createOrder', { order, stamp: by(), idempotency: null })
+        await db.write('addNote', {
+          id: order.id,
+          stamp: { ...by(), isService: false },
+          text: 'Seen.',
+          idempotency: null,
+        })
+      }
+    }
+    while ((await db.write('sealEvents', { limit: 1_000 })) > 0);
+  } finally {
+    await db.close()
+  }
+}
+
+function erasable(t: TestContext): CommandLine {
+  const cli = commandLine(t)
+  cpSync(original.folder, cli.folder, { recursive: true })
+  return cli
+}
+
+/** The files of the database that have one of the names. */
+function filesWithNames({ folder }: CommandLine, others: readonly string[] = ['before.db']): string[] {
+  const files = readdirSync(folder).filter((name) => !others.includes(name))
+  return files.filter((name) => anyName.test(readFileSync(join(folder, name)).toString('latin1')))
+}
+
+const people = `person erase ${ids.join(' ')}`
+const customers = `customer erase ${numbers.map(customerOf).join(' ')}`
+const eraseAll = async (cli: CommandLine) => {
+  for (const command of [people, customers]) assert.equal((await cli.run(command)).status, 0)
+}
+
+describe('person erase and customer erase', () => {
+  it('leave no name in any file of the database, and a log that verifies', async (t) => {
+    const cli = erasable(t)
+    assert.deepEqual(filesWithNames(cli, []), ['before.db', 'test.db'])
+    const erased = await cli.run('person erase 2')
+    assert.deepEqual(erased, {
+      status: 0,
+      stdout: `Erased user 2: person-2 from now on, in ${count} orders; the log lost ${2 * count + 3} values.\n`,
+      stderr: 'Backups, archives and earlier exports still have it.\n',
+    })
+    await eraseAll(cli)
+    assert.deepEqual(filesWithNames(cli), [])
+    assert.equal((await cli.run('log verify')).status, 0)
+    const counted = cli.sql((database) => ({
+      customers: database
+        .prepare("select count(*) from orders where customer glob 'customer-[0-9]*'")
+        .pluck()
+        .get(),
+      creators: database
+        .prepare("select count(*) from orders where created_by glob 'person-[0-9]*'")
+        .pluck()
+        .get(),
+      found: database
+        .prepare("select count(*) from orders_search where orders_search match 'zephyrine'")
+        .pluck()
+        .get(),
+      integrity: database.pragma('integrity_check', { simple: true }),
+    }))
+    const every = count * count
+    assert.deepEqual(counted, { customers: every, creators: every, found: 0, integrity: 'ok' })
+    assert.match((await cli.run('person erase 2')).stdout, /^User 2 was erased before\.\n$/)
+  })
+
+  it('erase several in one command, each completely, up to one that is refused', async (t) => {
+    const cli = erasable(t)
+    assert.deepEqual(await cli.run('person erase 1'), refusal('someone must be able to manage accounts'))
+    assert.deepEqual(await cli.run('person erase 999'), refusal('there is no user 999'))
+    const { status } = await cli.run(`customer erase ${customerOf(1)} Nobody ${customerOf(2)}`)
+    assert.equal(status, 1)
+    const left = cli.sql((database) => database.prepare('select distinct customer from orders').pluck().all())
+    assert.equal(left.includes(customerOf(1)), false)
+    assert.equal(left.includes(customerOf(2)), true)
+    for (const command of ['person erase', 'person erase x', 'customer erase']) {
+      assert.equal((await cli.run(command)).status, 2, command)
+    }
+  })
+
+  it('are done or not begun when the process is killed', async (t) => {
+    const preload = new URL('../support/stop-preload.ts', import.meta.url).href
+    const places = [
+      'update "users"',
+      'update events set clear',
+      'update orders set version',
+      'insert into events',
+      'vacuum',
+    ]
+    for (const command of ['person erase 2', `customer erase ${customerOf(1)}`]) {
+      for (const place of places) {
+        const cli = erasable(t)
+        const killed = { NODE_OPTIONS: `--import=${preload}`, STOP_BEFORE: place, STOP_SIGNAL: 'SIGKILL' }
+        await runCommand(command, '', cli.folder, { DATABASE_URL: `file:${cli.databaseFile}`, ...killed })
+        const { inRows, inLines } = cli.sql((database) => ({
+          inRows: database
+            .prepare('select count(*) from orders where created_by = ? or customer = ?')
+            .pluck()
+            .get(
+              command.startsWith('person') ? nameOf(1) : '',
+              command.startsWith('customer') ? customerOf(1) : '',
+            ),
+          inLines: database
+            .prepare(`select count(*) from events where clear like ?`)
+            .pluck()
+            .get(`%"value":"${command.startsWith('person') ? nameOf(1) : customerOf(1)}"%`),
+        }))
+        assert.equal(Number(inRows) > 0, Number(inLines) > 0, `${command} at ${place}`)
+        assert.equal((await cli.run('log verify')).status, 0, `${command} at ${place}`)
+      }
+    }
+  })
+})
+
+describe('restore', () => {
+  it('erases again what the file that it replaces had erased', async (t) => {
+    const cli = erasable(t)
+    await eraseAll(cli)
+    assert.equal((await cli.run('log erase 1 name')).status, 0)
+    const { status, stdout } = await cli.run('restore before.db')
+    assert.equal(status, 0)
+    assert.match(stdout, new RegExp(`Erased again: ${2 * count + 1} names that the backup still had\\.`))
+    assert.deepEqual(filesWithNames(cli), [])
+    assert.equal((await cli.run('log verify')).status, 0)
+  })
+})
+
+describe('log restored', () => {
+  it('prints how to do again the erasures that a kept export has', async (t) => {
+    const cli = erasable(t)
+    await eraseAll(cli)
+    assert.equal((await cli.run('log erase 1 name')).status, 0)
+    assert.equal((await cli.run('log export kept.jsonl')).status, 0)
+    for (const end of ['-wal', '-shm']) rmSync(`${cli.databaseFile}${end}`, { force: true })
+    cpSync(join(cli.folder, 'before.db'), cli.databaseFile)
+    const { lostErasures } = await cli.json<{ lostErasures: string[] }>('log restored --export kept.jsonl')
+    const wanted = [
+      ...ids.map((id) => `person erase ${id}`),
+      ...numbers.map((number) => `customer erase "${customerOf(number)}"`),
+      'log erase 1 name',
+    ]
+    assert.deepEqual(lostErasures.toSorted(), wanted.toSorted())
+  })
+})
