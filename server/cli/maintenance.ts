@@ -207,7 +207,10 @@ export async function runLogRestored(invocation: Invocation): Promise<Outcome> {
   })
   const again =
     lost.length === 0 ? '' : `\nThe database lost erasures that the export has. Run:\n${lost.join('\n')}`
-  return { value: { ...begun, lostErasures: lost }, text: `${describeEra(begun)}${again}` }
+  return {
+    value: file === undefined ? begun : { ...begun, lostErasures: lost },
+    text: `${describeEra(begun)}${again}`,
+  }
 }
 
 function eraOf(invocation: Invocation): number {

@@ -6,7 +6,7 @@ import type { Db, Trx } from '../db/tables.ts'
 import { eraseCustomerOf, eraseFromLog, erasePerson } from './erasure.ts'
 import { hasValue, personOf } from './store.ts'
 
-/** What an event `erased` says. */
+/** The facts in an event `erased`. */
 export interface Erasure {
   /** Its subject: `person-17`, `customer-413`, or the sequence of a line. */
   subject: string

@@ -242,7 +242,11 @@ describe('every write operation of the registry', () => {
       ...(await service.db.read.selectFrom('unsealed_events').select('data').execute()),
     ]
     const text = rows.map(({ data }) => data).join('\n')
-    const users = await service.db.read.selectFrom('users').select(['email', 'password_hash']).execute()
+    const users = await service.db.read
+      .selectFrom('users')
+      .select(['email', 'password_hash'])
+      .where('erased_at', 'is', null)
+      .execute()
     const secrets = await service.db.read.selectFrom('client_secrets').select('secret_hash').execute()
     const hidden = [...users.flatMap((row) => Object.values(row)), ...secrets.map((row) => row.secret_hash)]
     assert.ok(hidden.length > 8)

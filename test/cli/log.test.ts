@@ -437,7 +437,7 @@ describe('log erase', () => {
     assert.deepEqual(erased, {
       status: 0,
       stdout: `Erased text of event 3 (noted, order ${id}).\n`,
-      stderr: 'Backups and earlier exports still have it.\n',
+      stderr: 'Backups, archives and earlier exports still have it.\n',
     })
     assert.equal((await cli.run('log verify')).status, 0)
     assert.equal((await cli.run('log export after.jsonl')).status, 0)

@@ -49,9 +49,9 @@ export const orderCommands: Record<string, CommandSpec> = {
 }
 
 const rewriteNote =
-  'A SQLite file is rewritten at the end, so that no file has the name: it needs as much free space again, and a' +
-  ' running service writes nothing meanwhile. PostgreSQL forgets with `vacuum full`. Backups, archives, exports and' +
-  ' receipts that others keep still have it: see docs/operations.md.'
+  'At the end a database in a file is rewritten, so that no file has the name: that needs free space, and a running' +
+  ' service writes nothing meanwhile. A database server needs its own command. Backups, archives and exports still have' +
+  ' the name. See “Forgetting people” in docs/operations.md.'
 
 export const erasureCommands: Record<string, CommandSpec> = {
   'person erase': {
