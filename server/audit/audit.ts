@@ -16,7 +16,7 @@ export {
   saltOf,
 } from './events/events.ts'
 export { printed, sealedLine, toldBy } from './events/line.ts'
-export { oldestUnsealed } from './events/store.ts'
+export { insertEvent, oldestUnsealed } from './events/store.ts'
 export { endOfLog, readOn } from './lines/reader.ts'
 export {
   countEventsOfKind,

@@ -2,7 +2,7 @@
  * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each further part,
  * such as lists or filters, is a folder with a door of the same name.
  */
-import { type Event, eventRow, recordEvents, saltOf } from '../audit/audit.ts'
+import { type Event, eventRow, recordEvent, recordEvents, saltOf } from '../audit/audit.ts'
 import type { Stamp } from '../caller/stamp.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
@@ -52,17 +52,18 @@ export function createOrder(
   trx: Trx,
   { order, stamp, note, idempotency }: CreateOrderInput,
 ): Promise<Once<CreatedOrder>> {
-  return once(trx, idempotency, async () => {
+  const result = created(order)
+  const effect = async () => {
     if (order.replaces) await replace(trx, order.replaces, order.id)
-    const rows = [eventRow(stamp, creationOf(order, await insertOrder(trx, order, stamp)))]
+    await recordEvent(trx, stamp, creationOf(order, await insertOrder(trx, order, stamp)))
     if (note) {
       const { text, eventId } = note
       const by = { ...stamp, eventId, seed: saltOf(stamp.seed, 'note') }
-      rows.push(eventRow(by, orderEvent('noted', asCreated(order), text)))
+      await recordEvent(trx, by, orderEvent('noted', asCreated(order), text))
     }
-    await recordEvents(trx, rows)
-    return created(order)
-  })
+    return result
+  }
+  return once(trx, idempotency, effect, result)
 }
 
 /** The row is read only to name the reason why it was not updated. */

@@ -3,6 +3,7 @@ import type Sqlite from 'better-sqlite3'
 import { Kysely, sql } from '#kysely'
 import { DatabaseUnavailable, type RefusalCodec } from '../errors.ts'
 import type { WriteOperations } from '../port.ts'
+import { prepared } from '../prepared.ts'
 import type { Database, Db, Trx } from '../tables.ts'
 import { sqliteDialect } from './driver.ts'
 import { openWritable, watchPlace } from './files.ts'
@@ -96,12 +97,16 @@ class WroteBeforeFailing extends Error {
  * that adds to it. Once for a group saves 20 to 30 % of the writer's time (docs/performance.md). Both ends
  * lie in one transaction, so nobody else sees it put off.
  */
-const putOffSearch = sql`
-  update orders_search_deferral set indexed_to = (select coalesce(max(number), 0) from orders)`
-const searchAdded = sql`
+const putOffSearch = prepared(
+  () => sql`
+  update orders_search_deferral set indexed_to = (select coalesce(max(number), 0) from orders)`,
+)
+const searchAdded = prepared(
+  () => sql`
   insert into orders_search (rowid, customer_folded)
-    select number, customer_folded from orders where number > (select indexed_to from orders_search_deferral)`
-const resumeSearch = sql`update orders_search_deferral set indexed_to = 9223372036854775807`
+    select number, customer_folded from orders where number > (select indexed_to from orders_search_deferral)`,
+)
+const resumeSearch = prepared(() => sql`update orders_search_deferral set indexed_to = 9223372036854775807`)
 
 class Groups {
   readonly #connection: Sqlite.Database
@@ -151,7 +156,7 @@ class Groups {
     return this.#db.transaction().execute(async (trx) => {
       const results: ThreadResult[] = []
       const isDeferred = group.length > 1
-      if (isDeferred) await putOffSearch.execute(trx)
+      if (isDeferred) await putOffSearch(trx, {})
       for (const [index, request] of group.entries()) {
         const before = this.#totalChanges.get()
         const result = await this.#runOne(trx, request)
@@ -161,8 +166,8 @@ class Groups {
         results.push(result)
       }
       if (isDeferred) {
-        await searchAdded.execute(trx)
-        await resumeSearch.execute(trx)
+        await searchAdded(trx, {})
+        await resumeSearch(trx, {})
       }
       this.#assertInPlace()
       return results

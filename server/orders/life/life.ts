@@ -1,5 +1,5 @@
 /** Changes of an order after its creation: each is one conditional UPDATE together with its event. */
-import { countEventsOfKind, eventRow, recordEvent, recordEvents } from '../../audit/audit.ts'
+import { countEventsOfKind, eventRow, insertEvent, recordEvent } from '../../audit/audit.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import { authoritiesOf, neededOfDeputies, permissionDenied, requireStanding } from '../../caller/standing.ts'
 import type { Trx } from '../../db/tables.ts'
@@ -62,7 +62,7 @@ function operationOf(name: TransitionName) {
       const happened = orderEvent(kind, order, input.text, { ...decided, ...more })
       const row = eventRow(actor, { ...happened, salts: signed?.salts ?? {} })
       if (signed !== null) requireHashes(signed.statement, row)
-      await recordEvents(trx, [row])
+      await insertEvent(trx, row)
       return { version: order.version }
     })
 }

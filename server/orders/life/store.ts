@@ -193,14 +193,18 @@ const countApproval = (to: OrderStatus, isOfRole: RawBuilder<SqlBool>, approver:
 
 /** The key stops someone who takes part twice at the same moment: neither UPDATE sees the other approval. */
 async function insertApproval(trx: Trx, id: string, asking: Asking): Promise<void> {
-  const parts = [...new Set([asking.byId, authorityOf(asking)])]
-  const { numInsertedOrUpdatedRows } = await trx
-    .insertInto('order_approvals')
-    .values(parts.map((account) => ({ order_id: id, account_id: account })))
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirstOrThrow()
-  if (numInsertedOrUpdatedRows !== BigInt(parts.length)) throw new Problem('already-approved-by-you')
+  for (const account of new Set([asking.byId, authorityOf(asking)])) {
+    const { numAffectedRows } = await insertPart(trx, { id, account })
+    if (numAffectedRows !== 1n) throw new Problem('already-approved-by-you')
+  }
 }
+
+const insertPart = prepared((db, { id, account }: { id: string; account: number }) =>
+  db
+    .insertInto('order_approvals')
+    .values({ order_id: id, account_id: account })
+    .onConflict((conflict) => conflict.doNothing()),
+)
 
 /**
  * Reads the order and locks its row, by a write that changes nothing. Events recorded until the transaction
