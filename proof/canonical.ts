@@ -5,13 +5,14 @@
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return canonicalText(value)
-  if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return JSON.stringify(value)
+  if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return `${value}`
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item)).join(',')}]`
   if (!isPlainObject(value)) throw new TypeError('a value that JSON does not have')
-  const members = Object.keys(value)
-    .sort()
-    .map((name) => `${canonicalText(name)}:${canonicalJson(value[name])}`)
-  return `{${members.join(',')}}`
+  let members = ''
+  for (const name of Object.keys(value).sort()) {
+    members += `${members && ','}${canonicalText(name)}:${canonicalJson(value[name])}`
+  }
+  return `{${members}}`
 }
 
 function canonicalText(text: string): string {
