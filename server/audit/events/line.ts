@@ -3,7 +3,7 @@ import { formatInstant } from '../../clock.ts'
 import type { EventColumns } from '../../db/tables.ts'
 
 /** The part of an event's line that its hash covers. */
-export function lineOf(event: EventColumns, sequence: number): HashedLine {
+export function lineOf(event: Omit<EventColumns, 'clear'>, sequence: number): HashedLine {
   return {
     sequence,
     id: event.id,

@@ -4,7 +4,10 @@ import { type Database, type Db, type EventColumns, eventColumns, type Trx } fro
 import { Problem } from '../../problems/problems.ts'
 
 /** An event that waits to be sealed. */
-export type UnsealedEvent = Selectable<Database['unsealed_events']>
+type UnsealedEvent = Selectable<Database['unsealed_events']>
+
+/** The part of it that its line hashes. */
+export type EventToSeal = Omit<UnsealedEvent, 'clear'>
 
 /** The columns of an event, which both tables have. */
 export const names = Object.keys(eventColumns) as (keyof EventColumns)[]
@@ -37,7 +40,7 @@ export interface Subject {
 }
 
 /** Events that wait to be sealed, in the order in which they were written. */
-export async function unsealedEvents(trx: Trx, limit: number): Promise<UnsealedEvent[]> {
+export async function unsealedEvents(trx: Trx, limit: number): Promise<EventToSeal[]> {
   return (await selectUnsealed(trx, { limit })).rows
 }
 
@@ -50,7 +53,7 @@ export async function oldestUnsealed(db: Db): Promise<number | undefined> {
 const selectUnsealed = prepared((db, { limit }: { limit: number }) =>
   db
     .selectFrom('unsealed_events')
-    .select(['number', ...names])
+    .select(['number', ...names.filter((name) => name !== 'clear')])
     .orderBy('number')
     .limit(limit),
 )
