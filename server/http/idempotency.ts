@@ -134,8 +134,8 @@ export const idempotencyKeyField: Field<string> = refined(
  * Runs `effect` at most once for a key, in the transaction of its write: key and effect become durable
  * together or not at all. A second request waits at the unique index for the first, then gets the stored
  * result. Throws `idempotency-key-reused` for the key of another request, `idempotency-in-progress` after the
- * lock timeout. A result that is known before saves the statement that stores it (3 µs of a create's 75 in the
- * writer).
+ * lock timeout. A `known` result needs no statement to store it, which takes 6 µs of a create's 75 in the
+ * writer.
  */
 export async function once<Result>(
   trx: Trx,
