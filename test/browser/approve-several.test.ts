@@ -269,11 +269,11 @@ describe('several approvals', () => {
     for (const status of [403, 404, 409, 412]) person.expectFault(new RegExp(` ${status} .*/approve\\)`))
     await inDialog(page, 'Approve 9 orders').click()
     await titled(page, '1 of 9 orders approved')
-    await dialog(page).getByText('Approved value').waitFor()
-    await dialog(page).locator('.large-total').getByText('1.00', { exact: true }).waitFor()
+    await dialog(page).getByText('Value that you approved').waitFor()
+    await dialog(page).locator('.large-total').getByText('3.00', { exact: true }).waitFor()
     await dialog(page)
       .getByText(
-        '1 approved. You approved 1 order that needs another approval. 7 not approved by you: the list says why.',
+        '1 approved. You approved 1 order. It needs one more approval. 7 not approved by you: the list says why.',
       )
       .waitFor()
     assert.deepEqual(await results(page), [

@@ -6,6 +6,7 @@ import { heading } from '../support/browser/journeys.ts'
 import { lookAt, type Views } from '../support/browser/looks.ts'
 import { visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
+import { addDocument } from '../support/documents.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
 import { startService } from '../support/service.ts'
@@ -76,15 +77,14 @@ const views: Views = {
     await page.getByText('Needs one more approval. You already approved it.').waitFor()
     await page.getByText(/^Approval given by/).waitFor()
   },
-  async 'approve-other-approval'(person) {
+  async 'approve-changed-documents'(person) {
     const { page, expectFault } = person
     expectFault(/ 412 .*\/approve\b/)
-    const id = await openPendingOrder(person, 'Quayside Tea', forTwo)
+    const id = await openPendingOrder(person, 'Quayside Tea')
     await page.getByRole('button', { name: 'Approve' }).click()
-    const user = await newUser(service, { roles: ['Admin'] })
-    await (await signInElsewhere(service, user)).patch(`/v1/orders/${id}/approve`)
+    await addDocument(await service.bearer('operator'), id, 'Ten chairs.')
     await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
-    await page.getByRole('alertdialog', { name: 'This order has another approval' }).waitFor()
+    await page.getByRole('alertdialog', { name: 'This order has changed' }).waitFor()
   },
   async 'order-with-a-long-life'(person) {
     const id = await create('Winterfeld & Söhne', 148_250)

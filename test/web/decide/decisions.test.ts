@@ -111,7 +111,7 @@ describe('prepareDecisions succeeds', () => {
 describe('prepareDecisions counts', () => {
   it('how many more an order needs, each after its own approval', async () => {
     const { summary } = await run(3, { missing: async (id) => (id === 'order-1' ? 2 : 0) })
-    assert.equal(summary, '2 approved. You approved 1 order that needs another approval.')
+    assert.equal(summary, '2 approved. You approved 1 order. It needs 2 more approvals.')
   })
 
   it('nothing if that cannot be read: the order stays approved', async () => {

@@ -95,7 +95,7 @@ describe('what became of an order', () => {
     const steps = stepsOf(...decided, refusedWith(1), refusedWith(0), unclear, { kind: 'waiting' })
     assert.equal(
       summaryOf(steps, 'approve'),
-      '2 approved. You approved 1 order that needs another approval. 2 not approved by you: the list says why. ' +
+      '2 approved. You approved 1 order. It needs one more approval. 2 not approved by you: the list says why. ' +
         '1 may have been approved: there was no clear answer. 1 not sent.',
     )
   })
@@ -114,6 +114,9 @@ describe('approvals of several orders', () => {
     assert.equal(titleOfSeveral('approve', 'running', steps), 'Approving 2 orders')
     assert.equal(titleOfSeveral('approve', 'done', steps), '1 of 2 orders approved')
     assert.equal(titleOfSeveral('approve', 'done', stepsOf(approved)), '1 orders approved')
+    const both = stepsOf(given, given)
+    assert.equal(titleOfSeveral('approve', 'done', both), 'Your approval of 2 orders is recorded')
+    assert.equal(summaryOf(both, 'approve'), 'You approved 2 orders. Each needs one more approval.')
   })
 
   it('are counted once each has its result', () => {

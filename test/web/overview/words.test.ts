@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import '../../support/page.ts'
 
-const { daysInWords, durationWords, greetingAt, waitingWords } = await import(
+const { daysInWords, durationWords, greetingAt, ownTitle, waitingWords } = await import(
   '../../../web/src/overview/words.ts'
 )
 
@@ -22,6 +22,12 @@ describe('the words of the overview', () => {
       inWords(2, 1200, 1200, 2),
       '2,404 orders in the last 4 days, 2 of them today. The most before today were 1,200, on Tuesday, November 3, 2026.',
     )
+  })
+
+  it('count what became of the orders of the reader', () => {
+    assert.equal(ownTitle({ rejected: 3, waiting: 1_200 }), 'Your orders: 3 rejected, 1,200 waiting')
+    assert.equal(ownTitle({ rejected: 0, waiting: 1 }), 'Your orders: 1 waiting')
+    assert.equal(ownTitle({ rejected: undefined, waiting: 0 }), 'Your orders')
   })
 
   it('say how long something has lasted', () => {

@@ -24,6 +24,7 @@ export const mineFilter = 'waits:me'
 export const nobodyFilter = 'waits:nobody'
 /** Orders that the person created. */
 export const ownFilter = 'createdBy=me'
+export const approvedByMeFilter = 'approvedBy=me'
 export const othersFilter = `${waitingFilter} NOT ${mineFilter}`
 
 interface StateWords {

@@ -7,11 +7,11 @@ import { answerOf, client } from '../api/client.ts'
 import { useMayDecide } from '../auth/absence.ts'
 import { useMay, useUser } from '../auth/session.ts'
 import { alwaysAsked } from '../orders/address/columns.ts'
-import { mineOldestFirst, waitingOldestFirst } from '../orders/address/queries.ts'
+import { countQuery, mineOldestFirst, waitingOldestFirst } from '../orders/address/queries.ts'
 import type { SortKey } from '../orders/fields.ts'
 import { askedOf, dateOf, dayAt } from '../orders/filter/days.ts'
 import { NewOrder } from '../orders/new-order.tsx'
-import { nobodyFilter, othersFilter, ownFilter } from '../orders/states.ts'
+import { nobodyFilter, othersFilter, ownFilter, waitingFilter } from '../orders/states.ts'
 import { useIsUnreadable, WithoutReading } from '../orders/without-reading.tsx'
 import { OnePerson } from '../policy/one-person.tsx'
 import { FailureNote } from '../ui/failure.tsx'
@@ -21,7 +21,7 @@ import { Name } from '../ui/name.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { Days } from './days.tsx'
 import { type Listed, mostListed, Orders } from './orders.tsx'
-import { countOf, greetingAt, waitingOf, waitingWords } from './words.ts'
+import { countOf, greetingAt, ownTitle, waitingOf, waitingWords } from './words.ts'
 
 type Summary = components['schemas']['OrderStatistics']
 
@@ -53,6 +53,9 @@ const listedQuery = ({ filter, ...sort }: { filter: string; orderBy?: SortKey })
   })
 
 const ownOnes = { filter: ownFilter }
+/** Orders that the person created and that need something of them, and those that wait. */
+const rejectedFilter = `${ownFilter} status=Rejected NOT replacedBy:*`
+const ownWaitingFilter = `${ownFilter} ${waitingFilter}`
 const strandedOnes = { filter: nobodyFilter, orderBy: 'createdAtUtc' } as const
 
 /** Orders that others have left waiting, oldest first. */
@@ -102,17 +105,25 @@ function useLists() {
   const mine = useQuery({ ...listedQuery(mineOldestFirst), enabled: isDeciding })
   const [stuckOnes] = useState(stuckSearch)
   const stuck = useQuery({ ...listedQuery(stuckOnes), enabled: isDeciding })
-  const created = useQuery({ ...listedQuery(ownOnes), enabled: useMay('Orders.Create') && mayRead })
+  const isCreating = useMay('Orders.Create') && mayRead
+  const created = useQuery({ ...listedQuery(ownOnes), enabled: isCreating })
+  const rejected = useQuery({ ...countQuery(rejectedFilter), enabled: isCreating })
+  const waiting = useQuery({ ...countQuery(ownWaitingFilter), enabled: isCreating })
   const stranded = useQuery({ ...listedQuery(strandedOnes), enabled: mayRead })
   return {
     mine: mine.data,
     created: created.data,
+    createdTitle: ownTitle({ rejected: rejected.data, waiting: waiting.data }),
     stranded: stranded.data,
     stuck: stuck.data,
     stuckOnes,
     // A deputy's lists may come later, because they depend on who is away, which is read first.
     areLoading:
-      created.isLoading || stranded.isLoading || (mayApprove && (mine.isLoading || stuck.isLoading)),
+      created.isLoading ||
+      rejected.isLoading ||
+      waiting.isLoading ||
+      stranded.isLoading ||
+      (mayApprove && (mine.isLoading || stuck.isLoading)),
   }
 }
 
@@ -121,8 +132,13 @@ interface BodyProps {
   lists: ReturnType<typeof useLists>
 }
 
-function Body({ summary, lists: { mine, created, stranded, stuck, stuckOnes } }: BodyProps) {
+function Body({ summary, lists: { mine, created, createdTitle, stranded, stuck, stuckOnes } }: BodyProps) {
   const oldest = { items: summary.oldestPending, count: waitingOf(summary) }
+  const own = created && (
+    <Orders title={createdTitle} orders={created} search={ownOnes} isMixed>
+      You have not created any orders yet.
+    </Orders>
+  )
   return (
     <>
       <div className="columns gap-5 overview-lists">
@@ -131,13 +147,13 @@ function Body({ summary, lists: { mine, created, stranded, stuck, stuckOnes } }:
             Nothing is waiting for you.
           </Orders>
         ) : (
+          own
+        )}
+        {mine ? (
+          own
+        ) : (
           <Orders title="Longest waiting" orders={oldest} search={waitingOldestFirst}>
             Nothing is waiting for approval.
-          </Orders>
-        )}
-        {created && (
-          <Orders title="Your orders" orders={created} search={ownOnes} isMixed>
-            You have not created any orders yet.
           </Orders>
         )}
         {stranded && stranded.count > 0 && (

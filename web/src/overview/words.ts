@@ -36,6 +36,15 @@ export function greetingAt(hour: number): string {
   return hour >= 12 && hour < 18 ? 'Good afternoon' : 'Good evening'
 }
 
+/** Such as "Your orders: 3 rejected, 12 waiting". Counts that could not be read are left out. */
+export function ownTitle({ rejected = 0, waiting = 0 }: Record<'rejected' | 'waiting', number | undefined>) {
+  const parts = [
+    rejected > 0 && `${formatCount(rejected)} rejected`,
+    waiting > 0 && `${formatCount(waiting)} waiting`,
+  ].filter(Boolean)
+  return parts.length === 0 ? 'Your orders' : `Your orders: ${parts.join(', ')}`
+}
+
 interface Waiting {
   count: number
   /** How many of them wait for this person; undefined if they cannot decide. */

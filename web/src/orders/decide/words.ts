@@ -93,6 +93,18 @@ export function otherDecision(
   return { what: state === stateAfter(action) ? `Already ${words[state].meaning}` : state, order }
 }
 
+const isGiven = ({ progress }: Step) => progress.kind === 'decided' && progress.missing !== 0
+
+/** As "You approved 8 orders. Each needs one more approval." */
+function givenInWords(steps: readonly Step[]): string {
+  const given = steps.filter(isGiven)
+  const missing = new Set(given.map(({ progress }) => progress.kind === 'decided' && progress.missing))
+  const [count, ...others] = [...missing]
+  const isKnown = typeof count === 'number' && others.length === 0
+  const needs = isKnown && count === 1 ? 'one more approval' : `${isKnown ? `${count} ` : ''}more approvals`
+  return `You approved ${formatOrders(given.length)}. ${given.length === 1 ? 'It' : 'Each'} needs ${needs}.`
+}
+
 /** As "10 approved. 2 not approved by you: the list says why." */
 export function summaryOf(steps: readonly Step[], action: ActionName): string {
   const reached = steps.map(({ progress }) => endingOf(progress, action))
@@ -102,7 +114,7 @@ export function summaryOf(steps: readonly Step[], action: ActionName): string {
   const others = steps.length - done - given - unclear - untouched
   const sums: [count: number, sentence: string][] = [
     [done, `${done} ${doneWord(action)}.`],
-    [given, `You approved ${formatOrders(given)} that ${given === 1 ? 'needs' : 'need'} another approval.`],
+    [given, givenInWords(steps)],
     [others, `${others} not ${doneWord(action)} by you: the list says why.`],
     [unclear, `${unclear} may have been ${doneWord(action)}: there was no clear answer.`],
     [untouched, `${untouched} not sent.`],
@@ -112,6 +124,9 @@ export function summaryOf(steps: readonly Step[], action: ActionName): string {
     .map(([, sentence]) => sentence)
     .join(' ')
 }
+
+/** Whether this person's decision counts, though the order may need other approvals. */
+export const isDecided = ({ progress }: Step) => progress.kind === 'decided'
 
 /** Whether the order needs no other approval. */
 export const isDone = ({ progress }: Step) => progress.kind === 'decided' && progress.missing === 0
@@ -134,6 +149,8 @@ export function titleOfSeveral(action: ActionName, phase: Snapshot['phase'], ste
   if (phase === 'asking') return `${actions[action].name} ${all} orders?`
   if (phase !== 'done') return `Approving ${all} orders`
   const count = steps.filter(isDone).length
+  const given = steps.filter(isGiven).length
+  if (count === 0 && given > 0) return `Your approval of ${formatOrders(given)} is recorded`
   return `${count === steps.length ? '' : `${formatCount(count)} of `}${all} orders ${doneWord(action)}`
 }
 

@@ -6,7 +6,7 @@ import { formatDays } from '../../ui/format.ts'
 import { CloseIcon, FilterIcon } from '../../ui/icons.tsx'
 import { Menu, MenuPart } from '../../ui/menu.tsx'
 import { Segments } from '../../ui/segments.tsx'
-import { mineFilter, stateNames } from '../states.ts'
+import { approvedByMeFilter, mineFilter, ownFilter, stateNames } from '../states.ts'
 import { DayRange } from './day-range.tsx'
 import { type Days, requiredDays, withDays } from './days.ts'
 import { requiredStatus, restrictionsOf, withRestriction, withStatus } from './restrictions.ts'
@@ -14,9 +14,25 @@ import { requiredStatus, restrictionsOf, withRestriction, withStatus } from './r
 const statuses = [{ label: 'All', value: null }, ...stateNames.map((name) => ({ label: name, value: name }))]
 const anyDay = { from: '', to: '' }
 
-const waits = (text: string) =>
-  (restrictionsOf(text, 'waits') ?? []).some(({ value }) => value.toLowerCase() === 'me')
-const withWaiting = (text: string, isOn: boolean) => withRestriction(text, 'waits', isOn ? mineFilter : null)
+/** Choices about the reader, each the only restriction of its field. */
+const aboutMe = [
+  {
+    name: 'Waiting for you',
+    field: 'waits',
+    filter: mineFilter,
+    mayChoose: (mayDecide: boolean) => mayDecide,
+  },
+  { name: 'Created by me', field: 'createdBy', filter: ownFilter, mayChoose: () => true },
+  { name: 'Approved by me', field: 'approvedBy', filter: approvedByMeFilter, mayChoose: () => true },
+] as const
+type AboutMe = (typeof aboutMe)[number]
+
+const isChosen = (text: string, { field }: AboutMe) =>
+  (restrictionsOf(text, field) ?? []).some(
+    ({ value, operator }) => value.toLowerCase() === 'me' && operator !== '!=',
+  )
+const withChoice = (text: string, { field, filter }: AboutMe, isOn: boolean) =>
+  withRestriction(text, field, isOn ? filter : null)
 
 interface ChoiceProps {
   /** The search. Each choice changes only its own part. */
@@ -60,10 +76,18 @@ export function FilterMenu({ text, trigger, onChoose, onChooseDay, onBegin }: Fi
             onChoose={(status) => onChoose(withStatus(text, status) ?? text)}
           />
         )}
-        {mayDecide && withWaiting(text, true) !== null && (
-          <Check isOn={waits(text)} onTurn={(isOn) => onChoose(withWaiting(text, isOn) ?? text)}>
-            Waiting for you
-          </Check>
+        {aboutMe.map(
+          (choice) =>
+            choice.mayChoose(mayDecide) &&
+            withChoice(text, choice, true) !== null && (
+              <Check
+                key={choice.name}
+                isOn={isChosen(text, choice)}
+                onTurn={(isOn) => onChoose(withChoice(text, choice, isOn) ?? text)}
+              >
+                {choice.name}
+              </Check>
+            ),
         )}
       </MenuPart>
       <MenuPart name="Created">
@@ -90,7 +114,10 @@ export function Chips({ text, trigger, onChoose }: ChoiceProps) {
   const choices = [
     { name: requiredStatus(text), without: withStatus(text, null) },
     { name: inWords(requiredDays(text)), without: withDays(text, anyDay) },
-    { name: waits(text) && 'Waiting for you', without: withWaiting(text, false) },
+    ...aboutMe.map((choice) => ({
+      name: isChosen(text, choice) && choice.name,
+      without: withChoice(text, choice, false),
+    })),
   ].filter(({ name }) => name)
   function remove(without: string | null) {
     onChoose(without ?? text)

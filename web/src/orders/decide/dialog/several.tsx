@@ -7,7 +7,7 @@ import { signedInWords } from '../sign.ts'
 import { sumOfTotals } from '../totals.ts'
 import { TouchNote } from '../touch-note.tsx'
 import { useInWhoseName } from '../whose-name.ts'
-import { isDone, settledOf, spokenOf, summaryOf, titleOfSeveral, troubleOf } from '../words.ts'
+import { isDecided, settledOf, spokenOf, summaryOf, titleOfSeveral, troubleOf } from '../words.ts'
 import { QuestionFrame } from './frame.tsx'
 import { DecisionRows } from './rows.tsx'
 import type { Back, Run } from './run.ts'
@@ -20,7 +20,7 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
   const isOver = phase === 'done'
   const subjects = steps.map(({ subject }) => subject)
   const signed = signedInWords(action, subjects)
-  const counted = isOver ? steps.filter(isDone) : steps
+  const counted = isOver ? steps.filter(isDecided) : steps
   const sum = formatTotal(sumOfTotals(counted.map(({ subject }) => subject.total)))
   const canTryAgain = isOver && steps.some(({ progress }) => mayTryAgain(progress))
   useEffect(() => {
@@ -34,7 +34,7 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
       description={
         <>
           <dl className="box decide-order">
-            <dt className="soft small">{isOver ? 'Approved value' : 'Value'}</dt>
+            <dt className="soft small">{isOver ? 'Value that you approved' : 'Value'}</dt>
             <dd className="large-total">{sum}</dd>
           </dl>
           {phase === 'asking' && <p>You approve them {name}. This cannot be undone.</p>}
