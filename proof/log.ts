@@ -1,8 +1,8 @@
 import { type Clear, erasedIn, hashOf, type LogLine, type Salted, saltedHashOf, spellLine } from './line.ts'
 import { type Head, LogTree } from './log-tree.ts'
 import type { Proof } from './note.ts'
+import { OrderCheck } from './order.ts'
 import { sha256 } from './sha256.ts'
-import { SignatureCheck, type SignatureReport } from './signatures.ts'
 
 /** The first line that does not fit. */
 export interface LogFault {
@@ -38,7 +38,8 @@ export interface LogReport {
   lost: { sequence: number; name: string } | null
   /** Events more than a minute older than the event before them: a clock was wrong, or was set. */
   backInTime: { events: number; first: number[] }
-  signatures: SignatureReport
+  /** How many decisions a passkey has signed. */
+  signed: number
 }
 
 const namedBackInTime = 10
@@ -61,7 +62,7 @@ export async function verifyLog(
     if (size > 0) return 'beyond'
     return root === tree.head.root ? 'agrees' : 'disagrees'
   })
-  const signatures = new SignatureCheck()
+  const orders = new OrderCheck()
   const report: LogReport = {
     head: tree.head,
     fault: null,
@@ -69,7 +70,7 @@ export async function verifyLog(
     restores: [],
     lost: null,
     backInTime: { events: 0, first: [] },
-    signatures: signatures.report,
+    signed: 0,
   }
   const missing = new Map<string, { sequence: number; name: string }>()
   let previousHash: string | null = null
@@ -78,9 +79,7 @@ export async function verifyLog(
     const sequence = tree.size + 1
     const line = readLine(bytesOfLine, sequence)
     const reason =
-      typeof line === 'string'
-        ? line
-        : ((await signatures.see(line)) ?? noteRestore(report, line, previousHash))
+      typeof line === 'string' ? line : ((await orders.see(line)) ?? noteRestore(report, line, previousHash))
     if (typeof line === 'string' || reason !== undefined) {
       return { ...report, head: tree.head, fault: { sequence, reason: String(reason) } }
     }
@@ -100,7 +99,7 @@ export async function verifyLog(
     if (restoreThatLost(report.restores, checkpoint) !== undefined) agreements[index] = 'lost'
   }
   const [lost = null] = missing.values()
-  return { ...report, head: tree.head, lost }
+  return { ...report, head: tree.head, lost, signed: orders.signed }
 }
 
 /** The places whose values the line says were erased. */
@@ -157,7 +156,9 @@ function readLine(bytes: Uint8Array, sequence: number): LogLine | string {
     const wrong = wrongMember(line)
     if (wrong !== undefined) return `its member ${wrong} is missing or of a wrong type`
     const typed = line as unknown as LogLine
-    if (!hasOrder(line) || `${spellLine(typed)}\n` !== written) return otherSpelling
+    const spelled = spellLine(typed)
+    if (`${spelled}\r\n` === written) return changedEnds
+    if (!hasOrder(line) || `${spelled}\n` !== written) return otherSpelling
     return faultOf(typed, sequence) ?? typed
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) {
@@ -175,13 +176,24 @@ export function lineOfProof({ extra, index }: Proof): LogLine {
   try {
     const written = utf8.decode(extra)
     const hashed = JSON.parse(written)
-    const line = { ...hashed, clear: allErased(hashed.hashes), hash: sha256('00', written) }
-    const isLine = wrongMember(line) === undefined && Object.keys(line).length === Object.keys(members).length
-    if (isLine && faultOf(line, index + 1) === undefined) return line
+    const line = lineFrom({ ...hashed, clear: allErased(hashed.hashes), hash: sha256('00', written) })
+    if (line.sequence === index + 1) return line
   } catch {
-    // It is not JSON in UTF-8.
+    // It is not JSON in UTF-8, or no line.
   }
   throw new Error(`the proof is about something else than line ${index + 1} of a log`)
+}
+
+/** A line that is not in an export. Throws an Error if no log can have it. */
+export function lineFrom(value: unknown): LogLine {
+  if (!isObject(value)) throw new Error('a line must be an object')
+  const wrong = wrongMember(value)
+  if (wrong !== undefined) throw new Error(`the member ${wrong} of a line is missing or of a wrong type`)
+  const line = value as unknown as LogLine
+  const isMore = Object.keys(value).length > Object.keys(members).length
+  const fault = isMore ? 'it has a member that no line has' : faultOf(line, line.sequence)
+  if (fault !== undefined) throw new Error(`line ${line.sequence} does not fit: ${fault}`)
+  return line
 }
 
 const allErased = (hashes: object) =>
@@ -203,6 +215,9 @@ const isHashed = (member: Clear | undefined, hash: string | undefined) =>
   member !== undefined && (member.value === null || saltedHashOf(member as Salted) === hash)
 
 const otherSpelling = 'it is not written as an export writes it, down to the line feed at its end'
+
+const changedEnds =
+  'a mail program or an editor has changed its line ends (CR LF). Get the original again, in an archive'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

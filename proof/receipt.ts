@@ -1,63 +1,23 @@
-import { bytesOf, concat, fromBase64url, fromHex, sha256, toHex } from './bytes.ts'
-import {
-  type DecisionStatement,
-  type KeptSignature,
-  type PublicKey,
-  spellStatement,
-  verifyDecision,
-} from './decision.ts'
+import { bytesOf, fromBase64url } from './bytes.ts'
 import type { LogLine } from './line.ts'
+import { lineFrom } from './log.ts'
 
-/** The content of a receipt. The total is a decimal string, as in the log. */
-export interface Statement {
+/** The content of a receipt: it says nothing that no line says. `readOrder` says what the lines mean. */
+export interface Receipt {
+  /** The address of the service. */
   iss: string
   /** Seconds since 1970. */
   iat: number
-  /** The name of the organisation that runs the service, if it is set. */
-  organisation: string | null
-  order: {
-    id: string
-    /** The short number. */
-    number: number
-    version: number
-    customer: string
-    total: `${number}`
-    createdBy: string | null
-    /** Null if the log does not say. */
-    createdById: number | null
-    createdAtUtc: string
-  }
-  approvals: {
-    by: string
-    byId: number | null
-    atUtc: string
-    /** The absent person in whose place it was given. */
-    for: string | null
-    forId: number | null
-    /** That of the approver, if they signed. */
-    signature: ReceiptSignature | null
-  }[]
-  /** The line of the log that says that the order was approved. */
-  line: LogLine
-  /** The hashes in base64 that lead from the line to the root of the checkpoint (RFC 9162 §2.1.3). */
-  proof: string[]
+  /** By sequence. */
+  lines: PlacedLine[]
   /** A signed note: how far the log went, and its root. */
   checkpoint: string
 }
 
-/** A signed approval, and the passkey as the log has it. */
-export interface ReceiptSignature extends KeptSignature {
-  /** By name: the salts of the customer and the names in the `hashes` of the statement. */
-  salts: Record<string, string>
-  passkey: {
-    name: string
-    publicKey: PublicKey
-    /** When it was added, and the line of the log that says so. */
-    addedAtUtc: string
-    sequence: number | null
-    /** What its owner had last given: another passkey, or a password and who set it; null means the owner. */
-    restedOn: { passkey: string } | { passwordSetBy: string | null }
-  }
+export interface PlacedLine {
+  line: LogLine
+  /** The hashes in base64 that lead from the line to the root of the checkpoint (RFC 9162 §2.1.3). */
+  proof: string[]
 }
 
 /** The answer of /.well-known/jwks.json (RFC 7517). */
@@ -65,19 +25,37 @@ export interface SigningKeys {
   keys: { kid: string; alg: string; kty: string; use: string; n: string; e: string }[]
 }
 
-/** A receipt as it is read. `verifyReceipt` checks its signature. */
-export interface ReadReceipt {
-  statement: Statement
-  keyId: string
-  algorithm: string
+const type = 'countersign-receipt+jwt'
+const claims = ['checkpoint', 'iat', 'iss', 'lines'] as const
+
+/**
+ * Reads a JWS (RFC 7515). Follows no path and checks no signature: see `judgeReceipt`. Throws an Error unless
+ * it is a receipt whose lines a log can have.
+ */
+export function readReceipt(jws: string): Receipt {
+  const { typ, content } = partsOf(jws)
+  if (typ !== type) throw new Error('this is not a receipt of Countersign')
+  if (String(Object.keys(content).sort()) !== String(claims)) {
+    throw new Error(`a receipt must have ${claims.join(', ')} and nothing else`)
+  }
+  const { iss, iat, lines, checkpoint } = content
+  if (
+    typeof iss !== 'string' ||
+    !URL.canParse(iss) ||
+    !Number.isSafeInteger(iat) ||
+    typeof checkpoint !== 'string'
+  ) {
+    throw new Error('a claim of the receipt has a wrong type')
+  }
+  if (!Array.isArray(lines)) throw new Error('the lines of a receipt must be a list')
+  return { iss, iat, lines: lines.map(placedLine), checkpoint }
 }
 
-/** The claims of a JWS (RFC 7515). Its signature is not checked here. */
-export const claimsOf = (jws: string): unknown => jsonIn(jws.split('.')[1])
-
-export function readReceipt(jws: string): ReadReceipt {
-  const { kid, alg } = jsonIn(jws.split('.')[0])
-  return { statement: claimsOf(jws) as Statement, keyId: kid, algorithm: alg }
+function placedLine(value: { line?: unknown; proof?: unknown } | null): PlacedLine {
+  const { line, proof, ...more } = value ?? {}
+  const isList = Array.isArray(proof) && proof.every((hash) => typeof hash === 'string')
+  if (!isList || Object.keys(more).length > 0) throw new Error('a line of a receipt must have its proof')
+  return { line: lineFrom(line), proof }
 }
 
 const schemes = {
@@ -87,55 +65,59 @@ const schemes = {
 type Scheme = keyof typeof schemes
 
 /**
- * The content of the receipt, if a key of the service signed it. `keys` are those of /.well-known/jwks.json,
- * which may have been fetched long ago. Throws an Error that says what is wrong. It needs no service.
+ * Whether one of the keys of a service signed the JWS, as software does that knows JWTs only; undefined if
+ * none has the name that it gives. It adds nothing to what the log proves. Throws an Error if the key that it
+ * names did not sign it.
  */
-export async function verifyReceipt(jws: string, { keys }: SigningKeys, issuer: string): Promise<Statement> {
-  const { typ, kid, alg, signature } = partsOf(jws)
-  if (typ !== 'countersign-receipt+jwt') throw new Error('this is not a receipt of Countersign')
-  const jwk = keys.find((key) => key.kid === kid)
-  if (!jwk) throw new Error(`none of the keys is ${kid}, which signed the receipt`)
+export async function verifyJws(jws: string, { keys }: SigningKeys): Promise<true | undefined> {
+  const { kid, alg, signature } = partsOf(jws)
+  const jwk = keys.find((key) => key?.kid === kid)
+  if (jwk === undefined) return undefined
   // The key decides the algorithm, never the receipt alone (RFC 8725 §3.1).
   if (jwk.alg !== alg || !Object.hasOwn(schemes, alg)) throw new Error(`the key is not for ${alg}`)
   const scheme = schemes[alg as Scheme]
-  const key = await crypto.subtle.importKey('jwk', jwk, { ...scheme, hash: 'SHA-256' }, false, ['verify'])
+  const key = await crypto.subtle
+    .importKey('jwk', jwk, { ...scheme, hash: 'SHA-256' }, false, ['verify'])
+    .catch(() => undefined)
   const signed = bytesOf(jws.slice(0, jws.lastIndexOf('.')))
-  if (!(await crypto.subtle.verify(scheme, key, signature, signed)))
-    throw new Error('the receipt was altered: its signature does not match')
-  const statement = claimsOf(jws) as Statement
-  if (statement.iss !== issuer) throw new Error(`the receipt is from ${statement.iss}`)
-  for (const approval of statement.approvals) await verifyApproval(statement, approval)
-  return statement
-}
-
-/** An approver's own signature, if there is one, must be over exactly this approval. */
-async function verifyApproval(
-  { iss, order: { id, customer, total } }: Statement,
-  { by, byId, for: absent, forId, signature }: Statement['approvals'][number],
-): Promise<void> {
-  if (!signature) return
-  const fault = new Error(`the signature of ${by} does not match`)
-  const signed = await verifyDecision(signature, signature.passkey.publicKey).catch((cause) => {
-    throw Object.assign(fault, { cause })
-  })
-  const hashes: Record<string, string> = {}
-  for (const [name, value] of Object.entries({ by, for: absent, customer })) {
-    if (value) hashes[name] = toHex(await sha256(concat(fromHex(signature.salts[name]), bytesOf(value))))
-  }
-  const decided = { iss, action: 'approve', byId, forId, order: { ...signed.order, id, total }, hashes }
-  if (spellStatement({ ...signed, ...decided } as DecisionStatement) !== signature.statement) throw fault
+  if (key === undefined) throw new Error(`the key ${kid} cannot be used`)
+  if (await crypto.subtle.verify(scheme, key, signature, signed)) return true
+  throw new Error(`the key ${kid} did not sign it: it was altered`)
 }
 
 /** Without the members of a header unless it is a JWS. */
 function partsOf(jws: string) {
-  const [header, , signature, more] = jws.split('.')
   try {
-    if (signature && !more) return { ...jsonIn(header), signature: fromBase64url(signature) }
+    const [header, content, signature, more] = jws.split('.')
+    if (signature && !more) {
+      const { typ, kid, alg } = jsonIn(header)
+      return { typ, kid, alg, content: Object(jsonIn(content)), signature: fromBase64url(signature) }
+    }
   } catch {
     // It is no JWS.
   }
-  return {}
+  return { content: {}, signature: new Uint8Array() } as never
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: may be forged
-const jsonIn = (base64url = ''): any => JSON.parse(new TextDecoder().decode(fromBase64url(base64url)))
+const jsonIn = (base64url = ''): any =>
+  JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64url(base64url)))
+
+/** Around the receipt in a saved certificate, which is a page. */
+export const startOfReceipt = '<template id="receipt">'
+export const endOfReceipt = '</template>'
+
+/** The receipt in a text: the text itself, the answer of the service, or a saved certificate. */
+export function receiptIn(text: string): string | undefined {
+  const [, kept = text] = text.split(startOfReceipt)
+  const [jws = ''] = text.startsWith('{') ? [memberIn(text)] : kept.split(endOfReceipt)
+  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws.trim()) ? jws.trim() : undefined
+}
+
+function memberIn(json: string): string {
+  try {
+    return String(JSON.parse(json).receipt)
+  } catch {
+    return ''
+  }
+}

@@ -3,8 +3,8 @@ import { isIP } from 'node:net'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { registerAgents } from './agents/routes.ts'
 import { refuseContradicted } from './audit/audit.ts'
-import { isCosignedIfPossible, proofOfLine } from './audit/checkpoints/proof.ts'
-import { isCurrentReceipt, signReceipt } from './audit/checkpoints/receipt.ts'
+import { isCheckpointCurrent, placeLines } from './audit/checkpoints/proof.ts'
+import { currentReceipt, signReceipt } from './audit/checkpoints/receipt.ts'
 import { registerLog } from './audit/routes.ts'
 import { Directory } from './auth/accounts/directory.ts'
 import { Authenticator } from './auth/authenticate.ts'
@@ -99,6 +99,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const sendWebApp = await registerWebApp(app, async () => ({
     currency: config.currency,
     mail: config.smtpUrl && 'on',
+    organisation: config.organisationName,
     'demo-accounts': config.development ? await publishedAccounts(db.read) : undefined,
   }))
   const sendPage = config.webDir ? sendWebDir(config.webDir, config.webCsp) : sendWebApp
@@ -135,10 +136,11 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const exports = new Exports(isAdmitted)
   const checkpoints = { db, keys: logKeys, publicUrl, isWitnessed: config.logWitnesses.length > 0 }
   const receipts: ReceiptSigner = {
-    place: (sequence) => proofOfLine(checkpoints, sequence),
-    sign: (receipt) => signReceipt(keys, publicUrl(), receipt, clock()),
-    isCurrent: async (receipt) =>
-      isCurrentReceipt(keys, publicUrl(), receipt) && isCosignedIfPossible(checkpoints, receipt),
+    sign: async (lines) => signReceipt(keys, publicUrl(), await placeLines(checkpoints, lines), clock()),
+    isCurrent: async (receipt, lines) => {
+      const kept = currentReceipt(keys, publicUrl(), receipt, lines)
+      return kept !== undefined && isCheckpointCurrent(checkpoints, kept.checkpoint, lines)
+    },
   }
   const statements = new Statements(parts.antiforgeryKey)
   const touches = new Touches({ db, publicUrl })

@@ -187,7 +187,7 @@ export const settings = {
   },
   ORGANISATION_NAME: {
     description:
-      'Name of the organisation. Each receipt signed from then on states it; earlier receipts stay unchanged',
+      'Name of the organisation, at the head of approval certificates and in mails. No receipt has it, so nothing is proven by it',
     default: undefined,
     parse: oneLine,
   },

@@ -19,6 +19,8 @@ const policy = [
   `script-src ${hashOf(script)}`,
   `style-src ${hashOf(style)}`,
   'img-src data:',
+  // The keys of the log of the service that it comes from. A page on a disk has no such origin.
+  "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ')

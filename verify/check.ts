@@ -1,38 +1,58 @@
+import type { VerifierKey } from '../proof/note.ts'
 import { readReceipt } from '../proof/receipt.ts'
+import { contradictionsOf } from '../proof/verdict.ts'
 import { checkCheckpoint } from './checkpoint.ts'
 import { type Finding, nothingSaid } from './finding.ts'
+import { sentence } from './format.ts'
 import type { Given, KindOf } from './given.ts'
 import { checkLog } from './log.ts'
 import { checkProof } from './proof.ts'
 import { checkReceipt } from './receipt.ts'
 
-interface Around {
-  /** Where this page comes from, unless that is a disk. */
-  origin: string | undefined
-  /** Gets the part of a log that is read, from 0 to 1. A throw ends the check. */
-  progress(part: number): void
+export interface Checked {
+  findings: Finding[]
+  /** The keys on which all of it rests. */
+  restsOn: VerifierKey[]
+  /** The logs that the checkpoints in it are of, by origin. */
+  origins: string[]
 }
 
-/** One finding for each thing to check, in their order; keys alone ask for nothing. */
-export async function check(given: readonly Given[], { origin, progress }: Around): Promise<Finding[]> {
+/**
+ * One finding for each thing to check, in their order; keys alone ask for nothing. Only keys that somebody
+ * vouches for count. `progress` gets the part of
+ * a log that is read, from 0 to 1; a throw ends the check.
+ */
+export async function check(given: readonly Given[], progress: (part: number) => void): Promise<Checked> {
   const findings = new Map<Given, Finding>()
-  const keys = [...ofKind(given, 'logKey'), ...ofKind(given, 'witnessKey')].map(({ key }) => key)
+  const all = [...ofKind(given, 'logKey'), ...ofKind(given, 'witnessKey')]
+  const keys = all.filter(({ from }) => from !== 'unknown')
   const [receipts, proofs, keySets] = [
     ofKind(given, 'receipt'),
     ofKind(given, 'proof'),
     ofKind(given, 'keys'),
   ]
   const checkpoints = await each(ofKind(given, 'checkpoint'), findings, (one) => checkCheckpoint(one, keys))
-  const wanted = new Set([...receipts.map(placeOf), ...proofs.map(({ proof }) => proof.index + 1)])
+  const wanted = new Set([...receipts.flatMap(placesIn), ...proofs.map(({ proof }) => proof.index + 1)])
   const logs = await each(ofKind(given, 'log'), findings, (one) =>
     checkLog(one, { checkpoints, wanted }, progress),
   )
-  await each(receipts, findings, (one) => checkReceipt(one, { keySets, keys, logs, origin }))
-  await each(proofs, findings, (one) => checkProof(one, { keys, logs }))
+  const shown = [
+    ...(await each(receipts, findings, (one) => checkReceipt(one, { keySets, keys, logs }))),
+    ...(await each(proofs, findings, (one) => checkProof(one, { keys, logs }))),
+  ].map(({ judged }) => judged)
   await each(ofKind(given, 'unknown'), findings, async ({ name, reason }) => {
     return { finding: { ...nothingSaid, title: name, missing: [`This page cannot check it: ${reason}.`] } }
   })
-  return given.flatMap((one) => findings.get(one) ?? [])
+  const vouched = [...checkpoints, ...shown.flatMap((one) => one.vouched ?? [])]
+  const wrong = contradictionsOf(vouched).map(sentence)
+  const together = wrong.length > 0 ? [{ ...nothingSaid, title: 'The checkpoints together', wrong }] : []
+  return {
+    findings: [...given.flatMap((one) => findings.get(one) ?? []), ...together],
+    restsOn: [
+      ...new Set([...checkpoints.map(({ judged }) => judged), ...shown].flatMap(({ restsOn }) => restsOn)),
+    ],
+    origins: [...new Set(vouched.map(({ origin }) => origin))],
+  }
 }
 
 const ofKind = <Kind extends Given['kind']>(given: readonly Given[], kind: Kind) =>
@@ -63,11 +83,11 @@ function worthOf(error: unknown): Partial<Finding> {
   return { wrong: [`It is not what it seems to be: ${(error as Error).message}.`] }
 }
 
-/** The line of the log that has the approval, as far as the receipt says. */
-function placeOf({ jws }: KindOf<'receipt'>): number {
+/** The lines of the log that the receipt has, as far as it can be read. */
+function placesIn({ jws }: KindOf<'receipt'>): number[] {
   try {
-    return readReceipt(jws).statement.line.sequence
+    return readReceipt(jws).lines.map(({ line }) => line.sequence)
   } catch {
-    return 0
+    return []
   }
 }

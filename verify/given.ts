@@ -7,28 +7,20 @@ import {
   startOfProof,
   type VerifierKey,
 } from '../proof/note.ts'
+import { receiptIn, type SigningKeys } from '../proof/receipt.ts'
 
 /** What a person added: something to check, or the keys to check it with. */
 export type Given = { name: string } & (
   | { kind: 'receipt'; jws: string }
-  | { kind: 'keys'; keys: Key[] }
+  | { kind: 'keys'; keys: SigningKeys['keys'] }
   | { kind: 'log'; lines: Blob }
   | { kind: 'proof'; proof: Proof }
   | { kind: 'checkpoint'; note: Note }
-  | { kind: 'logKey' | 'witnessKey'; key: VerifierKey }
+  /** `from`: the person says that they have it from there, or this page is of that service. */
+  | { kind: 'logKey' | 'witnessKey'; key: VerifierKey; from: 'unknown' | 'person' | 'service' }
   | { kind: 'unknown'; reason: string }
 )
 export type KindOf<Kind extends Given['kind']> = Extract<Given, { kind: Kind }>
-
-/** A public key of the service (RFC 7517). Its members are as they were given. */
-export interface Key {
-  kty: string
-  use: string
-  alg: string
-  kid: string
-  n: string
-  e: string
-}
 
 /** Far more than anything else than a log has. Larger files are not read. */
 const limitBytes = 1_048_576
@@ -43,7 +35,10 @@ export async function recognise(name: string, content: Blob): Promise<Given[]> {
       return [{ name, kind: 'log', lines: content }]
     }
     if (content.size > limitBytes) return unknown('it is larger than any receipt, key or checkpoint')
-    text = new TextDecoder('utf-8', { fatal: true }).decode(await content.arrayBuffer()).trim()
+    text = new TextDecoder('utf-8', { fatal: true })
+      .decode(await content.arrayBuffer())
+      .replaceAll('\r\n', '\n')
+      .trim()
   } catch {
     return unknown('it is not a file with text')
   }
@@ -60,7 +55,8 @@ export async function recognise(name: string, content: Blob): Promise<Given[]> {
 
 /** Throws an Error for what looks like a proof, a checkpoint or a key of a log, and is none. */
 async function fromLines(name: string, text: string): Promise<Given[] | undefined> {
-  if (isJws(text)) return [{ name, kind: 'receipt', jws: text }]
+  const jws = receiptIn(text)
+  if (jws !== undefined) return [{ name, kind: 'receipt', jws }]
   // A pasted text may have lost the line feed at its end.
   const note = `${text}\n`
   if (text.startsWith(startOfProof)) return [{ name, kind: 'proof', proof: readProof(note) }]
@@ -72,13 +68,17 @@ async function fromLines(name: string, text: string): Promise<Given[] | undefine
 
 async function verifierKeys(name: string, spelled: readonly string[]): Promise<Given[]> {
   const keys = await Promise.all(spelled.map(readVerifierKey))
-  return keys.map((key) => ({ name, kind: key.type === 'ed25519' ? 'logKey' : 'witnessKey', key }))
+  return keys.map((key) => ({
+    name,
+    kind: key.type === 'ed25519' ? 'logKey' : 'witnessKey',
+    key,
+    from: 'unknown',
+  }))
 }
 
 /** An answer of the service, or a line of what it logs. */
 async function fromJson(name: string, text: string): Promise<Given[] | undefined> {
-  const { receipt, keys, checkpoint } = membersOf(text)
-  if (typeof receipt === 'string' && isJws(receipt)) return [{ name, kind: 'receipt', jws: receipt }]
+  const { keys, checkpoint } = membersOf(text)
   if (Array.isArray(keys)) return fromKeys(name, keys.filter(isObject))
   if (typeof checkpoint === 'string') return [{ name, kind: 'checkpoint', note: readNote(checkpoint) }]
   return undefined
@@ -89,10 +89,8 @@ function fromKeys(name: string, keys: Record<string, unknown>[]): Promise<Given[
   const spelled = keys.map(({ verifierKey }) => verifierKey).filter((key) => typeof key === 'string')
   return spelled.length > 0
     ? verifierKeys(name, spelled)
-    : [{ name, kind: 'keys', keys: keys as unknown as Key[] }]
+    : [{ name, kind: 'keys', keys: keys as unknown as SigningKeys['keys'] }]
 }
-
-const isJws = (text: string) => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

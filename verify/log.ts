@@ -52,7 +52,7 @@ function worthOf(
   checkpoints: readonly CheckedCheckpoint[],
   agreeing: readonly CheckedCheckpoint[],
 ): Worth {
-  const { head, fault, lost, signatures, backInTime } = report
+  const { head, fault, lost, signed, backInTime } = report
   const faults = [
     ...(fault === null ? [] : [`Line ${formatCount(fault.sequence)} does not fit: ${fault.reason}.`]),
     ...disagreements(report, checkpoints),
@@ -71,28 +71,21 @@ function worthOf(
   }
   const names = inSeries(agreeing.map(({ name }) => isolated(name)))
   return {
-    wrong: [],
-    missing: [],
+    ...nothingSaid,
+    missing:
+      bound < head.size
+        ? [
+            `Lines ${formatCount(bound + 1)} to ${formatCount(head.size)} are newer than every checkpoint here: add a newer one, or check the log up to line ${formatCount(bound)}.`,
+          ]
+        : [],
     proven: [
       `${whole} None of the first ${formatCount(bound)} was changed, removed or added since ${names} was signed.`,
-      ...(signatures.signed === 0
+      ...(signed === 0
         ? []
-        : [
-            `${formatCount(signatures.signed)} decisions have the signature of a passkey that the account had then.`,
-          ]),
+        : [`${formatCount(signed)} decisions have the signature of a passkey that the account had then.`]),
     ],
     beyond: [
-      ...(bound < head.size
-        ? [
-            `That lines ${formatCount(bound + 1)} to ${formatCount(head.size)} are whole: they are newer than any checkpoint here.`,
-          ]
-        : []),
       ...lostLines(report, checkpoints),
-      ...(signatures.unsigned.events === 0
-        ? []
-        : [
-            `That people approved line ${listed(signatures.unsigned)}: the policy asked for a signature, and there is none.`,
-          ]),
       ...(backInTime.events === 0
         ? []
         : [`That the clock was right at line ${listed(backInTime)}, where the time runs back.`]),

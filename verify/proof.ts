@@ -1,32 +1,39 @@
 import { accountIn, type LogLine } from '../proof/line.ts'
-import { lineOfProof } from '../proof/log.ts'
-import { readNote, type VerifierKey } from '../proof/note.ts'
-import { type Vouched, verifyProof } from '../proof/proof.ts'
+import type { Vouched } from '../proof/proof.ts'
+import { type JudgedLine, judgeProof } from '../proof/verdict.ts'
 import { isolated } from '../rules/isolate.ts'
-import { limitsOf, worthOfVouched } from './checkpoint.ts'
+import { boundsOf, findingOf, type GivenKey } from './checkpoint.ts'
 import { allOf, type Finding, nothingSaid } from './finding.ts'
-import { formatCount, formatExactInstant, formatTotal } from './format.ts'
+import { formatCount, formatExactInstant, formatTotal, sentence } from './format.ts'
 import type { KindOf } from './given.ts'
 import { type CheckedLog, worthInLogs } from './log.ts'
 
-/** Throws an Error if it does not lead from a line of the log to its checkpoint. */
+/** Checks a tlog-proof: a line of the log without its names, and its place. */
 export async function checkProof(
   { name, proof }: KindOf<'proof'>,
-  { keys, logs }: { keys: readonly VerifierKey[]; logs: readonly CheckedLog[] },
-): Promise<{ finding: Finding }> {
-  const vouched = await verifyProof(proof, keys)
-  const line = lineOfProof(proof)
-  const place = `Line ${formatCount(line.sequence)} of ${vouched.origin}`
+  { keys, logs }: { keys: readonly GivenKey[]; logs: readonly CheckedLog[] },
+): Promise<{ finding: Finding; judged: JudgedLine }> {
+  const judged = await judgeProof(
+    proof,
+    keys.map(({ key }) => key),
+  )
+  const { line, vouched } = judged
+  if (line === undefined || vouched === undefined) {
+    return { finding: { ...nothingSaid, title: name, wrong: judged.faults.map(sentence) }, judged }
+  }
   const limits = [
-    ...limitsOf(readNote(proof.checkpoint), vouched, keys),
+    ...boundsOf(vouched, keys),
     'The names and texts of the line. The proof has only their hashes.',
   ]
   const worth = allOf([
-    worthOfVouched(vouched, keys, saidBy(line, vouched)),
+    findingOf(judged, [saidBy(line, vouched)]),
     worthInLogs(line, 'this line', logs),
     { ...nothingSaid, beyond: limits },
   ])
-  return { finding: { title: `${place} (${name})`, ...worth } }
+  return {
+    finding: { title: `Line ${formatCount(line.sequence)} of ${vouched.origin} (${name})`, ...worth },
+    judged,
+  }
 }
 
 function saidBy(line: LogLine, { origin, size }: Vouched): string {

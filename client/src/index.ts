@@ -1,7 +1,9 @@
 export { type DecisionStatement, type KeptSignature, verifyDecision } from '../../proof/decision.ts'
 export { readVerifierKey, type VerifierKey } from '../../proof/note.ts'
-export { spellLineProof, type Vouched, verifyLineProof } from '../../proof/proof.ts'
-export { readReceipt, type Statement, verifyReceipt } from '../../proof/receipt.ts'
+export type { ApprovedOrder } from '../../proof/order.ts'
+export { spellLineProof, type Vouched } from '../../proof/proof.ts'
+export { type Receipt, readReceipt, type SigningKeys } from '../../proof/receipt.ts'
+export { type JudgedReceipt, judgeReceipt, type Verdict, verdictOf } from '../../proof/verdict.ts'
 export {
   type AppClient,
   type AppOptions,

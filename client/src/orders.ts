@@ -74,7 +74,7 @@ export interface Orders {
   /** Every event of the order, oldest first. */
   history(id: string, reading?: Reading): AsyncGenerator<Schemas['OrderEvent'], void>
   approvals(id: string, reading?: Reading): Promise<Exchange<Schemas['OrderApprovals']>>
-  /** For `verifyReceipt`. */
+  /** For `judgeReceipt`. */
   receipt(id: string, reading?: Reading): Promise<Exchange<Schemas['OrderReceipt']>>
 }
 

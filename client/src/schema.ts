@@ -1245,7 +1245,7 @@ export interface paths {
         };
         /**
          * Read the receipt of an approved order
-         * @description A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address. With `Accept: text/plain` the answer is the proof that the log has the approval.
+         * @description The lines of the log that are the whole approval, each with the proof of its place, and a checkpoint: anyone can check it with the key of the log alone. It is the same text until a name in it is erased, for as long as the key that signed it is published and the service keeps its address. With `Accept: text/plain` the answer is the proof of the last line.
          */
         get: operations["getOrderReceipt"];
         put?: never;
@@ -2454,7 +2454,7 @@ export interface components {
             hash: string | null;
         };
         OrderReceipt: {
-            /** @description A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and proves its place in the log. */
+            /** @description A JWS (typ `countersign-receipt+jwt`), with the claims `iss`, `iat`, `lines` and `checkpoint`. `lines` has each line of the log that belongs to the approval, as `{line, proof}`. The key of the log at /v1/log/key is enough to check it; the signature by a key of /.well-known/jwks.json adds nothing. */
             receipt: string;
         };
         /** @description Figures from one moment. */

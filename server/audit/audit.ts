@@ -3,7 +3,6 @@
  * that names and texts can be erased from it. docs/auditing.md says what that proves.
  */
 
-export type { Receipt } from './checkpoints/receipt.ts'
 export {
   type Event,
   type EventKind,
@@ -24,6 +23,7 @@ export {
   headOfLog,
   latestEventTime,
   type SealedEvent,
+  type StoredEvent,
   sealedEvents,
   sealedEventsOfOrders,
 } from './lines/store.ts'

@@ -90,7 +90,7 @@ async function sendWebApp(
   const elements = Object.entries(await settings()).flatMap(([name, content]) =>
     content === undefined
       ? []
-      : `\n    <meta name="${name}" content="${content.replaceAll('"', '&quot;')}" />`,
+      : `\n    <meta name="${name}" content="${content.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}" />`,
   )
   if (elements.length === 0) return reply.sendFile('index.html')
   const index = readFileSync(join(root, 'index.html'), 'utf8')

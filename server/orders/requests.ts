@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Assertion, PublicKey } from '../../proof/decision.ts'
-import type { Receipt } from '../audit/audit.ts'
+import type { LogLine } from '../../proof/line.ts'
 import { stampOf } from '../caller/stamp.ts'
 import type { Challenge, Touch } from '../caller/touch.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
@@ -62,11 +62,13 @@ export interface RequestOptions {
 }
 
 export interface ReceiptSigner {
-  /** Where a sealed line is in the log. */
-  place(sequence: number): Promise<Pick<Receipt, 'proof' | 'checkpoint'>>
-  sign(receipt: Receipt): Promise<string>
-  /** Whether a kept receipt is current: same issuer, key still published, every available cosignature. */
-  isCurrent(receipt: string): Promise<boolean>
+  /** The receipt of these lines, with the place of each in the log. */
+  sign(lines: readonly LogLine[]): Promise<string>
+  /**
+   * Whether a kept receipt is current: same lines and issuer, keys still published, every available
+   * cosignature.
+   */
+  isCurrent(receipt: string, lines: readonly LogLine[]): Promise<boolean>
 }
 
 export const idParameter = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createPublicKey } from 'node:crypto'
 import { before, describe, it } from 'node:test'
 import jwt from 'jsonwebtoken'
-import { type Receipt, signReceipt } from '../../server/audit/checkpoints/receipt.ts'
+import { signReceipt } from '../../server/audit/checkpoints/receipt.ts'
 import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { AccessTokens } from '../../server/auth/credentials/tokens/tokens.ts'
 import { decode, parts } from '../support/forge.ts'
@@ -10,25 +10,8 @@ import { makeSigningKeys, orderEvent } from '../support/log.ts'
 import { publicUrl } from '../support/service.ts'
 
 const now = 1_795_000_000_999
-const receipt: Receipt = {
-  organisation: 'Müller & Söhne',
-  order: {
-    id: '019a0000-0000-7000-8000-000000000000',
-    number: 1042,
-    version: 2,
-    customer: 'Acme',
-    total: '12.5',
-    createdBy: 'jo',
-    createdById: 3,
-    createdAtUtc: '2026-11-22T12:00:00.000Z',
-  },
-  approvals: [
-    { by: 'kim', byId: 4, atUtc: '2026-11-22T12:01:00.000Z', for: null, forId: null, signature: null },
-  ],
-  line: { ...orderEvent, sequence: 2, hashes: {}, clear: {}, hash: 'cd'.repeat(32) },
-  proof: [],
-  checkpoint: 'a signed note\n',
-}
+const line = { ...orderEvent, sequence: 2, hashes: {}, clear: {}, hash: 'cd'.repeat(32) }
+const receipt = { lines: [{ line, proof: [] }], checkpoint: 'a signed note\n' }
 
 for (const algorithm of ['RS256', 'PS256'] as const) {
   describe(`a receipt, by ${algorithm}`, () => {

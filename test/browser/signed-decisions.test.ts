@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import type { Page, Route } from 'playwright-core'
-import { verifyReceipt } from '../../proof/receipt.ts'
+import { judgeReceipt } from '../../proof/verdict.ts'
 import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { newAuthenticator } from '../support/browser/authenticator.ts'
@@ -91,9 +91,9 @@ describe('an approval that must be signed', () => {
     await seal(service.db)
     const caller = await bearerOf(service, user)
     const { receipt } = (await caller.get(`/v1/orders/${ids[7]}/receipt`)).body
-    const keys = (await caller.get('/.well-known/jwks.json')).body
-    const { approvals } = await verifyReceipt(receipt, keys, person.origin)
-    assert.deepEqual([approvals.length, approvals[0]?.by], [1, user.userName])
+    const { order } = await judgeReceipt(receipt, [])
+    const signers = order?.approvals.map(({ by, signature }) => [by.name, signature?.issuer])
+    assert.deepEqual(signers, [[user.userName, person.origin]])
   })
 
   it('says next to the button what is signed, and a cancelled touch changes nothing', async (t) => {

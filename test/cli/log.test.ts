@@ -6,7 +6,12 @@ import { Readable } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { LogLine } from '../../proof/line.ts'
 import { verifyLog } from '../../proof/log.ts'
-import { loadLogKeys, originOf, publishedKeys } from '../../server/audit/checkpoints/checkpoints.ts'
+import {
+  loadLogKeys,
+  originOf,
+  publishedKeys,
+  signCheckpoint,
+} from '../../server/audit/checkpoints/checkpoints.ts'
 import { exportLog } from '../../server/audit/lines/log.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
@@ -94,7 +99,6 @@ describe('log verify of the database', () => {
       orders: 1,
       backInTime: { events: 0, first: [] },
       signedDecisions: 0,
-      unsigned: { events: 0, first: [] },
     })
     const elsewhere = { DATABASE_URL: 'file:elsewhere.db' }
     for (const command of ['log verify', 'log export', 'log erase 1 text']) {
@@ -184,7 +188,10 @@ describe('log verify of the database', () => {
     assert.deepEqual(await cli.run('log verify'), cut('the database (log_head)'))
     cli.sql((database) => database.prepare('update log_head set size = 3, root = ?').run(three.root))
     assert.equal((await cli.run('log verify')).status, 0)
-    assert.deepEqual(await cli.run('log verify --checkpoint kept.txt'), cut('kept.txt'))
+    assert.deepEqual(
+      await cli.run(`log verify --checkpoint kept.txt --log-key ${await keyOf()}`),
+      cut('kept.txt'),
+    )
     cli.sql((database) => database.exec('delete from log_head'))
     assert.deepEqual(await cli.run('log verify'), refusal('the head of the log is missing (log_head)'))
   })
@@ -193,6 +200,7 @@ describe('log verify of the database', () => {
 describe('log verify of an export, offline', () => {
   /** Without any database. */
   const offline = (cli: Log, options: string) => cli.run(`log verify --export log.jsonl ${options}`, '', {})
+  const withKey = async (cli: Log, options: string) => offline(cli, `${options} --log-key ${await keyOf()}`)
 
   it('agrees with every checkpoint, in every form in which people store one', async (t) => {
     const cli = log(t)
@@ -211,34 +219,34 @@ describe('log verify of an export, offline', () => {
       stdout,
       stderr: '',
     })
-    const stderr = 'The signatures of the checkpoints were not checked (--log-key KEY).\n'
-    assert.deepEqual(await offline(cli, given), { status: 0, stdout, stderr })
-    const { stdout: json } = await offline(cli, `${given} --json`)
+    const { status, stderr } = await offline(cli, given)
+    assert.equal(status, 1)
+    assert.match(stderr, /^countersign: first\.txt is not checked yet: nobody vouches for the checkpoint: /)
+    const { stdout: json } = await withKey(cli, `${given} --json`)
     assert.deepEqual(JSON.parse(json), {
       size: 5,
       root,
       checkpoints: 5,
-      signatures: 'not checked',
       orders: null,
       backInTime: { events: 0, first: [] },
       signedDecisions: 0,
-      unsigned: { events: 0, first: [] },
     })
   })
 
   it('accepts several keys, and refuses a checkpoint that none of them signed', async (t) => {
     const cli = log(t)
     const [older, newer] = [testLogKeys(), loadLogKeys([])]
-    const head = headOf(cli.lines().slice(0, 1))
+    const head = headOf(cli.lines())
     cli.write('june.txt', await checkpointOver(head, older))
     cli.write('july.txt', await checkpointOver(head, newer))
     cli.write('both.txt', await checkpointOver(head, [...older, ...newer]))
     const given = '--checkpoint june.txt,july.txt,both.txt'
-    const refused = 'july.txt is not a checkpoint of this log: none of the keys signed it'
+    const refused =
+      'july.txt is not checked yet: none of the keys given for orders.example.com/log signed the checkpoint: if its key was replaced, add the former one'
     assert.deepEqual(await offline(cli, `${given} --log-key ${await keyOf(older)}`), refusal(refused))
     const keys = await keyOf([...older, ...newer])
     const { stdout } = await offline(cli, `${given} --log-key ${keys} --json`)
-    assert.partialDeepStrictEqual(JSON.parse(stdout), { checkpoints: 3, signatures: 'checked' })
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { checkpoints: 3 })
   })
 
   it('names events dated before their predecessor', async (t) => {
@@ -251,12 +259,12 @@ describe('log verify of an export, offline', () => {
     const verified = async (lines: LogLine[]) => {
       cli.write('log.jsonl', exportOf(lines))
       cli.write('kept.txt', await checkpointOf(lines))
-      return offline(cli, '--checkpoint kept.txt')
+      return withKey(cli, '--checkpoint kept.txt')
     }
     const { status, stdout } = await verified(makeLog(early))
     assert.equal(status, 0)
     assert.match(stdout, /\nThe clock went back by more than a minute at event 3\.\n$/)
-    const many = Array.from({ length: 24 }, (_, index) => early[index % 2 === 0 ? 0 : 2] ?? orderEvent)
+    const many = Array.from({ length: 24 }, (_, index) => early[index % 2 === 0 ? 1 : 2] ?? orderEvent)
     assert.match((await verified(makeLog(many))).stdout, / at event 2, 4, .*, 20 and 2 more\.\n$/)
   })
 
@@ -272,13 +280,21 @@ describe('log verify of an export, offline', () => {
     )
     cli.write('log.jsonl', exportOf(rewritten))
     assert.deepEqual(
-      await offline(cli, '--checkpoint first.txt,kept.txt'),
+      await withKey(cli, '--checkpoint first.txt,kept.txt'),
       refusal('kept.txt disagrees: one of the events 2 to 3 was rewritten'),
     )
     assert.deepEqual(
-      await offline(cli, '--checkpoint first.txt,kept.txt,last.txt'),
+      await withKey(cli, '--checkpoint first.txt,kept.txt,last.txt'),
       refusal('last.txt disagrees: event 2 was rewritten'),
     )
+  })
+
+  it('is not checked past the newest checkpoint', async (t) => {
+    const cli = log(t)
+    cli.write('kept.txt', await checkpointOf(cli.lines().slice(0, 3)))
+    const newer =
+      'events 4 to 5 are newer than every checkpoint: give a newer one, or check the first 3 lines alone'
+    assert.deepEqual(await withKey(cli, '--checkpoint kept.txt'), refusal(newer))
   })
 
   it('is refused without a checkpoint, because nothing else binds the lines to each other', async (t) => {
@@ -291,15 +307,15 @@ describe('log verify of an export, offline', () => {
     const cli = log(t)
     const whole = cli.read('log.jsonl')
     cli.write('kept.txt', await checkpointOf(cli.lines()))
-    const offline = () => cli.run('log verify --export log.jsonl --checkpoint kept.txt', '', {})
+    const check = () => withKey(cli, '--checkpoint kept.txt')
     cli.write('log.jsonl', whole.replace('"sequence":4', '"sequence":5'))
     const outOfPlace = 'the line in its place has the sequence 5: one is missing or out of place'
-    assert.deepEqual(await offline(), broken(4, outOfPlace))
+    assert.deepEqual(await check(), broken(4, outOfPlace))
     cli.write('log.jsonl', whole.slice(0, -10))
-    assert.deepEqual(await offline(), broken(5, 'it is not JSON in UTF-8'))
+    assert.deepEqual(await check(), broken(5, 'it is not JSON in UTF-8'))
     cli.write('log.jsonl', whole.slice(0, -1))
     assert.deepEqual(
-      await offline(),
+      await check(),
       broken(5, 'it is not written as an export writes it, down to the line feed at its end'),
     )
   })
@@ -316,18 +332,23 @@ describe('log verify of an export, offline', () => {
     for (const [options, reason] of [
       [
         `--checkpoint kept.txt --log-key ${other?.verifierKey}`,
-        /^countersign: kept.txt is .*: none of the keys is for orders/,
+        /^countersign: kept.txt is not checked yet: nobody vouches/,
       ],
-      [`--checkpoint altered.txt --log-key ${await keyOf()}`, /: none of the keys signed it\n$/],
-      ['--checkpoint none.txt', /^countersign: none.txt is not a checkpoint of this log: a note must/],
-      ['--checkpoint log.jsonl', /^countersign: log.jsonl:1 is not a checkpoint of this log: /],
+      [
+        `--checkpoint altered.txt --log-key ${await keyOf()}`,
+        /altered.txt is not valid: the signature of \S+ on the checkpoint is false\n$/,
+      ],
+      ['--checkpoint none.txt', /^countersign: none.txt is not a checkpoint: a note must/],
+      ['--checkpoint log.jsonl', /^countersign: log.jsonl:1 is not a checkpoint: /],
       ['--checkpoint empty.txt', /^countersign: empty.txt has no checkpoint\n$/],
       ['--checkpoint kept.txt --log-key x+1+z', /^countersign: --log-key x\+1\+z: the key must be base64/],
       ['--checkpoint missing.txt', /^countersign: missing.txt: no such file or directory/],
     ] as const) {
       assert.match(await told(options), reason)
     }
-    const missing = await cli.run('log verify --export missing.jsonl --checkpoint kept.txt', '', {})
+    const key = await keyOf()
+    const command = `log verify --export missing.jsonl --checkpoint kept.txt --log-key ${key}`
+    const missing = await cli.run(command, '', {})
     assert.deepEqual(missing, refusal('missing.jsonl: no such file or directory'))
   })
 })
@@ -335,16 +356,19 @@ describe('log verify of an export, offline', () => {
 describe('log verify after a restore', () => {
   it('excuses a checkpoint that the restore has lost, but needs another one', async (t) => {
     const cli = log(t)
-    const lines = cli.lines()
     assert.equal((await cli.run('backup backup.db')).status, 0)
     assert.equal((await cli.run('client add billing')).status, 0)
     assert.equal((await cli.run('log export lost.jsonl')).status, 0)
     cli.write('lost.txt', await checkpointOf(cli.lines('lost.jsonl')))
-    cli.write('left.txt', await checkpointOf(lines))
     assert.equal((await cli.run('restore backup.db')).status, 0)
     assert.equal((await cli.run('log export after.jsonl')).status, 0)
-    const { root } = headOf(cli.lines('after.jsonl'))
-    const offline = (options: string) => cli.run(`log verify --export after.jsonl ${options}`, '', {})
+    const [head, second] = [headOf(cli.lines('after.jsonl')), originOf(publicUrl, 2)]
+    const { root } = head
+    cli.write('left.txt', await signCheckpoint(testLogKeys(), second, head))
+    const [later] = await publishedKeys(testLogKeys(), second)
+    const keys = `${await keyOf()},${later?.verifierKey}`
+    const offline = (options: string) =>
+      cli.run(`log verify --export after.jsonl --log-key ${keys} ${options}`, '', {})
     const { status, stdout } = await offline('--checkpoint lost.txt,left.txt')
     const said = [
       `The log is intact: 6 events, with the root ${root}.`,
@@ -358,7 +382,7 @@ describe('log verify after a restore', () => {
     assert.partialDeepStrictEqual(JSON.parse(json), { checkpoints: 2, lost })
     const reason = 'without a checkpoint, no change of an export would show: give --checkpoint FILE'
     assert.deepEqual(await offline('--checkpoint lost.txt'), refusal(reason))
-    assert.equal((await cli.run('log verify --checkpoint lost.txt')).status, 0)
+    assert.equal((await cli.run(`log verify --checkpoint lost.txt --log-key ${keys}`)).status, 0)
   })
 })
 

@@ -4,14 +4,16 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, afterEach, beforeEach, describe, it } from 'node:test'
 import { sql } from '#kysely'
+import { originOf, publishedKeys } from '../../server/audit/checkpoints/checkpoints.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { exportOrders } from '../../server/orders/export/export.ts'
 import type { TransitionName } from '../../server/orders/order.ts'
 import { newActor } from '../support/accounts.ts'
 import { createTestDatabase, type TestDatabase, withRawDatabase } from '../support/database.ts'
-import { checkpointOver, seal } from '../support/log.ts'
+import { checkpointOver, seal, testLogKeys } from '../support/log.ts'
 import { orderIdAt, stamp } from '../support/orders.ts'
+import { publicUrl } from '../support/service.ts'
 import { commandLine, refusal } from './command-line.ts'
 
 const start = Date.UTC(2026, 10, 22)
@@ -55,8 +57,13 @@ async function empty(): Promise<void> {
 }
 
 const verify = (options = '') => cli.run(`log verify ${options}`, '', { DATABASE_URL: database.databaseUrl })
+const [key] = await publishedKeys(testLogKeys(), originOf(publicUrl, 1))
 const offline = (options = '') =>
-  cli.run(`log verify --export log.jsonl --orders orders.jsonl --checkpoint kept.txt ${options}`, '', {})
+  cli.run(
+    `log verify --export log.jsonl --orders orders.jsonl --checkpoint kept.txt --log-key ${key?.verifierKey} ${options}`,
+    '',
+    {},
+  )
 const run = (statement: string) =>
   withRawDatabase(database.databaseUrl, (trx) => sql.raw(statement).execute(trx))
 const file = (name: string) => join(cli.folder, name)
@@ -163,7 +170,7 @@ describe('log verify, comparing a file of orders with an export of the log,', ()
     const missing = `order ${orderIdAt(start, 9)} is missing: event 10 (created) is about it`
     assert.deepEqual(await verify('--orders orders.jsonl'), refusal(missing))
     const hint = (orders: number) =>
-      `The signatures of the checkpoints were not checked (--log-key KEY).\nOrders that changed after the newest checkpoint, which the file does not show: ${orders}.\n`
+      `Orders that changed after the newest checkpoint, which the file does not show: ${orders}.\n`
     const created = await offline()
     assert.deepEqual([created.status, created.stderr], [0, hint(1)])
     await change('reject', fourth)

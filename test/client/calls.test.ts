@@ -5,7 +5,7 @@ import type * as Package from '../../client/src/index.ts'
 import { newClient } from '../support/accounts.ts'
 import { installedClient, watchedFetch } from '../support/client-package.ts'
 import { seal } from '../support/log.ts'
-import { publicUrl, setUp, testService } from '../support/service.ts'
+import { setUp, testService } from '../support/service.ts'
 
 /** The stream up to its first event. */
 function cutAfterAnEvent(answer: Response): Response {
@@ -45,9 +45,12 @@ describe('the client', () => {
       assert.deepEqual(kinds, ['created', 'noted', 'approved'])
       assert.equal((await client.answerOf(orders.approvals(data.id))).given.length, 1)
       const { receipt } = await client.answerOf(orders.receipt(data.id))
-      const keys = await client.answerOf(caller.GET('/.well-known/jwks.json'))
-      const { order } = await client.verifyReceipt(receipt, keys, publicUrl)
-      assert.deepEqual([order.id, order.customer, order.total], [data.id, 'Named', '12.5'])
+      const { keys } = await client.answerOf(caller.GET('/v1/log/key'))
+      const vouched = await Promise.all(keys.map(({ verifierKey }) => client.readVerifierKey(verifierKey)))
+      const judged = await client.judgeReceipt(receipt, vouched)
+      const { id, customer, total } = judged.order ?? {}
+      const valid = [client.verdictOf([judged]), id, customer, total]
+      assert.deepEqual(valid, ['valid', data.id, 'Named', '12.5'])
       const withdrawn = await client.answerOf(orders.create({ customer: 'Named', total: 1 }))
       await orders.withdraw(withdrawn.id, 'Twice.')
       const query = { filter: 'customer=Named', orderBy: 'id', order: 'Asc' }

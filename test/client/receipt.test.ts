@@ -1,70 +1,151 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { readReceipt, verifyReceipt } from '../../proof/receipt.ts'
-import { type Receipt, signReceipt } from '../../server/audit/checkpoints/receipt.ts'
+import { spellProof } from '../../proof/note.ts'
+import { proofOf } from '../../proof/proof.ts'
+import { type Receipt, readReceipt, receiptIn, verifyJws } from '../../proof/receipt.ts'
+import { judgeProof, judgeReceipt, verdictOf } from '../../proof/verdict.ts'
+import { signReceipt } from '../../server/audit/checkpoints/receipt.ts'
 import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
+import { newSigner, type Signer } from '../../witness/test/signed-log.ts'
+import { approvedOrder, logAround, origin, receiptOver, spellReceipt } from '../support/approved-order.ts'
 import { forge } from '../support/forge.ts'
-import { orderEvent } from '../support/log.ts'
 
-const issuer = 'https://orders.example'
-const signedAt = 1_700_000_000_000
-const receipt: Receipt = {
-  organisation: 'Müller & Söhne',
-  order: {
-    id: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57',
-    number: 1042,
-    version: 3,
-    customer: 'Müller & 株式会社 😀',
-    total: '99999999999.9999',
-    createdBy: 'operator',
-    createdById: 2,
-    createdAtUtc: '2026-11-20T09:30:00.000Z',
-  },
-  approvals: [
-    { by: 'admin', byId: 1, atUtc: '2026-11-20T10:00:00.000Z', for: 'ann', forId: 4, signature: null },
-  ],
-  line: { ...orderEvent, sequence: 7, hashes: {}, clear: {}, hash: 'cd'.repeat(32) },
-  proof: [],
-  checkpoint: 'a signed note\n',
+const log = await newSigner(origin)
+const other = await newSigner(origin)
+const [near, far] = [
+  await newSigner('near.example.org', 'cosignature/v1'),
+  await newSigner('far.example.org', 'cosignature/v1'),
+]
+const lines = logAround(await approvedOrder({ approvers: [{ by: 'ann', byId: 5, signs: true }] }))
+const judge = async (receipt: Receipt, ...signers: Signer[]) => {
+  const judged = await judgeReceipt(
+    spellReceipt(receipt),
+    signers.map(({ key }) => key),
+  )
+  return [verdictOf([judged]), ...judged.faults, ...judged.missing].join(': ')
 }
-const statement = { ...receipt, iss: issuer, iat: signedAt / 1000 }
 
-const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+describe('the verdict on a receipt', () => {
+  const receipt = receiptOver(lines, [log, near])
+
+  it('is valid if the key of the log, or of a witness, stands behind its checkpoint', async () => {
+    for (const keys of [[log], [near], [log, near], [log, near, far], [log, other]]) {
+      assert.equal(await judge(receipt, ...keys), 'valid')
+    }
+    const judged = await judgeReceipt(spellReceipt(receipt), [other.key, log.key, far.key, near.key])
+    assert.deepEqual(judged.restsOn, [log.key, near.key])
+  })
+
+  it('is that it is not checked yet as long as nobody vouches for it, and says what is missing', async () => {
+    const address = 'https://orders.example.com/v1/log/key'
+    const key = `nobody vouches for the checkpoint: add the key of the log ${origin}, from ${address}`
+    const former = `none of the keys given for ${origin} signed the checkpoint: if its key was replaced, add the former one`
+    const none = 'none of the given witnesses cosigned the checkpoint'
+    const cases: [Signer[], string[]][] = [
+      [[], [key]],
+      [[await newSigner('other.example.com/log')], [key]],
+      [[far], [none, key]],
+      [[other], [former]],
+      [[other, near], [former]],
+      [[log, far], [none]],
+    ]
+    for (const [keys, missing] of cases) {
+      assert.equal(await judge(receipt, ...keys), ['not checked yet', ...missing].join(': '))
+    }
+  })
+
+  it('is not valid if a signature under the name of a given key is false', async () => {
+    const named = { ...log, key: { ...other.key } }
+    const forged = receiptOver(lines, [named, near])
+    assert.match(await judge(forged, other), /^not valid: the signature of .* is false/)
+    const strange = receiptOver(lines, [log, { ...far, key: near.key }])
+    assert.match(await judge(strange, log, near), /^not valid: the signature of near/)
+  })
+
+  it('is not valid if its checkpoint is of another service', async () => {
+    for (const iss of [
+      'https://other.example.com',
+      'https://orders.example.com:8443',
+      'https://orders.example',
+    ]) {
+      assert.match(
+        await judge({ ...receipt, iss }, log),
+        /^not valid: its checkpoint is of orders\.example\.com\/log/,
+      )
+    }
+  })
+
+  it('is the same for the proof of its last line', async () => {
+    const [last] = receipt.lines.slice(-1)
+    const proof = proofOf(last ?? assert.fail(), receipt.checkpoint)
+    const of = async (...keys: Signer[]) =>
+      verdictOf([
+        await judgeProof(
+          proof,
+          keys.map(({ key }) => key),
+        ),
+      ])
+    assert.deepEqual(
+      [await of(log), await of(), await of(other)],
+      ['valid', 'not checked yet', 'not checked yet'],
+    )
+    const moved = { ...proof, index: proof.index - 1 }
+    const judged = await judgeProof(moved, [log.key])
+    assert.deepEqual([verdictOf([judged]), judged.line], ['not valid', undefined])
+    assert.ok(spellProof(proof).length > 0)
+  })
+})
 
 for (const algorithm of ['RS256', 'PS256'] as const) {
-  describe(`a receipt signed with ${algorithm}`, async () => {
-    const keys = await loadSigningKeys([], algorithm)
-    const others = await loadSigningKeys([], algorithm)
-    const jws = await signReceipt(keys, issuer, receipt, signedAt)
+  describe(`a receipt as a JWS signed with ${algorithm}`, async () => {
+    const [keys, others] = [await loadSigningKeys([], algorithm), await loadSigningKeys([], algorithm)]
+    const receipt = receiptOver(lines, [log])
+    const jws = await signReceipt(keys, receipt.iss, receipt, receipt.iat * 1_000)
     const [header = '', payload = '', signature = ''] = jws.split('.')
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-    it('is read as it was signed, in every script', () => {
-      assert.deepEqual(readReceipt(jws), { statement, keyId: keys.kid, algorithm })
-    })
-
-    it('is verified by any of several keys of the service', async () => {
-      const published = { keys: [...others.jwks.keys, ...keys.jwks.keys] }
-      assert.deepEqual(await verifyReceipt(jws, published, issuer), statement)
-    })
-
-    it('is refused when any part of it was altered', async () => {
-      const cheaper = part({ ...statement, order: { ...receipt.order, total: '1' } })
-      const otherSignature = (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1)
-      for (const altered of [`${header}.${cheaper}.${signature}`, `${header}.${payload}.${otherSignature}`]) {
-        await assert.rejects(verifyReceipt(altered, keys.jwks, issuer), /altered/)
+    it('is read as it was signed, alone, in an answer and in a certificate', () => {
+      const texts = [
+        jws,
+        ` ${jws}\n`.trim(),
+        JSON.stringify({ receipt: jws }),
+        `<p><template id="receipt">${jws}</template>`,
+      ]
+      for (const text of texts) assert.deepEqual(readReceipt(receiptIn(text) ?? ''), receipt)
+      for (const text of ['', 'a.b', '{}', '{"receipt":7}', '{', '<template id="receipt">']) {
+        assert.equal(receiptIn(text), undefined, text)
       }
     })
 
-    it('is refused with another key, another issuer, or as another kind of statement', async () => {
-      await assert.rejects(verifyReceipt(jws, others.jwks, issuer), /none of the keys/)
-      await assert.rejects(verifyReceipt(jws, keys.jwks, 'https://other.example'), /is from https:\/\/orders/)
-      const token = forge({ alg: algorithm, kid: keys.kid, typ: 'at+jwt' }, { iss: issuer }, keys.privateKey)
-      await assert.rejects(verifyReceipt(token, keys.jwks, issuer), /not a receipt/)
+    it('needs no key of the service, and is not valid if a given one did not sign it', async () => {
+      const published = { keys: [...others.jwks.keys, ...keys.jwks.keys] }
+      assert.deepEqual(
+        [await verifyJws(jws, published), await verifyJws(jws, others.jwks)],
+        [true, undefined],
+      )
+      const resigned = `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
+      assert.equal(verdictOf([await judgeReceipt(resigned, [log.key])]), 'valid')
+      const judged = await judgeReceipt(resigned, [log.key], [others.jwks, keys.jwks])
+      assert.match(judged.faults.join(), /did not sign it/)
     })
 
-    it('is distinguished from anything that is not a receipt', async () => {
-      for (const other of [
+    it('is refused if its header names an algorithm that the key is not for', async () => {
+      const asking = (alg: string) => `${part({ alg, kid: keys.kid })}.${payload}.${signature}`
+      for (const alg of ['none', 'HS256', 'toString', algorithm === 'RS256' ? 'PS256' : 'RS256']) {
+        await assert.rejects(verifyJws(asking(alg), keys.jwks), /not for/)
+      }
+      for (const alg of ['none', 'toString']) {
+        const named = { keys: keys.jwks.keys.map((key) => ({ ...key, alg })) }
+        await assert.rejects(verifyJws(asking(alg), named), /not for/)
+      }
+      const unusable = { keys: keys.jwks.keys.map((key) => ({ ...key, kty: 'EC' })) }
+      await assert.rejects(verifyJws(jws, unusable), /cannot be used/)
+    })
+
+    it('is distinguished from anything that is not a receipt', () => {
+      const token = forge({ alg: algorithm, kid: keys.kid, typ: 'at+jwt' }, { ...receipt }, keys.privateKey)
+      const texts = [
         '',
         'a',
         '..',
@@ -73,23 +154,22 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
         `${jws}.a`,
         `${jws}*`,
         `${part([])}.a.b`,
-        `bnVsbA.a.b`,
+        'bnVsbA.a.b',
+      ]
+      for (const text of [...texts, token]) assert.throws(() => readReceipt(text), /not a receipt/, text)
+      for (const claims of [
+        null,
+        [],
+        7,
+        {},
+        { ...receipt, order: {} },
+        { ...receipt, exp: 1 },
+        { ...receipt, lines: {} },
       ]) {
-        await assert.rejects(verifyReceipt(other, keys.jwks, issuer), /not a receipt/, other)
-      }
-    })
-
-    it('is refused if its header names an algorithm that the key is not for', async () => {
-      const asking = (alg: string) => {
-        const asked = part({ alg, kid: keys.kid, typ: 'countersign-receipt+jwt' })
-        return `${asked}.${payload}.${signature}`
-      }
-      const unknown = ['none', 'HS256', 'toString']
-      for (const alg of [...unknown, algorithm === 'RS256' ? 'PS256' : 'RS256'])
-        await assert.rejects(verifyReceipt(asking(alg), keys.jwks, issuer), /not for/)
-      for (const alg of unknown) {
-        const others = { keys: keys.jwks.keys.map((key) => ({ ...key, alg })) }
-        await assert.rejects(verifyReceipt(asking(alg), others, issuer), /not for/)
+        assert.throws(
+          () => readReceipt(`${header}.${part(claims as object)}.${signature}`),
+          /a receipt must have|must be a list/,
+        )
       }
     })
   })

@@ -51,6 +51,7 @@ describe('GET /verify', () => {
       `script-src ${hashOf(script)}`,
       `style-src ${hashOf(style)}`,
       'img-src data:',
+      "connect-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",

@@ -98,7 +98,7 @@ export async function assertWholeTree(db: Kysely<Database>): Promise<void> {
     head,
     backInTime: _,
     restores: __,
-    signatures: ___,
+    signed: ___,
     ...report
   } = await verifyLog(exported(await storedEvents(db)), [before])
   assert.deepEqual(report, { fault: null, checkpoints: ['agrees'], lost: null })

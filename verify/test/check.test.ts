@@ -6,10 +6,12 @@ import { hashesOf, hashOf, spellLine } from '../../proof/line.ts'
 import { LogTree } from '../../proof/log-tree.ts'
 import { spellCheckpoint, spellNote, spellVerifierKey, verifierKey } from '../../proof/note.ts'
 import { check } from '../check.ts'
-import { verdictOf } from '../finding.ts'
+import { verdictOn } from '../finding.ts'
 import { recognise } from '../given.ts'
 
 const origin = 'orders.example/log'
+
+const rules = { approvals: 1, passkey: false, role: null, selfApproval: true, services: true }
 
 function lineNumber(sequence: number): string {
   const salt = '00'.repeat(16)
@@ -24,7 +26,7 @@ function lineNumber(sequence: number): string {
     atTimeZone: 'UTC',
     byId: 2,
     forId: null,
-    data: { rules: { passkey: false }, total: '1250.5' },
+    data: { number: sequence, ownerId: null, rules, total: '1250.5' },
     hashes: hashesOf(clear),
   }
   return spellLine({ ...line, clear, hash: hashOf(line) })
@@ -32,7 +34,8 @@ function lineNumber(sequence: number): string {
 
 async function verdict(...texts: string[]) {
   const given = await Promise.all(texts.map((text, at) => recognise(`file ${at}`, new Blob([text]))))
-  return verdictOf(await check(given.flat(), { origin: undefined, progress: () => undefined }))
+  const vouched = given.flat().map((one) => ('from' in one ? { ...one, from: 'person' as const } : one))
+  return verdictOn((await check(vouched, () => undefined)).findings)
 }
 
 describe('a log on the page that verifies', () => {
@@ -56,16 +59,22 @@ describe('a log on the page that verifies', () => {
     key = spellVerifierKey(named)
   })
 
-  it('is proven by a checkpoint and the key that signed it', async () => {
-    assert.equal(await verdict(log, checkpoint, key), 'proven')
+  it('is valid by a checkpoint and the key that signed it', async () => {
+    assert.equal(await verdict(log, checkpoint, key), 'valid')
   })
 
-  it('is not proven without the key, or without the checkpoint', async () => {
-    assert.equal(await verdict(log, checkpoint), 'missing')
-    assert.equal(await verdict(log, key), 'missing')
+  it('is not checked past its checkpoint, or by a key that nobody vouches for', async () => {
+    assert.equal(await verdict(`${log}${lineNumber(4)}\n`, checkpoint, key), 'not checked yet')
+    const given = await Promise.all([log, checkpoint, key].map((text) => recognise('file', new Blob([text]))))
+    assert.equal(verdictOn((await check(given.flat(), () => undefined)).findings), 'not checked yet')
   })
 
-  it('is wrong if a line was changed, removed or added', async () => {
+  it('is not checked without the key, or without the checkpoint', async () => {
+    assert.equal(await verdict(log, checkpoint), 'not checked yet')
+    assert.equal(await verdict(log, key), 'not checked yet')
+  })
+
+  it('is not valid if a line was changed, removed or added', async () => {
     const changed = { ...JSON.parse(lines[1] ?? ''), byId: 3 }
     const { hash: _, clear: __, ...hashed } = changed
     const rehashed = spellLine({ ...changed, hash: hashOf(hashed) })
@@ -75,7 +84,7 @@ describe('a log on the page that verifies', () => {
       `${lines.slice(0, 2).join('\n')}\n`,
       `${[lines[0], lines[2]].join('\n')}\n`,
     ]) {
-      assert.equal(await verdict(wrong, checkpoint, key), 'wrong')
+      assert.equal(await verdict(wrong, checkpoint, key), 'not valid')
     }
   })
 })

@@ -41,6 +41,10 @@ export async function signCheckpoint(keys: LogKeys, origin: string, { size, root
   return spellNote({ text, signatures: await Promise.all(signatures) })
 }
 
+/** The keys under the name of the log, as verifiers know them. */
+export const publicKeysOf = (keys: LogKeys, origin: string) =>
+  Promise.all(keys.map((key) => publicKeyOf(key, origin)))
+
 export function publishedKeys(keys: LogKeys, origin: string): Promise<PublishedKey[]> {
   return Promise.all(
     keys.map(async (key) => ({

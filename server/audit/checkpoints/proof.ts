@@ -1,14 +1,14 @@
-import { decodeJwt } from 'jose'
+import type { LogLine } from '../../../proof/line.ts'
 import { type Head, rootOver } from '../../../proof/log-tree.ts'
-import { readCheckpoint, readNote } from '../../../proof/note.ts'
+import { readNote } from '../../../proof/note.ts'
+import type { Receipt } from '../../../proof/receipt.ts'
 import { consistencyRanges, inclusionRanges } from '../../../proof/tree.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'
 import { headOfLog, readTile } from '../lines/store.ts'
 import { refuseContradicted } from '../sealing/contradiction.ts'
-import { type LogKeys, originOf, signCheckpoint } from './checkpoints.ts'
-import type { Receipt } from './receipt.ts'
+import { type LogKeys, originOf, publicKeysOf, signCheckpoint } from './checkpoints.ts'
 import { cosignedCheckpoint } from './store.ts'
 
 /** What to prove of the first `size` events: that one of them is there, or that they continue the first. */
@@ -75,22 +75,36 @@ export async function cosignedOver(
   return covers ? cosigned : undefined
 }
 
-/** Such a checkpoint, or else the newest, and the path from the line to its root. */
-export async function proofOfLine(
+/** Each line with its path to the root of such a checkpoint, or else of the newest. */
+export async function placeLines(
   parts: ServedParts,
-  sequence: number,
-): Promise<{ proof: string[]; checkpoint: string }> {
-  const { size, checkpoint } = (await cosignedOver(parts, sequence)) ?? (await newestCheckpoint(parts))
-  return { proof: await hashesOver(parts.db.read, inclusionRanges(sequence - 1, size)), checkpoint }
+  lines: readonly LogLine[],
+): Promise<Pick<Receipt, 'lines' | 'checkpoint'>> {
+  const { size, checkpoint } = (await cosignedOver(parts, lastOf(lines))) ?? (await newestCheckpoint(parts))
+  const placed = lines.map(async (line) => {
+    return { line, proof: await hashesOver(parts.db.read, inclusionRanges(line.sequence - 1, size)) }
+  })
+  return { lines: await Promise.all(placed), checkpoint }
 }
 
-/** Whether a receipt has cosignatures, or could not have any yet. */
-export async function isCosignedIfPossible(parts: ServedParts, receipt: string): Promise<boolean> {
-  if (!parts.isWitnessed) return true
-  const { line, checkpoint } = decodeJwt<Receipt>(receipt)
-  const { text, signatures } = readNote(checkpoint)
-  const { origin } = readCheckpoint(text)
-  return signatures.some(({ name }) => name !== origin) || !(await cosignedOver(parts, line.sequence))
+const lastOf = (lines: readonly LogLine[]) => lines.at(-1)?.sequence ?? 0
+
+/**
+ * Whether the checkpoint of a receipt of these lines is signed by a key that is published now, and has
+ * cosignatures or could not have any yet.
+ */
+export async function isCheckpointCurrent(
+  parts: ServedParts,
+  checkpoint: string,
+  lines: readonly LogLine[],
+): Promise<boolean> {
+  const { era } = await headOfLog(parts.db.read)
+  const origin = originOf(parts.publicUrl(), era)
+  const keys = await publicKeysOf(parts.keys, origin)
+  const { signatures } = readNote(checkpoint)
+  if (!signatures.some(({ name, id }) => keys.some((key) => key.name === name && key.id === id))) return false
+  const isCosigned = signatures.some(({ name }) => name !== origin)
+  return !parts.isWitnessed || isCosigned || !(await cosignedOver(parts, lastOf(lines)))
 }
 
 /** The roots of these ranges. Each tile is read once. */

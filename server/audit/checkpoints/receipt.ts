@@ -1,6 +1,8 @@
 import type { KeyObject } from 'node:crypto'
-import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
-import type { Statement } from '../../../proof/receipt.ts'
+import { decodeProtectedHeader, SignJWT } from 'jose'
+import { canonicalJson } from '../../../proof/canonical.ts'
+import type { LogLine } from '../../../proof/line.ts'
+import { type Receipt, readReceipt } from '../../../proof/receipt.ts'
 
 /** The signing key, and its name in the JWKS. */
 export interface StatementKeys {
@@ -11,9 +13,6 @@ export interface StatementKeys {
   jwks: { keys: { kid: string }[] }
 }
 
-/** The content of the receipt of an approved order. `signReceipt` adds the issuer and the time. */
-export type Receipt = Omit<Statement, 'iss' | 'iat'>
-
 /**
  * The token has its own type (RFC 8725 §3.11) and no `exp`, `aud` or `sub`. So no verifier mistakes it for an
  * access token, and it does not expire.
@@ -21,19 +20,32 @@ export type Receipt = Omit<Statement, 'iss' | 'iat'>
 export function signReceipt(
   keys: StatementKeys,
   issuer: string,
-  { organisation, order, approvals, line, proof, checkpoint }: Receipt,
+  { lines, checkpoint }: Pick<Receipt, 'lines' | 'checkpoint'>,
   nowMilliseconds: number,
 ): Promise<string> {
-  const claims = { organisation, order, approvals, line, proof, checkpoint }
-  return new SignJWT(claims)
+  return new SignJWT({ lines, checkpoint })
     .setProtectedHeader({ alg: keys.algorithm, kid: keys.kid, typ: 'countersign-receipt+jwt' })
     .setIssuer(issuer)
     .setIssuedAt(Math.floor(nowMilliseconds / 1000))
     .sign(keys.privateKey)
 }
 
-/** Whether a receipt names this issuer, and can be verified with the published keys. */
-export function isCurrentReceipt({ jwks }: StatementKeys, issuer: string, receipt: string): boolean {
-  const { kid } = decodeProtectedHeader(receipt)
-  return decodeJwt(receipt).iss === issuer && jwks.keys.some((key) => key.kid === kid)
+/**
+ * A kept receipt, if it has these lines as they are now, names this issuer, and is signed by a published key.
+ */
+export function currentReceipt(
+  { jwks }: StatementKeys,
+  issuer: string,
+  jws: string,
+  now: readonly LogLine[],
+): Receipt | undefined {
+  try {
+    const { kid } = decodeProtectedHeader(jws)
+    const receipt = readReceipt(jws)
+    const isSame = canonicalJson(receipt.lines.map(({ line }) => line)) === canonicalJson(now)
+    const isSigned = jwks.keys.some((key) => key.kid === kid)
+    return isSame && isSigned && receipt.iss === issuer ? receipt : undefined
+  } catch {
+    return undefined
+  }
 }

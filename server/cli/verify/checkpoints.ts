@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { eraOf, type SignedHead } from '../../../proof/log.ts'
-import { readNote } from '../../../proof/note.ts'
+import { readNote, type VerifierKey } from '../../../proof/note.ts'
 import { type Vouched, vouchedBy } from '../../../proof/proof.ts'
+import { judgeCheckpoint } from '../../../proof/verdict.ts'
 import { Refused } from '../failures.ts'
-import { type GivenKeys, requireCosigned, requireSigned, verifierKeysOf } from './keys.ts'
+import { type GivenKeys, requireValid, verifierKeysOf } from './keys.ts'
 
 /** A head that the log must agree with, and the name of its source. */
 export interface Kept extends SignedHead {
   name: string
 }
 
-/** A checkpoint that was given. Without keys its signatures are not checked. */
+/** A checkpoint that was given. Keys that were given, too, stand behind it. */
 export interface KeptCheckpoint extends Kept {
   vouched: Vouched
 }
@@ -29,21 +30,20 @@ export async function readCheckpoints(files: readonly string[], keys: GivenKeys)
       kept.push(await readOne(name, line, keys))
     }
   }
-  const vouched = kept.map((each) => each.vouched)
-  requireCosigned(kept.length === 1 ? 'the checkpoint' : 'a checkpoint', vouched, keys)
   return kept
 }
 
 async function readOne(name: string, line: string, keys: GivenKeys): Promise<KeptCheckpoint> {
-  try {
-    const note = readNote(line.startsWith('{') ? String(JSON.parse(line).checkpoint) : line)
-    const vouched = await vouchedBy(note, verifierKeysOf(keys))
-    requireSigned(vouched, keys)
-    return { ...headOf(vouched), name, vouched }
-  } catch (cause) {
-    const reason = `${name} is not a checkpoint of this log: ${(cause as Error).message}`
-    throw new Refused('bad-checkpoint', reason, { cause })
-  }
+  const given = verifierKeysOf(keys)
+  const vouched = await vouchedIn(line, given).catch((cause: Error) => {
+    throw new Refused('bad-checkpoint', `${name} is not a checkpoint: ${cause.message}`, { cause })
+  })
+  requireValid('checkpoint', name, judgeCheckpoint(vouched, given), keys)
+  return { ...headOf(vouched), name, vouched }
+}
+
+async function vouchedIn(line: string, keys: readonly VerifierKey[]): Promise<Vouched> {
+  return vouchedBy(readNote(line.startsWith('{') ? String(JSON.parse(line).checkpoint) : line), keys)
 }
 
 export function headOf({ origin, size, root }: Vouched): SignedHead {

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { readVerifierKey, type VerifierKey } from '../../../proof/note.ts'
 import type { Vouched } from '../../../proof/proof.ts'
-import type { verifyReceipt } from '../../../proof/receipt.ts'
+import type { SigningKeys } from '../../../proof/receipt.ts'
+import type { Judgement } from '../../../proof/verdict.ts'
 import type { Invocation } from '../command.ts'
 import { Refused } from '../failures.ts'
 
-/** The public keys of a service, for its receipts. */
+/** The public keys by which a service signs JWTs. */
 export interface KeySet {
   file: string
-  jwks: Parameters<typeof verifyReceipt>[1]
+  jwks: SigningKeys
 }
 
 /** The given keys. `used` has those that have checked a signature. */
@@ -61,23 +62,18 @@ function keySetOf(file: string): KeySet {
   throw new Refused('bad-jwks', `${file} is not a key set: it must be the answer of /.well-known/jwks.json`)
 }
 
-/** Notes which keys signed a checkpoint. Throws an Error if log keys were given and none of them did. */
-export function requireSigned({ origin, signed, cosigned, forged }: Vouched, keys: GivenKeys): void {
-  if (keys.logs.length > 0) {
-    if (!keys.logs.some(({ name }) => name === origin)) throw new Error(`none of the keys is for ${origin}`)
-    if (signed.length === 0) throw new Error('none of the keys signed it')
-  }
-  const [other] = forged
-  if (other !== undefined) throw new Error(`the signature of ${other.name} is false`)
-  for (const key of [...signed, ...cosigned.map((one) => one.key)]) keys.used.add(key)
-}
-
-/** Throws `Refused` if witnesses were given and none of them cosigned any of the checkpoints. */
-export function requireCosigned(what: string, vouched: readonly Vouched[], { witnesses }: GivenKeys): void {
-  if (witnesses.length === 0 || vouched.length === 0) return
-  if (vouched.every(({ cosigned }) => cosigned.length === 0)) {
-    throw new Refused('not-cosigned', `none of the given witnesses cosigned ${what}`)
-  }
+/** Notes the keys on which a judgement rests. Throws `Refused` unless it is valid. */
+export function requireValid(
+  what: 'checkpoint' | 'receipt',
+  name: string,
+  judged: Judgement,
+  keys: GivenKeys,
+) {
+  const { faults, missing, restsOn } = judged
+  if (faults.length > 0) throw new Refused(`bad-${what}`, `${name} is not valid: ${faults.join('; ')}`)
+  if (missing.length > 0)
+    throw new Refused('not-checked', `${name} is not checked yet: ${missing.join('; ')}`)
+  for (const key of restsOn) keys.used.add(key)
 }
 
 /** As in "1 of 2 witnesses cosigned it: w.example.org (2026-11-22T12:00:00.000Z)". Nothing without any. */

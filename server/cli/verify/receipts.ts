@@ -1,137 +1,89 @@
 import { readFileSync } from 'node:fs'
 import { accountIn, type LogLine } from '../../../proof/line.ts'
-import { lineOfProof } from '../../../proof/log.ts'
 import { readProof, startOfProof } from '../../../proof/note.ts'
-import { type Vouched, verifyLineProof, verifyProof } from '../../../proof/proof.ts'
-import { readReceipt, type Statement, verifyReceipt } from '../../../proof/receipt.ts'
+import type { Vouched } from '../../../proof/proof.ts'
+import { receiptIn } from '../../../proof/receipt.ts'
+import { type JudgedLine, type JudgedReceipt, judgeProof, judgeReceipt } from '../../../proof/verdict.ts'
+import { conditionOf, describeOrder, type Spelling } from '../../../proof/words.ts'
 import { Refused } from '../failures.ts'
 import { headOf, type Kept } from './checkpoints.ts'
-import {
-  cosignaturesOf,
-  type GivenKeys,
-  type KeySet,
-  requireCosigned,
-  requireSigned,
-  verifierKeysOf,
-} from './keys.ts'
+import { cosignaturesOf, type GivenKeys, requireValid, verifierKeysOf } from './keys.ts'
 
-/** The facts of a valid receipt. */
+/** A receipt or a tlog-proof that is valid. */
 export interface Receipt {
   file: string
+  /** The approval, or the one line of a tlog-proof. */
   line: LogLine
-  /** The checkpoint to which the proof of the line leads. */
+  /** The checkpoint to which the proofs of its lines lead. */
   vouched: Vouched
-  /** Null for a tlog-proof, which has the line alone. */
-  signed: Signed | null
+  judged: JudgedReceipt | JudgedLine
 }
 
-interface Signed {
-  statement: Statement
-  keyId: string
-  by: KeySet
-}
-
-/** Throws `Refused` for the first receipt that is not valid or has no key. */
+/** Throws `Refused` for the first receipt that is not valid, or cannot be checked with these keys. */
 export async function readReceipts(files: readonly string[], keys: GivenKeys): Promise<Receipt[]> {
   const receipts: Receipt[] = []
   for (const file of files) {
-    const text = readFileSync(file, 'utf8').trim()
-    const receipt = await readOne(file, text, keys).catch((cause: Error) => {
-      if (cause instanceof Refused) throw cause
-      throw new Refused('bad-receipt', `${file} is not valid: ${cause.message}`, { cause })
-    })
-    requireCosigned(`the checkpoint of ${file}`, [receipt.vouched], keys)
-    receipts.push(receipt)
+    const judged = await judge(file, readFileSync(file, 'utf8').trim(), keys)
+    requireValid('receipt', file, judged, keys)
+    const { vouched } = judged
+    const line = 'line' in judged ? judged.line : judged.receipt?.lines.at(-1)?.line
+    // It is valid, so it has both.
+    if (line !== undefined && vouched !== undefined) receipts.push({ file, line, vouched, judged })
   }
   return receipts
 }
 
-async function readOne(file: string, text: string, keys: GivenKeys): Promise<Receipt> {
-  const shown = text.startsWith(startOfProof)
-    ? await shownByProof(file, text, keys)
-    : await shownByReceipt(file, jwsOf(file, text), keys)
-  requireSigned(shown.vouched, keys)
-  return { file, ...shown }
+async function judge(file: string, text: string, keys: GivenKeys): Promise<JudgedReceipt | JudgedLine> {
+  const given = verifierKeysOf(keys)
+  if (text.startsWith(startOfProof)) return judgeProof(proofIn(file, text), given)
+  const services = keys.services.map(({ jwks }) => jwks)
+  const judged = await judgeReceipt(jwsOf(file, text), given, services)
+  for (const set of keys.services) if (judged.signedBy.includes(set.jwks)) keys.used.add(set)
+  return judged
 }
 
-type Shown = Omit<Receipt, 'file'>
-
-async function shownByProof(file: string, text: string, keys: GivenKeys): Promise<Shown> {
-  if (keys.logs.length === 0) throw keyNeeded(file, 'the key of the log (--log-key KEY)')
-  const proof = readProof(`${text}\n`)
-  const vouched = await verifyProof(proof, verifierKeysOf(keys))
-  return { line: lineOfProof(proof), vouched, signed: null }
-}
-
-async function shownByReceipt(file: string, jws: string, keys: GivenKeys): Promise<Shown> {
-  if (keys.services.length === 0) throw keyNeeded(file, 'the keys of the service (--jwks FILE)')
-  const signed = await signedBy(jws, keys)
-  const vouched = await verifyLineProof(signed.statement, verifierKeysOf(keys))
-  return { line: signed.statement.line, vouched, signed }
-}
-
-const keyNeeded = (file: string, key: string) =>
-  new Refused('key-needed', `${file} cannot be checked without ${key}`)
-
-/** The text itself, or its place in the answer of the service. */
-function jwsOf(file: string, text: string): string {
-  const jws = text.startsWith('{') ? JSON.parse(text).receipt : text
-  if (typeof jws === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(jws)) return jws
-  throw new Refused('bad-receipt', `${file} is neither a receipt nor a tlog-proof`)
-}
-
-/** Throws an Error: the reason of the key set that has the key, otherwise of the first one. */
-async function signedBy(jws: string, keys: GivenKeys): Promise<Signed> {
-  const { statement, keyId } = readReceipt(jws)
-  const named = keys.services.filter(({ jwks }) => jwks.keys.some(({ kid }) => kid === keyId))
-  const reasons: Error[] = []
-  for (const by of named.length > 0 ? named : keys.services) {
-    try {
-      const signed = { statement: await verifyReceipt(jws, by.jwks, statement.iss), keyId, by }
-      keys.used.add(by)
-      return signed
-    } catch (reason) {
-      reasons.push(reason as Error)
-    }
+function proofIn(file: string, text: string) {
+  try {
+    return readProof(`${text}\n`)
+  } catch (cause) {
+    throw new Refused('bad-receipt', `${file} is not valid: ${(cause as Error).message}`, { cause })
   }
-  throw reasons[0]
+}
+
+/** The text itself, or its place in the answer of the service or in a saved certificate. */
+function jwsOf(file: string, text: string): string {
+  const jws = receiptIn(text)
+  if (jws !== undefined) return jws
+  throw new Refused('bad-receipt', `${file} is neither a receipt nor a tlog-proof`)
 }
 
 export const keptBy = ({ file, vouched }: Receipt): Kept => ({ ...headOf(vouched), name: file })
 
-/** Says in sentences what the receipt proves. */
-export function describeReceipt(receipt: Receipt, keys: GivenKeys): string[] {
-  const { file, line, vouched, signed } = receipt
+/** A name of another service may have control characters, which a terminal would obey. */
+const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, '\ufffd')
+
+const plain: Spelling = { total: (total) => total, instant: (atUtc) => atUtc, name: (name) => name }
+
+/** Says in sentences what the receipt proves, and what that rests on. */
+export function describeReceipt({ file, line, vouched, judged }: Receipt, keys: GivenKeys): string[] {
   const { origin, size } = vouched
-  const place = `line ${line.sequence} of ${origin}, which had ${size} events`
-  const cosigned = cosignaturesOf('its checkpoint', [vouched], keys)
-  if (signed === null) {
-    const { kind, atUtc, subject } = line
-    const what = `${place}, says ${kind} by ${accountIn(line.byId)} on ${atUtc}, about ${subject.kind} ${subject.id}`
-    return [printable(`${file} is valid: ${what}.`), ...cosigned]
-  }
-  const { statement, keyId, by } = signed
-  const { number, customer, total } = statement.order
+  const condition = conditionOf(judged.restsOn, ({ name, id }) => `${name}+${id}`)
+  const words =
+    'line' in judged ? [describeLine(line)] : judged.order ? describeOrder(judged.order, plain) : []
   return [
-    `${file} is valid: order #${number} for ${customer} has a total of ${total}.`,
-    ...statement.approvals.map(approvalOf),
-    `The key ${keyId} of ${by.file} signed this for ${statement.iss}.`,
-    `The approval is ${place}.`,
-    ...cosigned,
+    `${file} is valid, ${condition}.`,
+    ...words,
+    `${'line' in judged ? 'It' : 'The approval'} is line ${line.sequence} of ${origin}, which had ${size} events.`,
+    ...cosignaturesOf('its checkpoint', [vouched], keys),
   ].map(printable)
 }
 
-function approvalOf({ by, for: absent, atUtc, signature }: Statement['approvals'][number]): string {
-  const instead = absent === null ? '' : ` in the place of ${absent}`
-  const touch = signature === null ? '' : `, and signed it with the passkey “${signature.passkey.name}”`
-  return `${by} approved it${instead} on ${atUtc}${touch}.`
+function describeLine({ kind, atUtc, byId, subject }: LogLine): string {
+  return `The line says ${kind} by ${accountIn(byId)} on ${atUtc}, about ${subject.kind} ${subject.id}.`
 }
 
-/** A name of another service may have control characters, which a terminal would obey. */
-const printable = (sentence: string) => sentence.replaceAll(/\p{Cc}/gu, '\ufffd')
-
 /** For scripts. */
-export function receiptForScripts({ file, line, vouched, signed }: Receipt) {
+export function receiptForScripts({ file, line, vouched, judged }: Receipt) {
   const { origin, size, cosigned } = vouched
   return {
     file,
@@ -139,7 +91,7 @@ export function receiptForScripts({ file, line, vouched, signed }: Receipt) {
     sequence: line.sequence,
     origin,
     size,
-    issuer: signed?.statement.iss ?? null,
+    issuer: 'line' in judged ? null : (judged.receipt?.iss ?? null),
     cosigned: cosigned.map(({ key }) => key.name),
   }
 }

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { type Agreement, type LogReport, restoreThatLost, verifyLog } from '../../../proof/log.ts'
 import type { Head } from '../../../proof/log-tree.ts'
+import { contradictionsOf } from '../../../proof/verdict.ts'
 import { contradictionOf, headOfLog } from '../../audit/audit.ts'
 import { exportLog } from '../../audit/lines/log.ts'
 import { firstUnlikeTile } from '../../audit/lines/store.ts'
@@ -47,6 +48,8 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   const keys = await readKeys(invocation)
   const checkpoints = await readCheckpoints(lists.checkpoint ?? [], keys)
   const receipts = await readReceipts(lists.receipt ?? [], keys)
+  const [contradiction] = contradictionsOf([...checkpoints, ...receipts].map(({ vouched }) => vouched))
+  if (contradiction !== undefined) throw new Refused('checkpoints-contradict', contradiction)
   const given = { keys, checkpoints, receipts }
   const verified = isAlone ? undefined : await verifyGiven(invocation, given)
   const sentences = [
@@ -79,19 +82,16 @@ const nothingBinds = () =>
   )
 
 function outcomeValue(verified: Verified | undefined, { keys, checkpoints, receipts }: Given): object {
-  const notes = [...checkpoints, ...receipts]
-  const signatures = keys.logs.length === 0 ? 'not checked' : 'checked'
   const unused = unusedOf(keys)
   return {
     ...(verified && valueOfLog(verified, { checkpoints, receipts })),
     ...(receipts.length === 0 ? {} : { receipts: receipts.map(receiptForScripts) }),
-    ...(notes.length === 0 ? {} : { signatures }),
     ...(unused.length === 0 ? {} : { unused }),
   }
 }
 
 function valueOfLog(verified: Verified, { checkpoints, receipts }: Omit<Given, 'keys'>): object {
-  const { head, backInTime, signatures: signed } = verified.report
+  const { head, backInTime, signed } = verified.report
   const lost = lostOf(verified.report, [...checkpoints, ...receipts.map(keptBy)])
   return {
     ...head,
@@ -99,8 +99,7 @@ function valueOfLog(verified: Verified, { checkpoints, receipts }: Omit<Given, '
     ...(lost.length === 0 ? {} : { lost }),
     orders: verified.orders?.size ?? null,
     backInTime,
-    signedDecisions: signed.signed,
-    unsigned: signed.unsigned,
+    signedDecisions: signed,
   }
 }
 
@@ -122,7 +121,7 @@ function describe({ report, orders, shown }: Verified, { keys, checkpoints, rece
   const {
     head: { size, root },
     backInTime,
-    signatures: { signed, unsigned },
+    signed,
   } = report
   const agreeing = checkpoints.length - lostOf(report, checkpoints).length
   const agreed = agreeing === 1 ? 'the checkpoint' : `all ${agreeing} checkpoints`
@@ -144,9 +143,6 @@ function describe({ report, orders, shown }: Verified, { keys, checkpoints, rece
       ? []
       : [`It agrees with ${grouped(orders.size)} order${orders.size === 1 ? '' : 's'}.`]),
     ...(signed === 0 ? [] : [`All signatures are valid: ${grouped(signed)}.`]),
-    ...(unsigned.events === 0
-      ? []
-      : [`The policy required a signature, but there is none: event ${listed(unsigned)}.`]),
     ...(backInTime.events === 0
       ? []
       : [`The clock went back by more than a minute at event ${listed(backInTime)}.`]),
@@ -164,9 +160,6 @@ function hintOf(verified: Verified | undefined, { keys, checkpoints, receipts }:
   const hints = [
     verified?.contradiction !== undefined && inWords(verified.contradiction),
     notes === 0 && 'Without a checkpoint that someone kept, a rewritten log looks intact too.',
-    notes > 0 &&
-      keys.logs.length === 0 &&
-      'The signatures of the checkpoints were not checked (--log-key KEY).',
     newer > 0 &&
       `Orders that changed after the newest checkpoint, which the file does not show: ${grouped(newer)}.`,
     ...unusedOf(keys).map((key) => `Not used: ${key} signed nothing here.`),
@@ -207,7 +200,13 @@ async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase
     throw new Refused('log-broken', `event ${fault.sequence} does not fit: ${fault.reason}`)
   }
   await requireAgreement(kept, checkpoints, head, db)
+  const bound = Math.max(0, ...kept.map(({ size }, at) => (checkpoints[at] === 'agrees' ? size : 0)))
   if (!checkpoints.includes('agrees')) throw nothingBinds()
+  // A file of orders may show later changes, which the log has to explain.
+  if (bound < head.size && orders === undefined) {
+    const newer = `events ${bound + 1} to ${head.size} are newer than every checkpoint`
+    throw new Refused('not-checked', `${newer}: give a newer one, or check the first ${bound} lines alone`)
+  }
   if (lost !== null) {
     const reason = `its ${lost.name} is gone, and no later event says that it was erased`
     throw new Refused('log-broken', `event ${lost.sequence} does not fit: ${reason}`)

@@ -173,7 +173,7 @@ export const lifeRoutes: Routes<OrderParts> = {
   getOrderReceipt: route('GET /v1/orders/:id/receipt', {
     summary: 'Read the receipt of an approved order',
     description:
-      'A signed statement that anyone can check without this service. It is the same text every time, for as long as the key that signed it is published and the service keeps its address. With `Accept: text/plain` the answer is the proof that the log has the approval.',
+      'The lines of the log that are the whole approval, each with the proof of its place, and a checkpoint: anyone can check it with the key of the log alone. It is the same text until a name in it is erased, for as long as the key that signed it is published and the service keeps its address. With `Accept: text/plain` the answer is the proof of the last line.',
     ...readingOrder,
     problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready', 'log-contradicted'],
     textForm: OrderProof,
@@ -183,7 +183,14 @@ export const lifeRoutes: Routes<OrderParts> = {
       const receipt = await receiptOf(parts, requireOrderId(request))
       if (acceptedForm(request, ['text/plain']) === undefined) return { receipt }
       reply.header('content-disposition', 'attachment; filename="receipt.tlog-proof"')
-      return sendText(reply, spellLineProof(readReceipt(receipt).statement))
+      const { lines, checkpoint } = readReceipt(receipt)
+      return sendText(
+        reply,
+        lines
+          .slice(-1)
+          .map((last) => spellLineProof(last, checkpoint))
+          .join(''),
+      )
     },
   }),
 }

@@ -223,7 +223,7 @@ export const OrderProof = Type.String({
 
 export const OrderReceipt = answerOf('OrderReceipt', undefined, {
   receipt: text(
-    'A JWS (typ `countersign-receipt+jwt`), verified with the keys of /.well-known/jwks.json. It says what was approved, by whom and when, and proves its place in the log.',
+    'A JWS (typ `countersign-receipt+jwt`), with the claims `iss`, `iat`, `lines` and `checkpoint`. `lines` has each line of the log that belongs to the approval, as `{line, proof}`. The key of the log at /v1/log/key is enough to check it; the signature by a key of /.well-known/jwks.json adds nothing.',
     'header.payload.signature',
   ),
 })

@@ -48,7 +48,7 @@ describe('a checkpoint that a quorum cosigned', () => {
   const receiptOf = async (id: string): Promise<string> =>
     (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt
   const cosignedAt = (receipt: string) =>
-    verifyCosignature(readNote(readReceipt(receipt).statement.checkpoint), witness.key)
+    verifyCosignature(readNote(readReceipt(receipt).checkpoint), witness.key)
   async function approved(): Promise<string> {
     const id = await createdId(admin)
     assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, beforeEach, describe, it } from 'node:test'
+import { judgeReceipt } from '../../../proof/verdict.ts'
 import { authoritiesOf } from '../../../server/caller/standing.ts'
 import { newOrderedId, newSalt } from '../../../server/ids.ts'
 import {
@@ -85,8 +86,10 @@ describe('a deputy', () => {
     assert.deepEqual(of(approved), named)
     assert.deepEqual(of((await operator.get(`/v1/orders/${id}/approvals`)).body.given[0]), named)
     const { receipt } = (await operator.get(`/v1/orders/${id}/receipt`)).body
-    const { approvals } = JSON.parse(Buffer.from(receipt.split('.')[1], 'base64url').toString())
-    assert.deepEqual(approvals.map(of), [named])
+    const { order } = await judgeReceipt(receipt, [])
+    const [{ by: deputy, for: person } = assert.fail()] = order?.approvals ?? []
+    const shown = { by: deputy.name, byId: deputy.id, for: person?.name, forId: person?.id }
+    assert.deepEqual(shown, named)
     const log = (await admin.get(`/v1/log?subject=order:${id}&kind=approved`)).body.items[0]
     const { by, for: absent } = log.clear
     assert.deepEqual(of({ ...log, by: by.value, for: absent.value }), named)

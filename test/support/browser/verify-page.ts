@@ -5,12 +5,12 @@ import type { Locator, Page } from 'playwright-core'
 import type { Client } from '../client.ts'
 import type { openBrowser, Person } from './person.ts'
 
-/** The four sentences above all others. */
+/** The four sentences above all others, or how they begin. */
 export const verdicts = {
-  holds: 'Valid.',
-  fails: 'Not valid: do not rely on it.',
-  unproven: 'Not proven yet: something is missing.',
-  nothing: 'Nothing to check yet. Add a receipt or a log.',
+  holds: /^Valid, if /,
+  fails: /^Not valid: do not rely on it\.$/,
+  unproven: /^Not checked yet: /,
+  nothing: /^Nothing to check yet\. Add a certificate, a receipt or a log\.$/,
 }
 
 /** Someone at the page /verify. */
@@ -19,6 +19,9 @@ export interface Checker {
   page: Page
   /** The requests since the page was loaded. */
   requests: string[]
+  /** Adds files without saying where the keys in them are from. */
+  add(...files: [name: string, content: string | Buffer][]): Promise<void>
+  /** Adds files, and says that the keys in them are from where they say. */
   give(...files: [name: string, content: string | Buffer][]): Promise<void>
   /** Takes everything back, then gives these. */
   giveOnly(...files: [name: string, content: string | Buffer][]): Promise<void>
@@ -27,7 +30,7 @@ export interface Checker {
   said(heading?: Heading): Promise<string>
 }
 
-type Heading = 'Proven' | 'Does not hold' | 'Not proven' | 'What this does not prove'
+type Heading = 'Proven' | 'Does not hold' | 'Still needed' | 'What it says' | 'What this does not prove'
 
 interface Setting {
   browser: ReturnType<typeof openBrowser>
@@ -40,8 +43,11 @@ interface Setting {
 export async function checker(t: TestContext, { browser, service, file }: Setting): Promise<Checker> {
   const person = await browser.person(t, { service })
   const { page } = person
-  if (file === undefined) await page.goto('/verify')
-  else {
+  if (file === undefined) {
+    const keys = page.waitForResponse('**/v1/log/key')
+    await page.goto('/verify')
+    await (await keys).finished()
+  } else {
     await writeFile(file, (await service.client().get('/verify')).text)
     person.expectFault(/^request to another origin: file:\/\//)
     await page.goto(pathToFileURL(file).href)
@@ -49,22 +55,33 @@ export async function checker(t: TestContext, { browser, service, file }: Settin
   await person.network('stopped')
   const requests: string[] = []
   page.on('request', (request) => requests.push(request.url()))
-  const give: Checker['give'] = (...files) =>
-    page
-      .getByLabel('Choose files')
-      .setInputFiles(files.map(([name, content]) => ({ name, mimeType: '', buffer: Buffer.from(content) })))
+  const idle = page.locator('#verdict[aria-busy=false]')
+  const add: Checker['add'] = async (...files) => {
+    const all = files.map(([name, content]) => ({ name, mimeType: '', buffer: Buffer.from(content) }))
+    await page.getByLabel('Choose files').setInputFiles(all)
+    await idle.waitFor()
+  }
+  const give: Checker['give'] = async (...files) => {
+    await add(...files)
+    const claims = page.getByRole('button', { name: /^I have the key in / })
+    for (let left = await claims.count(); left > 0; left = await claims.count()) {
+      await claims.first().click()
+      await idle.waitFor()
+    }
+  }
   return {
     person,
     page,
     requests,
+    add,
     give,
     async giveOnly(...files) {
       const remove = page.getByRole('button', { name: 'Remove' })
       for (let left = await remove.count(); left > 0; left -= 1) await remove.first().click()
-      await page.getByRole('status').getByText(verdicts.nothing, { exact: true }).waitFor()
+      await page.getByRole('status').getByText(verdicts.nothing).waitFor()
       await give(...files)
     },
-    says: (verdict) => page.getByRole('status').getByText(verdicts[verdict], { exact: true }).waitFor(),
+    says: (verdict) => page.getByRole('status').getByText(verdicts[verdict]).waitFor(),
     async said(heading) {
       const texts = await (heading ? statements(page, heading) : page.getByRole('article')).allTextContents()
       return texts.join('\n').replaceAll(/[\u2068\u2069]/g, '')

@@ -2,12 +2,13 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
+import { logKeys } from '../api/log-keys.ts'
 import { ExportFailure } from '../orders/export/failure.tsx'
 import { useAction } from '../ui/action.ts'
 import { EndNote } from '../ui/failure.tsx'
 import { CheckIcon, DownloadIcon } from '../ui/icons.tsx'
 import { ModalDialog } from '../ui/modal.tsx'
-import { eventsInWords, exportLog, logExport, logKeysQuery, saveCheckpoint } from './queries.ts'
+import { eventsInWords, exportLog, logExport, saveCheckpoint } from './queries.ts'
 
 /** A button, and behind it the files with which anyone can check the log without the service. */
 export function Proof() {
@@ -40,7 +41,7 @@ export function Proof() {
 
 /** With the keys of this service: keep them with the checkpoints, because a key can be replaced. */
 function Command() {
-  const { data: keys = [] } = useQuery(logKeysQuery)
+  const { data: keys = [] } = useQuery({ queryKey: ['log-keys'], queryFn: logKeys })
   return (
     <code className="wrap">
       node server/main.ts log verify --export log.jsonl --checkpoint checkpoint-….txt

@@ -66,12 +66,3 @@ export const contradictionQuery = queryOptions({
   },
   staleTime: 0,
 })
-
-/** The keys that sign checkpoints, as `log verify` takes them. */
-export const logKeysQuery = queryOptions({
-  queryKey: ['log-keys'],
-  queryFn: async () => {
-    const { keys } = await answerOf(client.GET('/v1/log/key'))
-    return keys.map(({ verifierKey }) => verifierKey)
-  },
-})

@@ -2,7 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { readCheckpoint, readNote } from '../../../../proof/note.ts'
-import type { Statement } from '../../../../proof/receipt.ts'
+import type { ApprovedOrder } from '../../../../proof/order.ts'
+import type { Receipt } from '../../../../proof/receipt.ts'
+import { describeRules, nameOf } from '../../../../proof/words.ts'
 import { isolated } from '../../../../rules/isolate.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { formatCount, formatDate, formatExactInstant, formatTotal, inSeries } from '../../ui/format.ts'
@@ -12,13 +14,16 @@ import { numberOf } from '../identity.ts'
 import { codeQuery } from './queries.ts'
 
 interface CertificateProps {
-  statement: Statement
-  jws: string
+  order: ApprovedOrder
+  receipt: Receipt
 }
 
-/** The document: what was approved, by whom, and the proof of it. */
-export function Certificate(props: CertificateProps) {
-  const { statement } = props
+/** Letterhead: no line of the log says it. */
+const organisation = document.querySelector<HTMLMetaElement>('meta[name="organisation"]')?.content
+
+/** The document: what was approved, by whom, as the lines of the log say. */
+export function Certificate({ order, receipt }: CertificateProps) {
+  const { iss } = receipt
   return (
     <article className="card sheet stack gap-5 wrap" aria-label="Approval certificate">
       <header className="row nowrap row-between receipt-head">
@@ -26,71 +31,86 @@ export function Certificate(props: CertificateProps) {
           <div className="row">
             <img src={mark} alt="" width="36" height="36" />
             <div>
-              {statement.organisation !== null && (
+              {organisation && (
                 <p className="label">
-                  <Name of={statement.organisation} />
+                  <Name of={organisation} />
                 </p>
               )}
-              <p className="soft small">{statement.iss}</p>
+              <p className="soft small">{iss}</p>
             </div>
           </div>
-          <h2>{sentenceOf(statement)}</h2>
+          <h2>{sentenceOf(order)}</h2>
         </div>
-        <Code link={`${statement.iss}/orders/${statement.order.id}/receipt`} />
+        <Code link={`${iss}/verify`} />
       </header>
-      <Facts className="receipt-facts" of={factsOf(statement)} />
-      <Proof {...props} />
+      <Facts className="receipt-facts" of={factsOf(order)} />
+      <Proof order={order} receipt={receipt} />
     </article>
   )
 }
 
+const customerOf = ({ customer }: ApprovedOrder) => customer ?? 'a customer whose name was erased'
+
 /** Such as "ann and bo for cy approved 359.46 for Béranger on November 25, 2026." */
-function sentenceOf({ order, approvals }: Statement): string {
-  const people = approvals.map(({ by, for: absent }) =>
-    absent === null ? isolated(by) : `${isolated(by)} for ${isolated(absent)}`,
+export function sentenceOf(order: ApprovedOrder): string {
+  const people = order.approvals.map(({ by, for: absent }) =>
+    absent === null ? isolated(nameOf(by)) : `${isolated(nameOf(by))} for ${isolated(nameOf(absent))}`,
   )
-  const on = formatDate(approvals.at(-1)?.atUtc ?? order.createdAtUtc)
-  return `${inSeries(people)} approved ${formatTotal(order.total)} for ${isolated(order.customer)} on ${on}.`
+  const on = formatDate(order.approvals.at(-1)?.atUtc ?? order.created.atUtc)
+  return `${inSeries(people)} approved ${formatTotal(order.total)} for ${isolated(customerOf(order))} on ${on}.`
 }
 
-function factsOf({ order, approvals, line }: Statement): Record<string, ReactNode> {
+function factsOf(order: ApprovedOrder): Record<string, ReactNode> {
+  const { approvals, created, documents, rules, sequence, total } = order
   return {
-    Customer: <Name of={order.customer} />,
-    Total: <span className="large-total">{formatTotal(order.total)}</span>,
+    Customer: <Name of={customerOf(order)} />,
+    Total: <span className="large-total">{formatTotal(total)}</span>,
     Order: numberOf(order),
     Created: (
       <>
-        {order.createdBy !== null && (
-          <>
-            by <Name of={order.createdBy} />,{' '}
-          </>
-        )}
-        <Instant at={order.createdAtUtc} />
+        by <Name of={nameOf(created.by)} />, <Instant at={created.atUtc} />
       </>
     ),
+    Rule: describeRules(rules),
+    Documents:
+      documents.length === 0 ? null : (
+        <ul>
+          {documents.map(({ name, sha256, sequence }) => (
+            <li key={sequence}>
+              <Name of={name ?? 'A document whose name was erased'} />
+              <div className="soft small">SHA-256 {sha256}</div>
+            </li>
+          ))}
+        </ul>
+      ),
     [approvals.length === 1 ? 'Approved' : `${formatCount(approvals.length)} approvals`]: (
       <ul>
-        {approvals.map(({ by, for: absent, atUtc, signature }) => (
-          <li key={`${by} ${atUtc}`}>
+        {approvals.map(({ by, for: absent, atUtc, role, signature, sequence }) => (
+          <li key={sequence}>
             by{' '}
             <strong>
-              <Who is={by} for={absent} />
+              <Who is={nameOf(by)} for={absent && nameOf(absent)} />
             </strong>
+            {role !== null && (
+              <>
+                , in the role <Name of={role} />
+              </>
+            )}
             , <Instant at={atUtc} />
             {signature && (
               <div>
-                Signed by <Name of={by} /> with the passkey of {formatDate(signature.passkey.addedAtUtc)}
+                Signed by <Name of={nameOf(by)} /> with the passkey of {formatDate(signature.passkey.atUtc)}
               </div>
             )}
           </li>
         ))}
       </ul>
     ),
-    'Recorded in the log': `Log entry #${formatCount(line.sequence)}`,
+    'Recorded in the log': `Log entry #${formatCount(sequence)}`,
   }
 }
 
-/** On paper, this is the way back to the page. */
+/** On paper, this is the way to the page that checks the file. */
 function Code({ link }: { link: string }) {
   const { data: code } = useQuery(codeQuery(link))
   return (
@@ -108,7 +128,8 @@ function Code({ link }: { link: string }) {
 }
 
 /** Folded on screen, open on paper. */
-function Proof({ statement: { iss, iat, order, approvals, checkpoint }, jws }: CertificateProps) {
+function Proof({ order, receipt }: CertificateProps) {
+  const { checkpoint, iss, lines } = receipt
   const covered = readCheckpoint(readNote(checkpoint).text)
   return (
     <details className="ruled receipt-proof">
@@ -118,25 +139,23 @@ function Proof({ statement: { iss, iat, order, approvals, checkpoint }, jws }: C
           className="receipt-facts"
           of={{
             'Id of the order': <code className="small">{order.id}</code>,
-            Checkpoint: `The log went up to entry #${formatCount(covered.size)}`,
-            Signed: <Instant at={new Date(iat * 1000).toISOString()} />,
+            'Entries of the log': lines.map(({ line }) => `#${formatCount(line.sequence)}`).join(', '),
+            Checkpoint: `${covered.origin}, up to entry #${formatCount(covered.size)}`,
           }}
         />
-        {approvals.some(({ signature }) => signature) && (
+        {order.approvals.some(({ signature }) => signature) && (
           <p>
             The signature of a passkey covers exactly what is written here about the order. Only its owner’s
             device can make it: not this service, and nobody who has its database and keys.
           </p>
         )}
         <p>
-          The signature below covers everything above, and never expires. Any JWT library verifies it with the
-          public keys at <a href="/.well-known/jwks.json">{iss}/.well-known/jwks.json</a>.{' '}
+          This page is made of these entries of the log alone. The file of the certificate has them, and what
+          proves them: anyone can check it at {iss}/verify, with the key of the log and without the service.
+          Paper proves nothing.{' '}
           <Link to="/auditing" hash="was-this-order-approved-and-by-whom" className="no-print">
             How to check it yourself
           </Link>
-        </p>
-        <p className="soft receipt-jws">
-          <code>{jws}</code>
         </p>
       </div>
     </details>

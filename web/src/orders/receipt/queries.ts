@@ -1,6 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
-import { readReceipt, verifyReceipt } from '../../../../proof/receipt.ts'
+import { readVerifierKey } from '../../../../proof/note.ts'
+import { judgeReceipt } from '../../../../proof/verdict.ts'
 import { answerOf, client } from '../../api/client.ts'
+import { logKeys } from '../../api/log-keys.ts'
 
 /** The signed statement about an approved order. Until its approval is sealed, it is requested again. */
 export function receiptQuery(id: string) {
@@ -10,18 +12,11 @@ export function receiptQuery(id: string) {
   })
 }
 
-/** Whether the keys of the service verify the statement: null, or what is wrong with it. */
-export function checkQuery(jws: string) {
+/** The order in the lines of a receipt, and whether the key of the log of this service stands behind them. */
+export function judgementQuery(jws: string) {
   return queryOptions({
-    queryKey: ['receipt-check', jws],
-    queryFn: async ({ signal }) => {
-      const keys = await answerOf(client.GET('/.well-known/jwks.json', { signal }))
-      const checked = verifyReceipt(jws, keys, readReceipt(jws).statement.iss)
-      return checked.then(
-        () => null,
-        (fault: Error) => fault.message,
-      )
-    },
+    queryKey: ['receipt-judgement', jws],
+    queryFn: async () => judgeReceipt(jws, await Promise.all((await logKeys()).map(readVerifierKey))),
   })
 }
 

@@ -2,7 +2,8 @@ import './receipt.css'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
-import { readReceipt } from '../../../../proof/receipt.ts'
+import { type JudgedReceipt, verdictOf } from '../../../../proof/verdict.ts'
+import { saveFile } from '../../api/files.ts'
 import { problemOf } from '../../api/problem.ts'
 import { useMay } from '../../auth/session.ts'
 import { FailureNote } from '../../ui/failure.tsx'
@@ -13,7 +14,8 @@ import { PageHead, PageTitle } from '../../ui/page-title.tsx'
 import { numberOf } from '../identity.ts'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { Certificate } from './certificate.tsx'
-import { checkQuery, receiptQuery } from './queries.ts'
+import { fileOf } from './file.ts'
+import { judgementQuery, receiptQuery } from './queries.ts'
 
 /** The signed statement about an approved order, as a document to print, keep and check. */
 export function ReceiptView() {
@@ -69,51 +71,65 @@ function NoReceipt({ id, failure, onRetry }: { id: string; failure: unknown; onR
       ) : (
         failure != null && <FailureNote failure={failure} onRetry={onRetry} />
       )}
-      <span className="card skeleton" style={{ height: 420 }} />
+      <Waiting />
     </>
   )
 }
 
 function Receipt({ jws }: { jws: string }) {
-  const { statement } = readReceipt(jws)
+  const { data: judged, error, refetch } = useQuery(judgementQuery(jws))
+  if (judged === undefined) {
+    return error ? <FailureNote failure={error} onRetry={() => void refetch()} /> : <Waiting />
+  }
+  const { order, receipt } = judged
+  const name = `approval-certificate-${order?.number}.html`
   return (
     <>
       <header className="row row-between">
-        <PageTitle title={`Approval certificate · ${numberOf(statement.order)}`}>
-          Approval certificate
-        </PageTitle>
-        <div className="row">
-          <Button className="button" onPress={() => print()}>
-            Print
-          </Button>
-          <a
-            className="button button-primary"
-            href={`data:application/jwt,${jws}`}
-            download={`approval-certificate-${statement.order.number}.jwt`}
-          >
-            Save as a file
-          </a>
-        </div>
+        <PageTitle title={`Approval certificate · ${numberOf(order ?? {})}`}>Approval certificate</PageTitle>
+        {order && receipt && (
+          <div className="row">
+            <Button className="button" onPress={() => print()}>
+              Print
+            </Button>
+            <Button
+              className="button button-primary"
+              onPress={() => saveFile(new Blob([fileOf(order, receipt, jws)], { type: 'text/html' }), name)}
+            >
+              Save as a file
+            </Button>
+          </div>
+        )}
       </header>
-      <Check jws={jws} />
-      <Certificate statement={statement} jws={jws} />
+      <Verdict judged={judged} jws={jws} />
+      {order && receipt && <Certificate order={order} receipt={receipt} />}
     </>
   )
 }
 
 /** This page checks the certificate as anyone else can. The part after `#` is never sent to a server. */
-function Check({ jws }: { jws: string }) {
-  const { data: fault } = useQuery(checkQuery(jws))
+function Verdict({ judged, jws }: { judged: JudgedReceipt; jws: string }) {
+  const verdict = verdictOf([judged])
+  const checked = <a href={`/verify#receipt=${jws}`}>Check it yourself</a>
   return (
     <div className="no-print receipt-check" role="status">
-      {fault === null && (
+      {verdict === 'valid' ? (
         <p className="row">
-          <CheckIcon /> The signature is valid. <a href={`/verify#receipt=${jws}`}>Check it yourself</a>
+          <CheckIcon /> Valid, by the key of this service’s log. {checked}
         </p>
-      )}
-      {fault != null && (
-        <Note kind="bad" title="This certificate is not valid" lines={[`Do not rely on it – ${fault}.`]} />
+      ) : verdict === 'not valid' ? (
+        <Note
+          kind="bad"
+          title="This certificate is not valid"
+          lines={judged.faults.map((fault) => `Do not rely on it – ${fault}.`)}
+        />
+      ) : (
+        <p className="row">
+          Not checked yet – {judged.missing.join('; ')}. {checked}
+        </p>
       )}
     </div>
   )
 }
+
+const Waiting = () => <span className="card skeleton" style={{ height: 420 }} />

@@ -1,0 +1,85 @@
+import { accountIn } from './line.ts'
+import type { VerifierKey } from './note.ts'
+import type { Act, Approval, ApprovedOrder, Enrolment, OrderDocument, OrderRules, Person } from './order.ts'
+import { hostOf, isOfLog } from './verdict.ts'
+
+/** How totals, instants and names are spelled where the sentences stand. */
+export interface Spelling {
+  total(decimal: `${number}`): string
+  instant(atUtc: string): string
+  name(text: string): string
+}
+
+/** The order and its approvals in sentences, for everything that shows or checks a receipt. */
+export function describeOrder(order: ApprovedOrder, spelling: Spelling): string[] {
+  const { number, customer, total, rules, created, documents, approvals } = order
+  const { name, instant } = spelling
+  const whom = customer === null ? 'a customer whose name was erased' : name(customer)
+  return [
+    `Order #${number} for ${whom} has a total of ${spelling.total(total)}.`,
+    `${actorOf(created, spelling)} created it on ${instant(created.atUtc)}.`,
+    `Rule: ${describeRules(rules)}.`,
+    ...documents.map((document) => describeDocument(document, spelling)),
+    ...approvals.map((approval, at) => {
+      const count = approvals.length === 1 ? '' : `Approval ${at + 1} of ${approvals.length}: `
+      return `${count}${describeApproval(approval, spelling)}`
+    }),
+  ]
+}
+
+const counts = ['no', 'one', 'two', 'three', 'four', 'five']
+
+/** Such as "two approvals from people other than the creator, each signed with a passkey". */
+export function describeRules({ approvals, selfApproval, services, role, passkey }: OrderRules): string {
+  const whose = services ? 'people or services' : 'people'
+  return [
+    `${counts[approvals] ?? approvals} approval${approvals === 1 ? '' : 's'} from ${whose}${selfApproval ? '' : ' other than the creator'}`,
+    ...(selfApproval ? ['also from the creator'] : []),
+    ...(role === null ? [] : [`at least one in the role ${role}`]),
+    ...(passkey ? ['each signed with a passkey'] : []),
+  ].join(', ')
+}
+
+/** The condition of a verdict: "if keys.txt is the key of the log of orders.example.com". */
+export function conditionOf(restsOn: readonly VerifierKey[], called: (key: VerifierKey) => string): string {
+  const conditions = restsOn.map((key) => {
+    const whose = isOfLog(key) ? `the log of ${hostOf(key.name)}` : `the witness ${key.name}`
+    return `${called(key)} is the key of ${whose}`
+  })
+  return `if ${conditions.join(' and ')}`
+}
+
+/** Such as "Ann Smith (ann)". */
+export function nameOf({ name, fullName }: Person): string {
+  return fullName === null ? name : `${fullName} (${name})`
+}
+
+const actorOf = ({ by, isProgram }: Act, { name }: Spelling) =>
+  isProgram ? `The service ${name(nameOf(by))}` : name(nameOf(by))
+
+function describeDocument({ name, size, sha256, ...act }: OrderDocument, spelling: Spelling): string {
+  const called = name === null ? 'a document whose name was erased' : `the document “${spelling.name(name)}”`
+  return `${actorOf(act, spelling)} added ${called} (${size} bytes, SHA-256 ${sha256}) on ${spelling.instant(act.atUtc)}.`
+}
+
+function describeApproval({ signature, role, ...act }: Approval, spelling: Spelling): string {
+  const instead = act.for === null ? '' : ` in the place of ${spelling.name(nameOf(act.for))}`
+  const held = role === null ? '' : `, in the role ${spelling.name(role)}`
+  const approved = `${actorOf(act, spelling)} approved it${instead}${held} on ${spelling.instant(act.atUtc)}.`
+  if (signature === null) return approved
+  const { passkey, issuer } = signature
+  const called = passkey.name === null ? 'A passkey' : `The passkey “${spelling.name(passkey.name)}”`
+  const added = `added in line ${passkey.sequence} on ${spelling.instant(passkey.atUtc)} by someone who had given ${givenFor(passkey, spelling)}`
+  return `${approved} ${called} signed exactly this at ${spelling.name(issuer)}; it was ${added}.`
+}
+
+function givenFor(
+  { restedOn, passwordSetBy }: Enrolment & { passwordSetBy: string | null },
+  { name }: Spelling,
+): string {
+  if ('passkey' in restedOn) return 'another passkey'
+  const { password, passwordSetBy: id = null } = restedOn
+  if (password === 'own') return 'the password of the account'
+  if (password === 'mailed') return 'a password that was set by a mailed link'
+  return `a password that ${passwordSetBy === null ? accountIn(id) : name(passwordSetBy)} had set`
+}
