@@ -7,10 +7,17 @@ import { type Bytes, bytesOf, concat, fromBase64, fromHex, sha256, toBase64, toH
  * an Error that names the part and its rule.
  */
 
-/** The signature types of signed-note that are used here, each with the byte that names it. */
-const types = { ed25519: 0x01, 'cosignature/v1': 0x04 } as const
+/**
+ * The signature types of signed-note that are used here: the byte that names each, its algorithm in Web
+ * Crypto, and how many bytes its keys and signatures have.
+ */
+const types = {
+  ed25519: { byte: 0x01, algorithm: 'Ed25519', keyBytes: 32, signatureBytes: 64 },
+  'cosignature/v1': { byte: 0x04, algorithm: 'Ed25519', keyBytes: 32, signatureBytes: 64 },
+  'subtree/v1': { byte: 0x06, algorithm: 'ML-DSA-44', keyBytes: 1312, signatureBytes: 2420 },
+} as const
 
-/** A public key by which others check signatures: a log's (`ed25519`) or a witness's (`cosignature/v1`). */
+/** A public key by which others check signatures: a log's (`ed25519`), or a witness's. */
 export interface VerifierKey {
   name: string
   /** Four bytes in hex. */
@@ -18,6 +25,11 @@ export interface VerifierKey {
   type: keyof typeof types
   publicKey: Bytes
 }
+
+export const isOfLog = ({ type }: VerifierKey) => type === 'ed25519'
+
+/** A verifier key of a type that is not used here. Software that is newer may know it. */
+export class UnknownKeyType extends Error {}
 
 export interface Note {
   /** The signed text, with its last line feed. */
@@ -62,13 +74,15 @@ export async function verifierKey(
   publicKey: Bytes,
 ): Promise<VerifierKey> {
   checkName(name)
-  if (publicKey.length !== 32) throw new Error('the public key must have 32 bytes')
-  const hash = await sha256(concat(bytesOf(`${name}\n`), Uint8Array.of(types[type]), publicKey))
+  const { byte, keyBytes } = types[type]
+  if (publicKey.length !== keyBytes) throw new Error(`the public key must have ${keyBytes} bytes`)
+  if (type === 'subtree/v1') opaque('the name of the key', name)
+  const hash = await sha256(concat(bytesOf(`${name}\n`), Uint8Array.of(byte), publicKey))
   return { name, id: toHex(hash.subarray(0, 4)), type, publicKey }
 }
 
 export const spellVerifierKey = ({ name, id, type, publicKey }: VerifierKey) =>
-  `${name}+${id}+${toBase64(concat(Uint8Array.of(types[type]), publicKey))}`
+  `${name}+${id}+${toBase64(concat(Uint8Array.of(types[type].byte), publicKey))}`
 
 export async function readVerifierKey(text: string): Promise<VerifierKey> {
   const [, name, id, base64] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? []
@@ -76,8 +90,12 @@ export async function readVerifierKey(text: string): Promise<VerifierKey> {
     throw new Error('a verifier key must be spelled NAME+ID+KEY')
   }
   const content = read('the key', base64)
-  const type = (['ed25519', 'cosignature/v1'] as const).find((known) => types[known] === content[0])
-  if (type === undefined) throw new Error('the key must be of type 1 (Ed25519) or 4 (cosignature/v1)')
+  const known = Object.keys(types) as (keyof typeof types)[]
+  const type = known.find((each) => types[each].byte === content[0])
+  if (type === undefined) {
+    const all = 'of type 1 (Ed25519), 4 (cosignature/v1) or 6 (ML-DSA-44)'
+    throw new UnknownKeyType(`the key must be ${all}, and is of type ${content[0]}`)
+  }
   const key = await verifierKey(name, type, content.subarray(1))
   if (key.id !== id) throw new Error(`the id of the key must be ${key.id}, as its name and content say`)
   return key
@@ -140,39 +158,75 @@ export async function verifyNote(note: Note, keys: readonly VerifierKey[]): Prom
 
 /** When a witness cosigned it, in seconds since 1970; undefined if it did not, or a signature is false. */
 export async function verifyCosignature(note: Note, key: VerifierKey): Promise<number | undefined> {
-  const signatures = key.type === 'cosignature/v1' ? signaturesBy(note, key) : []
+  const signatures = isOfLog(key) ? [] : signaturesBy(note, key)
   const times = await Promise.all(signatures.map((signature) => timeOf(signature, note, key)))
   return times.reduce((earliest, time) => earliest && time && Math.min(earliest, time), times[0])
 }
 
 /** Undefined for a signature that does not hold or has no time. */
 async function timeOf({ signature }: Signature, { text }: Note, key: VerifierKey) {
-  if (signature.length !== 8 + 64) return undefined
+  if (signature.length !== 8 + types[key.type].signatureBytes) return undefined
   const seconds = Number(new DataView(signature.buffer, signature.byteOffset).getBigUint64(0))
   if (seconds === 0 || !Number.isSafeInteger(seconds)) return undefined
-  return (await isSigned(key, signature.subarray(8), cosignedMessage(text, seconds))) ? seconds : undefined
-}
-
-const signaturesBy = ({ signatures }: Note, { name, id }: VerifierKey) =>
-  signatures.filter((signature) => signature.name === name && signature.id === id)
-
-async function isSigned({ publicKey }: VerifierKey, signature: Bytes, message: Bytes): Promise<boolean> {
-  const key = await crypto.subtle.importKey('raw', publicKey, { name: 'Ed25519' }, false, ['verify'])
-  return crypto.subtle.verify({ name: 'Ed25519' }, key, signature, message)
+  return (await isSigned(key, signature.subarray(8), cosignedMessage(key, text, seconds)))
+    ? seconds
+    : undefined
 }
 
 /**
- * The message that a witness signs for the text of a checkpoint (tlog-cosignature, "Ed25519 signed message").
+ * The signatures of a note that name the key. An ML-DSA cosignature without a time is left out: it does not
+ * say that the tree is the largest one (tlog-cosignature, "ML-DSA-44 signed message").
  */
-export const cosignedMessage = (text: string, seconds: number) =>
-  bytesOf(`cosignature/v1\ntime ${seconds}\n${text}`)
+export const signaturesBy = ({ signatures }: Note, { name, id, type }: VerifierKey) =>
+  signatures.filter((one) => one.name === name && one.id === id && !(type === 'subtree/v1' && hasNoTime(one)))
+
+const hasNoTime = ({ signature }: Signature) => signature.subarray(0, 8).every((byte) => byte === 0)
+
+async function isSigned(key: VerifierKey, signature: Bytes, message: Bytes): Promise<boolean> {
+  const { algorithm } = types[key.type]
+  return crypto.subtle.verify({ name: algorithm }, await imported(key), signature, message)
+}
+
+function imported({ type, publicKey }: VerifierKey): Promise<CryptoKey> {
+  const { algorithm } = types[type]
+  const format = algorithm === 'Ed25519' ? 'raw' : ('raw-public' as 'raw')
+  return crypto.subtle.importKey(format, publicKey, { name: algorithm }, false, ['verify'])
+}
+
+/** Whether signatures of this kind can be checked here. Web Crypto has ML-DSA since Node 24.7. */
+export async function canCheck(key: VerifierKey): Promise<boolean> {
+  return imported(key).then(
+    () => true,
+    ({ name }: DOMException) => name !== 'NotSupportedError' && name !== 'TypeError',
+  )
+}
+
+/**
+ * The message that a witness signs for the text of a checkpoint (tlog-cosignature, "Ed25519 signed message",
+ * "ML-DSA-44 signed message"). Throws an Error for a text that is not a checkpoint.
+ */
+export function cosignedMessage({ type, name }: VerifierKey, text: string, seconds: number): Bytes {
+  if (type !== 'subtree/v1') return bytesOf(`cosignature/v1\ntime ${seconds}\n${text}`)
+  const { origin, size, root } = readCheckpoint(text)
+  const [by, log] = [opaque('the name of the key', name), opaque('the origin', origin)]
+  return concat(bytesOf('subtree/v1\n\0'), by, uint64(seconds), log, uint64(0), uint64(size), root)
+}
+
+/** The length of a text, and the text. */
+function opaque(what: string, text: string): Bytes {
+  const bytes = bytesOf(text)
+  if (bytes.length > 255) throw new Error(`${what} must have at most 255 bytes`)
+  return concat(Uint8Array.of(bytes.length), bytes)
+}
+
+function uint64(number: number): Bytes {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(number))
+  return bytes
+}
 
 /** Time and signature, as a note has them (tlog-cosignature, "Format"). */
-export function cosignature(seconds: number, signature: Bytes): Bytes {
-  const time = new Uint8Array(8)
-  new DataView(time.buffer).setBigUint64(0, BigInt(seconds))
-  return concat(time, signature)
-}
+export const cosignature = (seconds: number, signature: Bytes) => concat(uint64(seconds), signature)
 
 /** The first line of every proof. */
 export const startOfProof = 'c2sp.org/tlog-proof@v1'

@@ -2,10 +2,13 @@ import { bytesOf, join, leafOf, toHex } from './bytes.ts'
 import { canonicalJson } from './canonical.ts'
 import {
   type Checkpoint,
+  canCheck,
+  isOfLog,
   type Note,
   type Proof,
   readCheckpoint,
   readHash,
+  signaturesBy,
   spellProof,
   type VerifierKey,
   verifyCosignature,
@@ -22,16 +25,22 @@ export interface Vouched extends Checkpoint {
   cosigned: { key: VerifierKey; seconds: number }[]
   /** The keys whose name is on a signature that they did not make. */
   forged: VerifierKey[]
+  /** The keys whose name is on a signature of a kind that cannot be checked here. */
+  unchecked: VerifierKey[]
 }
 
 /** Throws an Error if the note is not a checkpoint. */
 export async function vouchedBy(note: Note, keys: readonly VerifierKey[]): Promise<Vouched> {
   const checkpoint = readCheckpoint(note.text)
-  const vouched: Vouched = { ...checkpoint, signed: [], cosigned: [], forged: [] }
+  const vouched: Vouched = { ...checkpoint, signed: [], cosigned: [], forged: [], unchecked: [] }
   for (const key of keys) {
     // The name of a log is that of its keys (tlog-checkpoint).
-    const isAsked = key.type === 'cosignature/v1' || key.name === checkpoint.origin
-    if (!isAsked || !isNamedIn(note, key)) continue
+    const isAsked = !isOfLog(key) || key.name === checkpoint.origin
+    if (!isAsked || signaturesBy(note, key).length === 0) continue
+    if (!(await canCheck(key))) {
+      vouched.unchecked.push(key)
+      continue
+    }
     const seconds = await verifyCosignature(note, key)
     if (seconds !== undefined) vouched.cosigned.push({ key, seconds })
     else if (await verifyNote(note, [key])) vouched.signed.push(key)
@@ -39,9 +48,6 @@ export async function vouchedBy(note: Note, keys: readonly VerifierKey[]): Promi
   }
   return vouched
 }
-
-const isNamedIn = ({ signatures }: Note, { name, id }: VerifierKey) =>
-  signatures.some((signature) => signature.name === name && signature.id === id)
 
 /** Throws an Error unless the path leads from the line of the proof to the root of the checkpoint. */
 export async function follow({ extra, index, path }: Proof, { root, size }: Checkpoint): Promise<void> {

@@ -1,6 +1,6 @@
 import type { LogLine } from './line.ts'
 import { lineOfProof } from './log.ts'
-import { type Proof, readNote, type VerifierKey } from './note.ts'
+import { isOfLog, type Proof, readNote, type VerifierKey } from './note.ts'
 import { type ApprovedOrder, readOrder } from './order.ts'
 import { follow, proofOf, type Vouched, vouchedBy } from './proof.ts'
 import { type Receipt, readReceipt, type SigningKeys, verifyJws } from './receipt.ts'
@@ -27,28 +27,28 @@ export function verdictOf(judgements: readonly Pick<Judgement, 'faults' | 'missi
   return isChecked ? 'valid' : 'not checked yet'
 }
 
-export const isOfLog = ({ type }: VerifierKey) => type === 'ed25519'
-
 /**
  * Judges a checkpoint by the keys that somebody vouches for. Of those of its log, and of those of witnesses,
  * at least one has to stand behind it.
  */
 export function judgeCheckpoint(vouched: Vouched, keys: readonly VerifierKey[]): Judgement {
-  const { origin, signed, forged } = vouched
+  const { origin, signed, forged, unchecked } = vouched
   const cosigned = vouched.cosigned.map(({ key }) => key)
   const ofLog = keys.filter((key) => isOfLog(key) && key.name === origin)
   const witnesses = keys.filter((key) => !isOfLog(key))
   const restsOn = [...signed, ...cosigned]
+  const open = unchecked.filter((key) => (isOfLog(key) ? signed : cosigned).length === 0)
   const missing = [
-    ...(ofLog.length > 0 && signed.length === 0
+    ...open.map(({ name }) => `the signature of ${name} cannot be checked here: use a newer browser or Node`),
+    ...(ofLog.length > 0 && signed.length === 0 && !open.some(isOfLog)
       ? [
           `none of the keys given for ${origin} signed the checkpoint: if its key was replaced, add the former one`,
         ]
       : []),
-    ...(witnesses.length > 0 && cosigned.length === 0
+    ...(witnesses.length > 0 && cosigned.length === 0 && open.every(isOfLog)
       ? ['none of the given witnesses cosigned the checkpoint']
       : []),
-    ...(ofLog.length === 0 && restsOn.length === 0
+    ...(ofLog.length === 0 && restsOn.length + open.length === 0
       ? [`nobody vouches for the checkpoint: add the key of the log ${origin}, from ${addressOfKey(origin)}`]
       : []),
   ]

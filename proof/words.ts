@@ -1,7 +1,7 @@
 import { accountIn } from './line.ts'
-import type { VerifierKey } from './note.ts'
+import { isOfLog, type VerifierKey } from './note.ts'
 import type { Act, Approval, ApprovedOrder, Enrolment, OrderDocument, OrderRules, Person } from './order.ts'
-import { hostOf, isOfLog } from './verdict.ts'
+import { hostOf } from './verdict.ts'
 
 /** How totals, instants and names are spelled where the sentences stand. */
 export interface Spelling {

@@ -108,6 +108,11 @@ export const settings = {
     ...number([1, 64], undefined, 'How many witnesses must cosign a checkpoint'),
     defaultText: 'more than half of the witnesses',
   },
+  LOG_WITNESS_SECONDS: number(
+    [60, 86_400],
+    60,
+    'The witnesses are asked at most once in this time, in seconds. They publish the size of the log, which shows how busy the service is (docs/auditing.md)',
+  ),
   ANTIFORGERY_KEY: {
     description:
       'Key of antiforgery tokens and of the tags of refresh tokens, at least 32 bytes in base64. Every instance needs the same',

@@ -75,6 +75,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   warnOfOpenFiles(config, log)
   await prepareWebApp(config, log)
   const keys = await loadKeys(config)
+  for (const why of keys.witnesses.skipped) log.warn({ event: 'witness-skipped' }, why)
   const db = await openAppDatabase({
     ...config.database,
     isForService: true,

@@ -1,6 +1,7 @@
 import { toBase64 } from '../proof/bytes.ts'
+import { isOfLog } from '../proof/note.ts'
 import { type Vouched, vouchedBy } from '../proof/proof.ts'
-import { isOfLog, type Judgement, judgeCheckpoint } from '../proof/verdict.ts'
+import { type Judgement, judgeCheckpoint } from '../proof/verdict.ts'
 import { isolated } from '../rules/isolate.ts'
 import { type Finding, nothingSaid, type Worth } from './finding.ts'
 import { formatCount, formatExactInstant, sentence } from './format.ts'
@@ -39,7 +40,10 @@ export function findingOf({ faults, missing }: Judgement, words: readonly string
 }
 
 /** The times of the cosignatures, and the given keys that do not stand behind it. */
-export function boundsOf({ origin, signed, cosigned }: Vouched, given: readonly GivenKey[]): string[] {
+export function boundsOf(
+  { origin, signed, cosigned, unchecked }: Vouched,
+  given: readonly GivenKey[],
+): string[] {
   const times = cosigned.map(({ key, seconds }) => {
     const instant = formatExactInstant(new Date(seconds * 1000).toISOString())
     return `What happened after ${instant}, when the witness ${isolated(key.name)} cosigned the checkpoint: it vouches that the log had only grown until then.`
@@ -50,7 +54,7 @@ export function boundsOf({ origin, signed, cosigned }: Vouched, given: readonly 
     ...times,
     ...others.map(
       ({ key }) =>
-        `That ${isolated(`${key.name}+${key.id}`)} stands behind the checkpoint: that key did not sign it.`,
+        `That ${isolated(`${key.name}+${key.id}`)} stands behind the checkpoint: ${unchecked.includes(key) ? 'this browser cannot check its kind of signature' : 'that key did not sign it'}.`,
     ),
     ...(cosigned.length > 0
       ? []

@@ -1,6 +1,6 @@
 import './page.css'
-import type { VerifierKey } from '../proof/note.ts'
-import { hostOf, isOfLog, type Verdict } from '../proof/verdict.ts'
+import { isOfLog, type VerifierKey } from '../proof/note.ts'
+import { hostOf, type Verdict } from '../proof/verdict.ts'
 import { conditionOf } from '../proof/words.ts'
 import { isolated, withoutReordering } from '../rules/isolate.ts'
 import { type Checked, check } from './check.ts'

@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { Bytes } from '../proof/bytes.ts'
+import { type VerifierKey, verifierKey } from '../proof/note.ts'
 
 /** Throws an Error that says what is wrong with the file. */
 export function readKey(file: string): KeyObject {
@@ -16,9 +17,15 @@ export function readKey(file: string): KeyObject {
   } catch (cause) {
     throw new Error('is not an unencrypted private key in PEM form', { cause })
   }
-  if (key.asymmetricKeyType === 'ed25519') return key
-  throw new Error(`is not an Ed25519 key but ${key.asymmetricKeyType}`)
+  if (String(key.asymmetricKeyType) in typeOf) return key
+  throw new Error(`is not an Ed25519 or ML-DSA-44 key but ${key.asymmetricKeyType}`)
 }
+
+/** By the name that node:crypto has for the kind of a key: the type of its cosignatures. */
+const typeOf: Record<string, VerifierKey['type']> = { ed25519: 'cosignature/v1', 'ml-dsa-44': 'subtree/v1' }
+
+export const cosignerKey = (name: string, privateKey: KeyObject): Promise<VerifierKey> =>
+  verifierKey(name, typeOf[String(privateKey.asymmetricKeyType)] ?? 'cosignature/v1', publicKeyOf(privateKey))
 
 /** Only its owner may read the file. Throws EEXIST if there is one. */
 export function makeKey(file: string): void {
@@ -32,10 +39,10 @@ const othersMayUse = 0o006
 export const isOpen = (file: string) =>
   process.platform !== 'win32' && (statSync(file).mode & othersMayUse) !== 0
 
-/** The 32 bytes of the public key (RFC 8032 §5.1.5). */
+/** The bytes of the public key (RFC 8032 §5.1.5, RFC 9964 §3). */
 export function publicKeyOf(privateKey: KeyObject): Bytes {
-  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
-  return Uint8Array.from(Buffer.from(x, 'base64url'))
+  const { x, pub = x } = createPublicKey(privateKey).export({ format: 'jwk' }) as Record<string, string>
+  return Uint8Array.from(Buffer.from(pub ?? '', 'base64url'))
 }
 
 export const signBy = (privateKey: KeyObject, message: Uint8Array): Bytes =>

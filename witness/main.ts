@@ -2,8 +2,8 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
-import { readVerifierKey, spellVerifierKey, type VerifierKey, verifierKey } from '../proof/note.ts'
-import { isOpen, makeKey, publicKeyOf, readKey, signBy } from './keys.ts'
+import { isOfLog, readVerifierKey, spellVerifierKey, type VerifierKey } from '../proof/note.ts'
+import { cosignerKey, isOpen, makeKey, readKey, signBy } from './keys.ts'
 import { listen } from './listen.ts'
 import { State } from './state.ts'
 import { sparing } from './witness.ts'
@@ -14,8 +14,8 @@ Runs a witness of logs until a signal ends it: it cosigns a checkpoint only if t
 one. It answers POST /add-checkpoint and GET /<SHA-256 of the origin>/checkpoint (c2sp.org/tlog-witness), and sees
 sizes and hashes only. Its first line shows its verifier key.
 
-  --key FILE    its private key (Ed25519, PEM)
-  --new-key     make that file, which must not exist
+  --key FILE    its private key (PEM): Ed25519, or ML-DSA-44 from Node 24.7 on
+  --new-key     make that file, which must not exist, with an Ed25519 key
   --name NAME   its name in cosignatures, such as witness.example.com
   --log KEY     verifier key of a log (GET /v1/log/key); repeatable, as for each era
   --state FILE  what it remembers of each log; never restore it from a copy
@@ -110,7 +110,7 @@ async function readCosigner(options: { key?: string; name?: string; 'new-key': b
   try {
     if (options['new-key']) makeKey(file)
     const privateKey = readKey(file)
-    const key = await verifierKey(name, 'cosignature/v1', publicKeyOf(privateKey)).catch(asUsage('name'))
+    const key = await cosignerKey(name, privateKey).catch(asUsage('name'))
     return { key, sign: (message: Uint8Array) => signBy(privateKey, message) }
   } catch (error) {
     if (error instanceof Refusal) throw error
@@ -123,7 +123,7 @@ async function readCosigner(options: { key?: string; name?: string; 'new-key': b
 async function readLogKeys(given: readonly string[]): Promise<VerifierKey[]> {
   if (given.length === 0) throw new Refusal(2, '--log is missing (see --help)')
   const keys = await Promise.all(given.map((key) => readVerifierKey(key).catch(asUsage('log'))))
-  if (keys.every(({ type }) => type === 'ed25519')) return keys
+  if (keys.every(isOfLog)) return keys
   throw new Refusal(2, '--log: this is the key of a witness; that of a log is needed')
 }
 

@@ -154,7 +154,7 @@ function cosign({ key, sign, clock }: Witness, text: string) {
   return {
     name: key.name,
     id: key.id,
-    signature: cosignature(seconds, sign(cosignedMessage(text, seconds))),
+    signature: cosignature(seconds, sign(cosignedMessage(key, text, seconds))),
   }
 }
 

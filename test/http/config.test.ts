@@ -54,6 +54,7 @@ describe('the configuration', () => {
       signingKeyFiles: ['/keys/a.pem', '/keys/b.pem'],
       logWitnesses: [],
       logWitnessQuorum: undefined,
+      logWitnessSeconds: 60,
       logKeyFiles: ['/keys/log.pem'],
       webhookKeyFile: undefined,
       webhookNetworks: [],

@@ -136,7 +136,7 @@ describe('a metric that cannot be read', () => {
         db: failing,
         log: app.log as Parameters<typeof startMetrics>[0]['log'],
         clock: () => 0,
-        witnesses: { list: [], quorum: 1 },
+        witnesses: { list: [], quorum: 1, everySeconds: 60, skipped: [] },
         post: undefined,
         sender: undefined,
       },

@@ -158,7 +158,7 @@ export class World {
     const around = {
       ...this,
       database: this.database,
-      witnesses: { list, quorum: 1 },
+      witnesses: { list, quorum: 1, everySeconds: 60, skipped: [] },
       now: () => this.now,
       monotonic: () => this.now,
     }

@@ -32,7 +32,8 @@ export const settingOf = (others: readonly Other[]) =>
 /** An instance that asks these witnesses. */
 export async function instanceOf(t: T, size: number, others: readonly Other[], quorum = others.length) {
   const made = await logInstance(t, size)
-  const witnesses: Witnesses = { list: others.map(({ signer: { key }, url }) => ({ key, url })), quorum }
+  const list = others.map(({ signer: { key }, url }) => ({ key, url }))
+  const witnesses: Witnesses = { list, quorum, everySeconds: 60, skipped: [] }
   const options = {}
   return {
     ...made,

@@ -63,6 +63,23 @@ describe('countersign-witness', () => {
     assert.equal(await second.stop(), 0)
   })
 
+  it('cosigns with a key of ML-DSA-44', async (t) => {
+    const { log, spelled, file } = await prepared(t)
+    const { privateKey } = generateKeyPairSync('ml-dsa-44')
+    writeFileSync(file('key.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
+    const witness = await startProgram([...spelled(), '--port', '0', '--new-state'])
+    const key = await readVerifierKey(JSON.parse(witness.output()).verifierKey)
+    assert.deepEqual([key.name, key.type], ['witness.example', 'subtree/v1'])
+    const { status, text } = await postTo(witness.url, log.request(0))
+    assert.equal(status, 200)
+    const seconds = (await verifyCosignature(readNote(spellNote(log.note()) + text), key)) ?? 0
+    assert.ok(Math.abs(seconds - Date.now() / 1_000) < 60)
+    assert.equal(await witness.stop(), 0)
+    const second = await startProgram([...spelled(), '--port', '0'])
+    assert.deepEqual((await postTo(second.url, log.request(0))).text, '3\n')
+    assert.equal(await second.stop(), 0)
+  })
+
   it('warns of a key that others may read', async (t) => {
     const { spelled, file } = await prepared(t)
     const options = [...spelled(), '--port', '0']
@@ -100,7 +117,7 @@ describe('countersign-witness', () => {
     const { file, spelled } = await prepared(t)
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     writeFileSync(file('rsa.pem'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
-    const rsa = `--key: ${file('rsa.pem')} is not an Ed25519 key but rsa`
+    const rsa = `--key: ${file('rsa.pem')} is not an Ed25519 or ML-DSA-44 key but rsa`
     assert.deepEqual(await run(...spelled({ key: file('rsa.pem') })), refusal(rsa))
     writeFileSync(file('none.pem'), 'x')
     const none = `--key: ${file('none.pem')} is not an unencrypted private key in PEM form`

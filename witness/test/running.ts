@@ -43,11 +43,11 @@ export async function postTo(url: string, body: string | Buffer): Promise<Witnes
 export async function startWitness(
   t: { after(hook: () => unknown): void },
   logs: readonly VerifierKey[],
-  options: { connectionsLimit?: number } = {},
+  { type = 'cosignature/v1', ...options }: { connectionsLimit?: number; type?: VerifierKey['type'] } = {},
 ): Promise<RunningWitness> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-witness-'))
   const stateFile = join(folder, 'state.json')
-  const signer = await newSigner('witness.example/one', 'cosignature/v1')
+  const signer = await newSigner('witness.example/one', type)
   await State.create(stateFile)
   const running: RunningWitness = {
     signer,

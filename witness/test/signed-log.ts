@@ -23,17 +23,23 @@ export interface Signer {
 export async function newSigner(
   name: string,
   type: VerifierKey['type'] = 'ed25519',
-  privateKey = generateKeyPairSync('ed25519').privateKey,
+  privateKey = newPrivateKey(type),
 ): Promise<Signer> {
   return { key: await verifierKey(name, type, publicKeyOf(privateKey)), privateKey }
 }
+
+const newPrivateKey = (type: VerifierKey['type']) =>
+  type === 'subtree/v1'
+    ? generateKeyPairSync('ml-dsa-44').privateKey
+    : generateKeyPairSync('ed25519').privateKey
 
 export function signatureBy({ key: { name, id }, privateKey }: Signer, text: string) {
   return { name, id, signature: signBy(privateKey, Buffer.from(text)) }
 }
 
-export function cosignatureBy({ key: { name, id }, privateKey }: Signer, text: string, seconds: number) {
-  const signature = signBy(privateKey, cosignedMessage(text, seconds))
+export function cosignatureBy({ key, privateKey }: Signer, text: string, seconds: number) {
+  const { name, id } = key
+  const signature = signBy(privateKey, cosignedMessage(key, text, seconds))
   return { name, id, signature: cosignature(seconds, signature) }
 }
 

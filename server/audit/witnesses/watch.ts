@@ -12,12 +12,10 @@ export interface WitnessingParts extends Omit<RoundParts, 'signal'> {
 
 const lookIntervalMilliseconds = 15_000
 const hour = 3_600_000
-/** One instance may ask, once a minute. */
-const lease = { name: 'witnesses', term: null, milliseconds: 60_000 }
 
 /**
- * Asks the witnesses at the start, and then at most once a minute, while the newest checkpoint has no quorum.
- * Returns the way to stop.
+ * Asks the witnesses at the start, and then at most once in `everySeconds`, while the newest checkpoint has
+ * no quorum. Returns the way to stop.
  */
 export function startWitnessing(parts: WitnessingParts): () => void {
   const stopping = new AbortController()
@@ -85,9 +83,11 @@ export class Witnessing {
    * are asked at the start, and whenever the log is shorter than it was.
    */
   async #isDue(): Promise<boolean> {
-    const { db } = this.#parts
+    const { db, witnesses } = this.#parts
     const head = await headOfLog(db.read)
     if (head.size === 0) return false
+    // Of all instances, the one that gets it may ask.
+    const lease = { name: 'witnesses', term: null, milliseconds: witnesses.everySeconds * 1_000 }
     if (!this.#hasBegun) {
       await db.write('holdLease', lease)
       this.#hasBegun = true

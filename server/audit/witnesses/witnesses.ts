@@ -2,7 +2,7 @@
  * The witnesses of the log: other people's programs that cosign its checkpoints, so that it cannot go back or
  * fork unseen (ADR 54). Nothing waits for them: no write, no seal, no start and no stop.
  */
-import { readVerifierKey, spellVerifierKey } from '../../../proof/note.ts'
+import { canCheck, isOfLog, readVerifierKey, spellVerifierKey, UnknownKeyType } from '../../../proof/note.ts'
 import { type Config, ConfigurationError } from '../../config.ts'
 import { safeAddress } from '../../setting.ts'
 import type { Witness } from './ask.ts'
@@ -11,17 +11,24 @@ export interface Witnesses {
   list: readonly Witness[]
   /** How many of them must cosign a checkpoint. */
   quorum: number
+  /** They are asked at most once in this time. */
+  everySeconds: number
+  /** Why a witness is not asked: the kind of its key is not known, or cannot be checked here. */
+  skipped: readonly string[]
 }
 
 /** Reads the settings. Throws `ConfigurationError` that names every fault. */
 export async function loadWitnesses({
   logWitnesses: items,
   logWitnessQuorum: asked,
-}: Pick<Config, 'logWitnesses' | 'logWitnessQuorum'>): Promise<Witnesses> {
+  logWitnessSeconds: everySeconds,
+}: Pick<Config, 'logWitnesses' | 'logWitnessQuorum' | 'logWitnessSeconds'>): Promise<Witnesses> {
   const faults: string[] = []
+  const skipped: string[] = []
   const read = items.map((item, index) =>
-    readWitness(item).catch(({ message }: Error) => {
-      faults.push(`LOG_WITNESSES: witness ${index + 1} of ${items.length}: ${message}`)
+    readWitness(item).catch((error: Error) => {
+      const found = error instanceof UnknownKeyType ? skipped : faults
+      found.push(`LOG_WITNESSES: witness ${index + 1} of ${items.length}: ${error.message}`)
     }),
   )
   const list = (await Promise.all(read)).filter((witness) => witness !== undefined)
@@ -33,7 +40,7 @@ export async function loadWitnesses({
     faults.push(`LOG_WITNESS_QUORUM: must be at most ${items.length}, the number of LOG_WITNESSES`)
   }
   if (faults.length > 0) throw new ConfigurationError(faults)
-  return { list, quorum }
+  return { list, quorum, everySeconds, skipped }
 }
 
 async function readWitness(item: string): Promise<Witness> {
@@ -41,7 +48,8 @@ async function readWitness(item: string): Promise<Witness> {
   if (address === undefined || rest.length > 0)
     throw new Error('must be a verifier key, a space and an address')
   const key = await readVerifierKey(spelled)
-  if (key.type !== 'cosignature/v1') throw new Error('this is the key of a log; that of a witness is needed')
+  if (isOfLog(key)) throw new Error('this is the key of a log; that of a witness is needed')
+  if (!(await canCheck(key))) throw new UnknownKeyType('this Node cannot check signatures by its kind of key')
   return { key, url: parseAddress(address) }
 }
 

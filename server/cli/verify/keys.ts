@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readVerifierKey, type VerifierKey } from '../../../proof/note.ts'
+import { isOfLog, readVerifierKey, type VerifierKey } from '../../../proof/note.ts'
 import type { Vouched } from '../../../proof/proof.ts'
 import type { SigningKeys } from '../../../proof/receipt.ts'
 import type { Judgement } from '../../../proof/verdict.ts'
@@ -22,8 +22,8 @@ export interface GivenKeys {
 
 export async function readKeys({ lists }: Invocation): Promise<GivenKeys> {
   return {
-    logs: await verifierKeys('log-key', 'ed25519', lists['log-key']),
-    witnesses: await verifierKeys('witness', 'cosignature/v1', lists.witness),
+    logs: await verifierKeys('log-key', lists['log-key']),
+    witnesses: await verifierKeys('witness', lists.witness),
     services: (lists.jwks ?? []).map(keySetOf),
     used: new Set(),
   }
@@ -31,18 +31,14 @@ export async function readKeys({ lists }: Invocation): Promise<GivenKeys> {
 
 export const verifierKeysOf = ({ logs, witnesses }: GivenKeys) => [...logs, ...witnesses]
 
-const kinds = { ed25519: 'the key of a log', 'cosignature/v1': 'the key of a witness' }
-
-function verifierKeys(
-  option: string,
-  type: VerifierKey['type'],
-  texts: readonly string[] = [],
-): Promise<VerifierKey[]> {
+function verifierKeys(option: 'log-key' | 'witness', texts: readonly string[] = []): Promise<VerifierKey[]> {
   return Promise.all(
     texts.map(async (text) => {
       try {
         const key = await readVerifierKey(text)
-        if (key.type !== type) throw new Error(`this is ${kinds[key.type]}`)
+        if (isOfLog(key) !== (option === 'log-key')) {
+          throw new Error(`this is the key of a ${isOfLog(key) ? 'log' : 'witness'}`)
+        }
         return key
       } catch (cause) {
         throw new Refused(`bad-${option}`, `--${option} ${text}: ${(cause as Error).message}`, { cause })

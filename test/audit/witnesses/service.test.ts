@@ -1,7 +1,13 @@
 // engine: both
 import assert from 'node:assert/strict'
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { readNote, readVerifierKey, spellVerifierKey, verifyCosignature } from '../../../proof/note.ts'
 import { openAppDatabase } from '../../../server/operations.ts'
+import { startProgram } from '../../../witness/test/program.ts'
 import { startWitness } from '../../../witness/test/running.ts'
 import { Client } from '../../support/client.ts'
 import { seal } from '../../support/log.ts'
@@ -33,6 +39,33 @@ describe('a service with witnesses', () => {
     assert.match(text, /^countersign_witness_age_seconds\{witness="witness.example\/one"\} \d/m)
     assert.match(text, /^countersign_witness_contradicts\{witness="witness.example\/one"\} 0$/m)
     await server.printed('it answered 404: this witness does not know the log')
+    assert.equal(await server.stop(), 0)
+  })
+
+  it('has it cosigned by keys of both kinds, and a quorum needs them both', async (t) => {
+    const log = spellVerifierKey(await logKey())
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-witnesses-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const start = async (name: string, { privateKey }: { privateKey: KeyObject }) => {
+      const key = join(folder, `${name}.pem`)
+      writeFileSync(key, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
+      const options = ['--key', key, '--name', `${name}.example`, '--log', log, '--port', '0']
+      const program = await startProgram([...options, '--state', join(folder, name), '--new-state'])
+      t.after(() => program.stop())
+      const { verifierKey } = JSON.parse(program.output())
+      return { key: await readVerifierKey(verifierKey), setting: `${verifierKey} ${program.url}` }
+    }
+    const known = await start('known', generateKeyPairSync('ed25519'))
+    const quantum = await start('quantum', generateKeyPairSync('ml-dsa-44'))
+    const later = `later+00000000+${Buffer.from(`\x07${'k'.repeat(32)}`).toString('base64')} https://later.example`
+    const LOG_WITNESSES = [known.setting, quantum.setting, later].join(',')
+    const server = await production.serve({ LOG_WITNESSES, LOG_WITNESS_QUORUM: '2' })
+    const admin = await bearerOf(server.baseUrl, 'admin')
+    const checkpoint = async () => (await admin.get('/v1/log/checkpoint')).text
+    const timesIn = async (note: string) =>
+      Promise.all([known, quantum].map(({ key }) => verifyCosignature(readNote(note), key)))
+    await until(async () => (await timesIn(await checkpoint())).every((time) => time !== undefined))
+    assert.match(server.output(), /"event":"witness-skipped".*witness 3 of 3: the key must be of type 1/)
     assert.equal(await server.stop(), 0)
   })
 

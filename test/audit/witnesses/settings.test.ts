@@ -8,6 +8,7 @@ import { newSigner } from '../../../witness/test/signed-log.ts'
 
 const witness = spellVerifierKey((await newSigner('witness.example/one', 'cosignature/v1')).key)
 const other = spellVerifierKey((await newSigner('witness.example/two', 'cosignature/v1')).key)
+const pq = spellVerifierKey((await newSigner('witness.example/pq', 'subtree/v1')).key)
 const log = spellVerifierKey((await newSigner('orders.example/log', 'ed25519')).key)
 
 const load = (LOG_WITNESSES: string, LOG_WITNESS_QUORUM = '') =>
@@ -73,6 +74,25 @@ describe('LOG_WITNESSES', () => {
     const faults = await faultsOf(cases.map(([item]) => item).join(','), '11')
     assert.equal(faults.length, cases.length + 1)
     assert.equal(faults.at(-1), 'LOG_WITNESS_QUORUM: must be at most 10, the number of LOG_WITNESSES')
+  })
+
+  it('skips a key of a kind that is not known, and starts without it', async () => {
+    const later = Buffer.from(`\x07${'k'.repeat(32)}`).toString('base64')
+    const items = [`${pq} https://pq.example`, `w+00000000+${later} https://w.example`]
+    const { list, quorum, skipped } = await load(items.join(','), '2')
+    assert.deepEqual([list.map(({ key }) => key.type), quorum], [['subtree/v1'], 2])
+    assert.deepEqual(skipped, [
+      'LOG_WITNESSES: witness 2 of 2: the key must be of type 1 (Ed25519), 4 (cosignature/v1) or 6 (ML-DSA-44), and is of type 7',
+    ])
+  })
+
+  it('skips a key whose signatures cannot be checked here', async (t) => {
+    t.mock.method(crypto.subtle, 'importKey', () => Promise.reject(new DOMException('', 'NotSupportedError')))
+    const { list, skipped } = await load(`${pq} https://pq.example`)
+    assert.deepEqual(
+      [list, skipped],
+      [[], ['LOG_WITNESSES: witness 1 of 1: this Node cannot check signatures by its kind of key']],
+    )
   })
 
   it('cannot name a key twice, nor a quorum without witnesses', async () => {

@@ -11,6 +11,7 @@ import {
   verifyNote,
 } from '../../../proof/note.ts'
 import { headOfLog } from '../../../server/audit/lines/store.ts'
+import { Witnessing } from '../../../server/audit/witnesses/watch.ts'
 import { startWitness } from '../../../witness/test/running.ts'
 import { cosignatureBy, newSigner } from '../../../witness/test/signed-log.ts'
 import { stamp } from '../../support/orders.ts'
@@ -77,6 +78,22 @@ describe('the witnesses of the log', () => {
     assert.equal(await other.state(), state)
     const lease = { name: 'witnesses', term: null, milliseconds: 60_000 }
     assert.notEqual(await instance.db.write('holdLease', lease), null)
+  })
+
+  it('are asked at most once in LOG_WITNESS_SECONDS', async (t) => {
+    const [other] = await threeWitnesses(t)
+    const instance = await instanceOf(t, 3, [other])
+    const witnesses = { ...instance.witnesses, everySeconds: 3_600 }
+    await new Witnessing({ ...instance.parts, witnesses }).look()
+    const ends: number[] = []
+    await instance.raw(async (raw) => {
+      const { rows } = await sql<{
+        at: number
+      }>`select ends_at as at from leases where name = 'witnesses'`.execute(raw)
+      ends.push(...rows.map(({ at }) => Number(at)))
+    })
+    const later = ends.map((at) => Math.round((at - Date.now()) / 600_000))
+    assert.deepEqual(later, [6])
   })
 
   it('are not asked about an empty log', async (t) => {
