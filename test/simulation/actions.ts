@@ -144,7 +144,7 @@ export async function followWebhooks({ database, receivers }: World): Promise<vo
       place: place.sequence,
       taken: new Map(),
       isReplayed: false,
-      late: known && receivers.due(known),
+      late: known === undefined ? 0 : (receivers.due(known) ?? known.place),
     }
     if (known === undefined) receivers.hooks.set(id, fresh)
     else if (version !== known.version) {
