@@ -44,15 +44,6 @@ export function rowsOf(db: Db, texts: readonly string[]): RawBuilder<unknown> {
   })
 }
 
-/** A list as a table with the column `value`: each element as JSON, whose members `->>` reads. */
-export function elementsOf(db: Db, list: readonly unknown[]): RawBuilder<unknown> {
-  const text = JSON.stringify(list)
-  return ofEngine(db, {
-    sqlite: sql`json_each(${text})`,
-    postgres: sql`json_array_elements(cast(${text} as json))`,
-  })
-}
-
 /**
  * The condition of a named read that may look at many rows: it ends the read when its time is up
  * (sqlite/reads.ts; on PostgreSQL the statement timeout does). A call costs more than a row, so only one row

@@ -1,8 +1,8 @@
 /** The names in the rows of orders, which follow those in the lines of the log when one is erased. */
-import { type RawBuilder, sql } from '#kysely'
+import { sql } from '#kysely'
 import { type LogLine, namesIn, valueIn } from '../../proof/line.ts'
 import { type SealedEvent, sealedEventsOfOrders } from '../audit/audit.ts'
-import { elementsOf } from '../db/engine.ts'
+import { prepared } from '../db/prepared.ts'
 import type { Trx } from '../db/tables.ts'
 import { foldText } from './fold.ts'
 import { approvalKinds } from './life/history.ts'
@@ -24,11 +24,10 @@ export async function followLines(
   for (let at = 0; at < ids.length; at += batch) {
     const some = ids.slice(at, at + batch)
     const events = Map.groupBy(await sealedEventsOfOrders(trx, some), ({ subject_id }) => subject_id)
-    await updateOrders(
-      trx,
-      some.map((id) => namesOf(id, events.get(id) ?? [])),
-      customer,
-    )
+    for (const id of some) {
+      await updateNames(trx, namesOf(id, events.get(id) ?? []))
+      if (customer !== null) await updateCustomer(trx, { id, name: customer, folded: foldText(customer) })
+    }
     await updateDocuments(trx, [...events.values()].flat())
     await trx.deleteFrom('order_receipts').where('order_id', 'in', some).execute()
   }
@@ -70,20 +69,19 @@ const lineOf = ({
   ...{ clear: JSON.parse(clear), byId, forId },
 })
 
-async function updateOrders(trx: Trx, names: readonly OrderNames[], customer: string | null): Promise<void> {
-  const columns = ['created_by', 'modified_by', 'approved_by'] as const
-  const kept = columns.map((name) => {
+const updateNames = prepared((_db, { id, created_by, modified_by, approved_by }: OrderNames) => {
+  // A name that a row does not have is none to replace.
+  const kept = Object.entries({ created_by, modified_by, approved_by }).map(([name, value]) => {
     const column = sql.ref(name)
-    // A name that a row does not have is none to replace.
-    return sql`${column} = case when orders.${column} is null then null else coalesce(given.${column}, orders.${column}) end`
+    return sql`${column} = case when ${column} is null then null
+      else coalesce(cast(${value} as text), ${column}) end`
   })
-  const renamed: RawBuilder<unknown>[] =
-    customer === null ? [] : [sql`customer = ${customer}`, sql`customer_folded = ${foldText(customer)}`]
-  const given = sql`select value ->> 'id' as id, ${sql.join(columns.map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`))}
-    from ${elementsOf(trx, names)}`
-  await sql`update orders set version = version + 1, ${sql.join([...kept, ...renamed])}
-    from (${given}) as given where cast(orders.id as text) = given.id`.execute(trx)
-}
+  return sql`update orders set version = version + 1, ${sql.join(kept)} where id = ${id}`
+})
+
+const updateCustomer = prepared((db, { id, name, folded }: { id: string; name: string; folded: string }) =>
+  db.updateTable('orders').set({ customer: name, customer_folded: folded }).where('id', '=', id),
+)
 
 /** A document without a name has the empty one. */
 async function updateDocuments(trx: Trx, events: readonly SealedEvent[]): Promise<void> {

@@ -2,6 +2,7 @@
  * Erasure from the log: names and texts go from `clear`, with their salts. The tree holds because the hashes
  * stay, and nothing can be guessed from them. An event says what was taken, and nothing of what it was.
  */
+import { type Clear, erased } from '../../../proof/line.ts'
 import { sha256 } from '../../../proof/sha256.ts'
 import type { Stamp } from '../../caller/stamp.ts'
 import { awaitWriters } from '../../db/engine.ts'
@@ -9,7 +10,7 @@ import type { Trx } from '../../db/tables.ts'
 import { type clearMembers, recordEvent } from '../events/events.ts'
 import { refuseContradicted } from './contradiction.ts'
 import { sealEvents } from './sealing.ts'
-import { type ErasableEvent, erasableEvents, lockHead, storeClears } from './store.ts'
+import { type ErasableEvent, erasableEvents, lockHead, storeClear } from './store.ts'
 
 /** Where values were, by the names of `clear`: the sequences of their lines. */
 export type Places = Record<string, number[]>
@@ -69,20 +70,18 @@ export async function takeFrom(
   const places: Places = {}
   const orders = new Set<string>()
   for (let at = 0; at < sequences.length; at += batch) {
-    const changed: [number, string][] = []
     for (const event of await erasableEvents(trx, sequences.slice(at, at + batch))) {
-      const clear: Record<string, { value: string | null; salt: string | null }> = JSON.parse(event.clear)
+      const clear: Record<string, Clear> = JSON.parse(event.clear)
       const names = Object.keys(clear).filter((name) => clear[name]?.value !== null && isTaken(event, name))
       if (names.length === 0) continue
       for (const name of names) {
-        clear[name] = { salt: null, value: null }
+        clear[name] = erased
         places[name] ??= []
         places[name].push(event.sequence)
       }
-      changed.push([event.sequence, JSON.stringify(clear)])
+      await storeClear(trx, { sequence: event.sequence, clear: JSON.stringify(clear) })
       if (event.subject_kind === 'order') orders.add(event.subject_id)
     }
-    if (changed.length > 0) await storeClears(trx, changed)
   }
   return { places, orders: [...orders] }
 }
@@ -105,13 +104,13 @@ export async function recordErasure(
   const length = Math.max(1, listed.length, orders.length)
   for (let at = 0; at < length; at += listedInLine) {
     const part = listed.slice(at, at + listedInLine)
-    const erased: Places = {}
+    const taken: Places = {}
     for (const { name, sequence } of part) {
-      erased[name] ??= []
-      erased[name].push(sequence)
+      taken[name] ??= []
+      taken[name].push(sequence)
     }
     const ids = orders.slice(at, at + listedInLine)
-    const facts = { erased, ...(ids.length > 0 && { orders: ids }) }
+    const facts = { erased: taken, ...(ids.length > 0 && { orders: ids }) }
     await recordEvent(trx, partOf(stamp, at), {
       kind: 'erased',
       subject: { kind: 'log', id: subject },

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from '#kysely'
 import type { Head, Tile } from '../../../proof/log-tree.ts'
-import { elementsOf, ofEngine, rowsOf } from '../../db/engine.ts'
+import { ofEngine, rowsOf } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { columns } from '../events/store.ts'
@@ -98,16 +98,11 @@ export async function erasableEvents(trx: Trx, sequences: readonly number[]): Pr
     .execute()
 }
 
-/** Replaces the `clear` of these lines. */
-export async function storeClears(
-  trx: Trx,
-  clears: readonly [sequence: number, clear: string][],
-): Promise<void> {
-  await sql`update events set clear = given.clear
-    from (select cast(value ->> 0 as bigint) as sequence, value ->> 1 as clear
-      from ${elementsOf(trx, clears)}) as given
-    where events.sequence = given.sequence`.execute(trx)
-}
+/** Replaces the `clear` of a line. */
+export const storeClear = prepared(
+  (_db, { sequence, clear }: Pick<SealedEvent, 'sequence' | 'clear'>) =>
+    sql`update events set clear = ${clear} where sequence = ${sequence}`,
+)
 
 /** The sequences of all lines that may have a name of the account, in the order of the log. */
 export async function sequencesAbout(trx: Trx, id: number): Promise<number[]> {
