@@ -1,10 +1,12 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import {
   cosignature,
   cosignedMessage,
+  readNote,
   readVerifierKey,
   spellVerifierKey,
   verifierKey,
@@ -35,6 +37,16 @@ describe('a cosignature by ML-DSA-44', () => {
     const { key } = await cosigner
     assert.deepEqual(Buffer.from(cosignedMessage(key, text, 1_800_000_000)), message)
     assert.throws(() => cosignedMessage(key, text.replace('log', 'l'.repeat(256)), 1), /at most 255 bytes/)
+  })
+
+  it('is verified if another program made it', async () => {
+    // By pyca/cryptography, from the seed 01 02 ... 20: its key, a line feed, and the note.
+    const [spelled = '', ...lines] = readFileSync(new URL('ml-dsa-44.txt', import.meta.url), 'utf8').split(
+      '\n',
+    )
+    const key = await readVerifierKey(spelled)
+    assert.deepEqual([key.name, key.type], ['oid/32473.9', 'subtree/v1'])
+    assert.equal(await verifyCosignature(readNote(lines.join('\n')), key), 1_679_315_147)
   })
 
   it('has a key of type 6, which is spelled and read like others', async () => {
