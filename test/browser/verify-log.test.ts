@@ -38,6 +38,28 @@ const changed = (all: LogLine[], at: number, other: Partial<LogLine> = { byId: 9
 const open = (t: TestContext) => checker(t, { browser, service })
 
 describe('the page that checks a log', sideBySide, () => {
+  it('says whose signature it cannot check, where the browser has no ML-DSA-44', async (t) => {
+    const quantum = await newSigner('quantum.example.org', 'subtree/v1')
+    const { page, give, says, said } = await open(t)
+    await page.evaluate(() => {
+      const { importKey } = crypto.subtle
+      crypto.subtle.importKey = (...given: unknown[]) =>
+        given[0] === 'raw'
+          ? Reflect.apply(importKey, crypto.subtle, given)
+          : Promise.reject(new DOMException('', 'NotSupportedError'))
+    })
+    await give(
+      ['log.jsonl', exportOf(lines)],
+      ['day.txt', checkpointOf(lines, [log, witness, quantum])],
+      ['keys.txt', [log, witness, quantum].map(({ key }) => spellVerifierKey(key)).join('\n')],
+    )
+    await says('holds')
+    assert.match(
+      await said('What this does not prove'),
+      /quantum\.example\.org\+.* stands behind the checkpoint: this browser cannot check its kind of signature/,
+    )
+  })
+
   it('says that it is whole, by which checkpoint and key, and who cosigned it', async (t) => {
     const { page, requests, give, says, said } = await open(t)
     await give(
