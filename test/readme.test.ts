@@ -4,6 +4,8 @@ import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
+import { readOrder } from '../proof/order.ts'
+import type { PlacedLine } from '../proof/receipt.ts'
 import { type RunningServer, startServer } from './support/process.ts'
 
 const tools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0)
@@ -37,9 +39,17 @@ describe('docs/walk.md', () => {
     const [created, decided] = JSON.parse(history).items
     assert.partialDeepStrictEqual(created, { kind: 'created', by: 'operator', atTimeZone: 'Europe/Berlin' })
     assert.partialDeepStrictEqual(decided, { kind: 'approved', by: 'admin', version: 2 })
-    const { order, approvals } = JSON.parse(receipt)
-    assert.partialDeepStrictEqual(order, { customer: 'Acme', total: '1250.5', createdBy: 'operator' })
-    assert.partialDeepStrictEqual(approvals, [{ by: 'admin' }])
+    const placed: PlacedLine[] = JSON.parse(receipt).lines
+    const order = await readOrder(placed.map(({ line }) => line))
+    assert.partialDeepStrictEqual(order, {
+      customer: 'Acme',
+      total: '1250.5',
+      created: { by: { name: 'operator' } },
+    })
+    assert.deepEqual(
+      order.approvals.map(({ by }) => by.name),
+      ['admin'],
+    )
     assert.equal(JSON.parse(list).items[0].id, order.id)
   })
 

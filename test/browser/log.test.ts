@@ -10,7 +10,7 @@ import { lookAt } from '../support/browser/looks.ts'
 import { eventually, isAt, visit } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { inPortions, seal } from '../support/log.ts'
-import { stamp } from '../support/orders.ts'
+import { createdId, stamp } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 import { contradict } from '../support/witnessed.ts'
 
@@ -113,7 +113,7 @@ describe('the page of the log', () => {
     await page.getByRole('button', { name: 'Show every subject' }).press('Enter')
     await isAt(page, '/log')
 
-    await t.test('saves the whole log and a checkpoint, which agree', async () => {
+    await t.test('saves a checkpoint and the log up to it, which the page /verify finds valid', async () => {
       await openProof(page)
       const save = async (name: string) => {
         const [download] = await Promise.all([
@@ -122,16 +122,30 @@ describe('the page of the log', () => {
         ])
         return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
       }
-      const log = await save('Export log')
+      const checkpoint = await save('Save checkpoint')
+      const { size, root } = readCheckpoint(readNote(checkpoint.bytes.toString()).text)
+      assert.equal(checkpoint.name, `checkpoint-${size}.txt`)
+      await page.getByText(`${checkpoint.name} has been saved. It covers ${size} events.`).waitFor()
+      await createdId(admin)
+      await seal(service.db)
+      const log = await save('Save log')
       assert.equal(log.name, 'log.jsonl')
       const { head, fault } = await verifyLog(inPortions(log.bytes))
-      assert.equal(fault, null)
-      await page.getByText(`Saved log.jsonl with ${head.size} events.`).waitFor()
-      const checkpoint = await save('Save checkpoint')
-      assert.equal(checkpoint.name, `checkpoint-${head.size}.txt`)
-      const { size, root } = readCheckpoint(readNote(checkpoint.bytes.toString()).text)
-      assert.deepEqual({ size, root: Buffer.from(root).toString('hex') }, head)
-      await page.getByText(`${checkpoint.name} has been saved. It covers ${size} events.`).waitFor()
+      assert.deepEqual([fault, head], [null, { size, root: Buffer.from(root).toString('hex') }])
+      await page.getByText(`Saved log.jsonl with ${size} events.`).waitFor()
+      const link = page.getByRole('link', { name: 'the page that checks' })
+      assert.equal(await link.getAttribute('href'), '/verify')
+      const opened = await page.context().newPage()
+      await opened.goto(`${person.origin}/verify`)
+      const files = [log, checkpoint].map(({ name, bytes }) => ({ name, mimeType: '', buffer: bytes }))
+      await opened.getByLabel('Choose files').setInputFiles(files)
+      await opened.getByRole('button', { name: /^Check with the key of / }).click()
+      await opened
+        .getByRole('status')
+        .getByText(/^Valid, if /)
+        .waitFor()
+      await opened.close()
+      assert.equal(await page.getByText('countersign log verify').isVisible(), false)
       await page.keyboard.press('Escape')
       await waitForFocus(page.getByRole('button', { name: 'Check it' }))
     })
@@ -153,10 +167,10 @@ describe('the page of the log', () => {
       }),
     )
     await openProof(page)
-    await page.getByRole('button', { name: 'Export log' }).click()
+    await page.getByRole('button', { name: 'Save log' }).click()
     await page.getByText('Nothing was saved.', { exact: true }).waitFor()
     await page.getByText('An export is running. Nothing was saved.').waitFor()
-    await page.getByRole('button', { name: 'Export log' }).waitFor()
+    await page.getByRole('button', { name: 'Save log' }).waitFor()
     await page.keyboard.press('Escape')
     await page.unroute('**/v1/log')
   })
@@ -169,8 +183,8 @@ describe('the page of the log', () => {
       await route.continue()
     })
     await openProof(page)
-    await page.getByRole('button', { name: 'Export log' }).click()
-    await page.getByRole('button', { name: 'Stop export' }).waitFor()
+    await page.getByRole('button', { name: 'Save log' }).click()
+    await page.getByRole('button', { name: 'Stop' }).waitFor()
     await page.keyboard.press('Escape')
     await page.keyboard.press('h')
     await isAt(page, '/')
@@ -211,7 +225,7 @@ describe('the page of the log', () => {
     await lookAt(t, person, {
       async log() {
         const page = await visit(person, 'admin', '/log')
-        await details(page).nth(2).click()
+        await details(page).nth(3).click()
       },
       async 'log-of-one'() {
         const page = await visit(person, 'admin', `/log?subject=order:${rejected}`)

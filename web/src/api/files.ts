@@ -4,15 +4,18 @@ import { NoAnswerError } from './problem.ts'
 const silenceMilliseconds = 35_000
 
 /**
- * Fetches an export and counts its lines. A link could neither set `Accept` nor explain a refusal. The
- * browser keeps the file outside the page's memory. An export that breaks off rejects.
+ * Fetches an export, of which it keeps `limit` lines at most, and counts them. A link could neither set
+ * `Accept` nor explain a refusal. The browser keeps the file outside the page's memory. An export that breaks
+ * off rejects.
  */
 export async function fetchFile(
   begin: (signal: AbortSignal) => Promise<Response>,
   type: string,
   run: AbortController,
   onLines: (lines: number) => void,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<Blob> {
+  let left = limit
   let timer = setTimeout(fallSilent, silenceMilliseconds)
   function fallSilent() {
     run.abort(new NoAnswerError('an export that fell silent'))
@@ -21,8 +24,11 @@ export async function fetchFile(
     transform(chunk, controller) {
       clearTimeout(timer)
       timer = setTimeout(fallSilent, silenceMilliseconds)
-      onLines(linesIn(chunk))
-      controller.enqueue(chunk)
+      const { lines, end } = linesIn(chunk, left)
+      left -= lines
+      onLines(lines)
+      controller.enqueue(chunk.subarray(0, end))
+      if (left === 0) controller.terminate()
     },
   })
   try {
@@ -37,10 +43,14 @@ export async function fetchFile(
 
 const lineFeed = 10
 
-function linesIn(bytes: Uint8Array): number {
+/** How many lines end in the bytes, up to a limit, and where the last of that many ends. */
+function linesIn(bytes: Uint8Array, limit: number): { lines: number; end: number } {
   let lines = 0
-  for (let at = bytes.indexOf(lineFeed); at !== -1; at = bytes.indexOf(lineFeed, at + 1)) lines += 1
-  return lines
+  for (let at = bytes.indexOf(lineFeed); at !== -1; at = bytes.indexOf(lineFeed, at + 1)) {
+    lines += 1
+    if (lines === limit) return { lines, end: at + 1 }
+  }
+  return { lines, end: bytes.length }
 }
 
 /** The browser reads the file some time after the click. */

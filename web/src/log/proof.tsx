@@ -8,27 +8,47 @@ import { useAction } from '../ui/action.ts'
 import { EndNote } from '../ui/failure.tsx'
 import { CheckIcon, DownloadIcon } from '../ui/icons.tsx'
 import { ModalDialog } from '../ui/modal.tsx'
-import { eventsInWords, exportLog, logExport, saveCheckpoint } from './queries.ts'
+import { eventsInWords, exportLog, logExport, type SavedCheckpoint, saveCheckpoint } from './queries.ts'
 
-/** A button, and behind it the files with which anyone can check the log without the service. */
+/** A button, and behind it the steps in which anyone can check the log. */
 export function Proof() {
   const [isOpen, setOpen] = useState(false)
+  const saving = useAction(saveCheckpoint)
   return (
     <>
       <Button className="button" onPress={() => setOpen(true)}>
         <CheckIcon /> Check it
       </Button>
       <ModalDialog title="Check the log yourself" isOpen={isOpen} onOpenChange={setOpen}>
+        <ol className="stack gap-3">
+          <li>
+            <p>
+              Save a checkpoint. Keep one now and then where the people who run this service cannot reach it:
+              if anyone later changes an entry that it covers, you will notice.
+            </p>
+            <Checkpoint saving={saving} />
+          </li>
+          <li>
+            <p>Save the log.</p>
+            <Whole limit={saving.data?.size} />
+          </li>
+          <li>
+            <p>
+              Open{' '}
+              <a href="/verify" target="_blank" rel="noreferrer">
+                the page that checks
+              </a>
+              , and add both files there. It can also be saved, and works without this service.
+            </p>
+          </li>
+        </ol>
         <p>
-          Now and then, save a checkpoint where the people who run this service cannot reach it. If anyone
-          then changes or removes an entry that it covers, you will notice.{' '}
           <Link to="/auditing">What this proves, and how</Link>
         </p>
-        <Checkpoint />
-        <p>To check, also save the log:</p>
-        <Whole />
-        <p>Then run this in the folder of the program, on any machine:</p>
-        <Command />
+        <details>
+          <summary>For administrators</summary>
+          <Command />
+        </details>
         <div className="row dialog-actions">
           <Button className="button" slot="close">
             Close
@@ -44,18 +64,17 @@ function Command() {
   const { data: keys = [] } = useQuery({ queryKey: ['log-keys'], queryFn: logKeys })
   return (
     <code className="wrap">
-      node server/main.ts log verify --export log.jsonl --checkpoint checkpoint-….txt
+      countersign log verify --export log.jsonl --checkpoint checkpoint-….txt
       {keys.map((key) => ` --log-key ${key}`)}
     </code>
   )
 }
 
-function Checkpoint() {
-  const saving = useAction(saveCheckpoint)
-  const { data, error } = saving
+function Checkpoint({ saving }: { saving: ReturnType<typeof useAction<void, SavedCheckpoint>> }) {
+  const { act, data, error } = saving
   return (
     <div className="row">
-      <Button className="button button-primary" onPress={() => saving.act()}>
+      <Button className="button button-primary" onPress={() => act()}>
         <DownloadIcon /> Save checkpoint
       </Button>
       <div role="status">
@@ -66,13 +85,14 @@ function Checkpoint() {
   )
 }
 
-function Whole() {
+/** Up to the checkpoint, if one was saved: nothing binds the lines after it. */
+function Whole({ limit }: { limit: number | undefined }) {
   const exporting = logExport.use()
   const isRunning = exporting.kind === 'running'
   return (
     <div className="row">
-      <Button className="button" onPress={() => (isRunning ? logExport.stop() : void exportLog())}>
-        <DownloadIcon /> {isRunning ? 'Stop export' : 'Export log'}
+      <Button className="button" onPress={() => (isRunning ? logExport.stop() : void exportLog(limit))}>
+        <DownloadIcon /> {isRunning ? 'Stop' : 'Save log'}
       </Button>
       <div role="status">
         {isRunning && 'Exporting …'}

@@ -28,22 +28,28 @@ export const eventsInWords = (count: number) => `${formatCount(count)} ${count =
 
 export const logExport = exporter()
 
-/** The whole log, in the form that `log verify` reads. */
-export function exportLog(): Promise<boolean> {
+/** The log up to a line, or the whole, in the form that `/verify` and `log verify` read. */
+export function exportLog(limit?: number): Promise<boolean> {
   const type = 'application/jsonl'
   return logExport.run({
     name: 'log.jsonl',
     type,
     begin: (signal) => client.export('/v1/log', type, { signal }),
+    limit,
     inWords: eventsInWords,
   })
+}
+
+export interface SavedCheckpoint {
+  name: string
+  size: number
 }
 
 /**
  * Saves a signed statement of how far the log goes. Returns the name of the file and how many events it
  * covers.
  */
-export async function saveCheckpoint(): Promise<{ name: string; size: number }> {
+export async function saveCheckpoint(): Promise<SavedCheckpoint> {
   const answer = await client.export('/v1/log/checkpoint', 'text/plain')
   const checkpoint = await answer.text()
   // Its signature is not checked here: people who rely on it check it themselves.

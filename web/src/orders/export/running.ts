@@ -20,6 +20,8 @@ interface Export {
   /** How many lines come before the first entry. */
   linesBefore?: number
   of?: number
+  /** How many lines are kept. */
+  limit?: number | undefined
   /** Such as "1,204 orders". */
   inWords(count: number): string
 }
@@ -44,7 +46,7 @@ export function exporter() {
       announce('Export stopped. Nothing was saved.')
     },
     /** Fetches everything and saves it as a file. Returns whether it did. */
-    async run({ name, type, begin, linesBefore = 0, of, inWords }: Export): Promise<boolean> {
+    async run({ name, type, begin, linesBefore = 0, of, inWords, limit }: Export): Promise<boolean> {
       end()
       const run = new AbortController()
       running = run
@@ -55,7 +57,7 @@ export function exporter() {
       }
       arrived(0)
       try {
-        const file = await fetchFile(begin, type, run, arrived)
+        const file = await fetchFile(begin, type, run, arrived, limit)
         if (running !== run) return false
         saveFile(file, name)
         announce(`Saved ${name} with ${inWords(count)}.`)
