@@ -125,14 +125,28 @@ describe('a sheet of orders', () => {
     assert.deepEqual(await created('Faults'), ['Faults 1', 'Faults 5'])
   })
 
-  it('reads totals as the person writes them, and says what else they could mean', async (t) => {
+  it('reads totals as their column writes them, and asks where no row decides, before it sends any', async (t) => {
     const page = await atTheSheet(
       await browser.person(t, { service, locale: 'de-DE' }),
       'Komma 1;1.234\nKomma 2;1.234,50',
     )
     await row(page, 'Komma 1').getByText('1,234.00').waitFor()
-    await row(page, 'Komma 1').getByText('Not 1.234').waitFor()
     await row(page, 'Komma 2').getByText('1,234.50').waitFor()
+    assert.equal(await page.getByText('Not 1.234').count(), 0)
+    await page.getByText('2 orders, 2,468.50 in total.').waitFor()
+
+    await field(page).fill('Dot 1\t12.000\nDot 2\t7\nTotal\t12.007')
+    await page.getByText('“12.000” means', { exact: true }).last().waitFor()
+    assert.equal(await button(page, 'Create orders').getAttribute('aria-disabled'), 'true')
+    await screenshot(page, 'sheet-notation')
+    await page.getByText('12,000.00', { exact: true }).click()
+    await page.getByLabel('Skip 1 row that looks like a sum of others: 3').waitFor()
+    await page.getByText('2 orders, 12,007.00 in total.').waitFor()
+    await screenshot(page, 'sheet-sum')
+    await button(page, 'Create 2 orders').click()
+    await page.getByText('2 orders created.').first().waitFor()
+    assert.deepEqual(await created('Dot'), ['Dot 1', 'Dot 2'])
+    assert.deepEqual(await created('Total'), [])
   })
 
   it('points out what repeats a row or an order of the last day, and leaves it out if asked', async () => {
@@ -232,7 +246,7 @@ describe('what failed', () => {
       text,
       '\ufeffcustomer,total,row,why\r\n' +
         "'=Fails 2,2,2,The customer must not be blank.\r\n" +
-        'Fails 3,three,3,"Enter only the number, without a currency or other words."\r\n',
+        'Fails 3,three,3,"Enter only the number, without “three”."\r\n',
     )
     await page.unroute('**/v1/orders')
     await button(page, 'Correct them here').click()

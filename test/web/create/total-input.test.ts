@@ -134,6 +134,26 @@ describe('readTotal reads', () => {
   }
 })
 
+describe('readTotal takes the currency of the service', () => {
+  const wireOf = (text: string, currency: string) => {
+    const reading = readTotal(text, { ...en, currency })
+    return reading.ok ? reading.wire : undefined
+  }
+
+  it('by its sign or code, before or after the number', () => {
+    for (const text of ['€1,250.50', '1,250.50 €', 'EUR 1,250.50', '1,250.50EUR', '\u200f€ 1,250.50']) {
+      assert.equal(wireOf(text, 'EUR'), '1250.5', text)
+    }
+    for (const text of ['$7', '7 USD']) assert.equal(wireOf(text, 'USD'), '7', text)
+    assert.equal(wireOf('CHF 7', 'CHF'), '7')
+  })
+
+  it('and no other one', () => {
+    for (const text of ['$7', '7 USD', '€', '€ 7 €', 'EURO 7', '7 €uro'])
+      assert.equal(wireOf(text, 'EUR'), undefined, text)
+  })
+})
+
 describe('readTotal says what it understood', () => {
   it('and what it would mean in another notation', () => {
     const asGroups = { ok: true, wire: '1234', meaning: '1.234,00', otherwise: '1,234' }
@@ -170,7 +190,9 @@ describe('readTotal refuses', () => {
     ['100,000,000,000', en, 'The total can be at most 99,999,999,999.9999.'],
     ['100.000.000.000', de, 'The total can be at most 99.999.999.999,9999.'],
     ['1.00001', en, 'The total can have at most 4 decimal places.'],
-    ['€ 12', en, 'Enter only the number, without a currency or other words.'],
+    ['€ 12', en, 'Enter only the number, without “€”.'],
+    ['12 USD', en, 'Enter only the number, without “USD”.'],
+    ['€ 12', { ...en, currency: 'CHF' }, 'Totals are in CHF. Enter the number without “€”.'],
     ['1e5', en, 'Enter only the number, without a currency or other words.'],
     ['12²', en, 'Enter only the number, without a currency or other words.'],
     // Shown as 1200.

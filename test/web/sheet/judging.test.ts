@@ -91,7 +91,7 @@ describe('the file of the rows that failed', () => {
     assert.equal(
       text,
       'customer,total,row,why\r\n' +
-        `'=1+1,€ 7,2,"Enter only the number, without a currency or other words."\r\n` +
+        `'=1+1,€ 7,2,"Enter only the number, without “€”."\r\n` +
         '"Bolt, Inc",8,3,No.\r\n',
     )
     assert.deepEqual(

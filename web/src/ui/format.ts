@@ -15,7 +15,7 @@ export const timeZoneHeader = ownTimeZone === undefined ? {} : { 'Time-Zone': ow
 const here = { timeZone: viewerTimeZone }
 
 /** ISO 4217, set in the page by the service; without one a total is a plain number. */
-const currency = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="currency"]')?.content
+export const currency = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="currency"]')?.content
 const totalFormat = new Intl.NumberFormat(locale, {
   ...(currency ? { style: 'currency', currency } : { minimumFractionDigits: 2 }),
   maximumFractionDigits: 4,

@@ -1,4 +1,4 @@
-import { formatTotal, ownLocale } from '../../ui/format.ts'
+import { currency, formatTotal, ownLocale } from '../../ui/format.ts'
 import { type Notation, notationOf } from './total-input.ts'
 
 /**
@@ -7,5 +7,6 @@ import { type Notation, notationOf } from './total-input.ts'
  */
 export const notation: Notation = {
   ...notationOf(ownLocale),
+  currency,
   write: (decimal) => formatTotal(decimal as `${number}`),
 }

@@ -1,4 +1,5 @@
 import { withoutReordering } from '../../../../rules/isolate.ts'
+import { strangerFault, withoutCurrency } from './currency.ts'
 
 /** How a person's language writes decimals. */
 export interface Notation {
@@ -6,6 +7,8 @@ export interface Notation {
   group: string
   /** Digits of the last group and of those before it: 3 and 3, or 3 and 2 where lakhs are counted. */
   groupSizes: readonly [last: number, others: number]
+  /** The code of the currency that may stand before or after a number. */
+  currency?: string | undefined
   /** Writes a decimal in the wire's notation as people read totals: exactly, with 2 to 4 places. */
   write(decimal: string): string
 }
@@ -52,16 +55,17 @@ export function notationOf(locale: string): Notation {
  * - One separator: a group separator of the notation if only that is well-formed (`1.234` is 1234 in
  *   German), else the decimal separator of the notation or a plain `.` (`1.23` and `0.123` are decimals
  *   everywhere).
+ * - The sign or code of the currency, before or after the number, changes nothing.
  * - Anything else is a fault. Spaces and apostrophes separate groups, and only groups, in every notation.
  *
  * `otherwise` is set where a reader of another notation would see another number: a single `.` as a group
  * separator, or a single separator before exactly three decimal places.
  */
 export function readTotal(text: string, notation: Notation): TotalReading {
-  const marks = marksOf(text)
+  const marks = marksOf(withoutCurrency(text, notation.currency))
   if (marks.length === 0) return { ok: false, fault: 'Enter the total.' }
   if (text.includes(turnsDigits) || marks.some((mark) => mark === undefined))
-    return { ok: false, fault: strangerFault(text) }
+    return { ok: false, fault: faultOf(text, notation) }
   const { places, digits } = splitAt(marks as Mark[])
   if (digits.join('') === '') return { ok: false, fault: unclear(notation) }
   const shape = shapeOf(places, digits, notation)
@@ -193,7 +197,7 @@ function canonical(whole: string, fraction: string): string {
 
 const unclear = (notation: Notation) => `Write the total like ${notation.write(example)}.`
 
-function strangerFault(text: string): string {
+function faultOf(text: string, { currency }: Notation): string {
   if (/^\s*[-−–(]/.test(text)) return 'The total must be greater than 0.'
-  return 'Enter only the number, without a currency or other words.'
+  return strangerFault(text, currency) ?? 'Enter only the number, without a currency or other words.'
 }

@@ -12,7 +12,9 @@ export interface Failure {
 export function failuresOf(rows: readonly Row[], results: Results): Failure[] {
   return rows.flatMap((row) => {
     const result = results[row.number]
-    const faults = [row.fault, row.faults.customer, row.faults.total].filter((fault) => fault !== undefined)
+    const faults = [row.fault, row.faults.customer, row.faults.total, row.faults.note].filter(
+      (fault) => fault !== undefined,
+    )
     if (row.values === undefined) return [{ row, why: faults.join(' ') }]
     return result?.kind === 'failed' ? [{ row, why: result.why }] : []
   })

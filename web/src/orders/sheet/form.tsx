@@ -6,29 +6,47 @@ import { focusOn } from '../../ui/draft.ts'
 import { Field } from '../../ui/field.tsx'
 import { Form, Submit } from '../../ui/form.tsx'
 import { formatCount, formatOrders } from '../../ui/format.ts'
+import type { Decimal } from './notation.ts'
 import { type Reading, sizeLimit, textOf } from './reading.ts'
 import type { Row } from './rows.ts'
 import { changeSheet } from './sending.ts'
-import { headingsInWords, judgementInWords, sheetFaults } from './words.ts'
+import { WhichNumber } from './which-number.tsx'
+import {
+  headingsInWords,
+  judgementInWords,
+  numbersOf,
+  rowsInWords,
+  sheetFaults,
+  sumInWords,
+} from './words.ts'
 
 interface SheetFormProps {
   text: string
   reading: Reading
   rows: readonly Row[]
+  /** The rows that would be sent. */
+  chosen: readonly Row[]
+  /** A total that could be one of two numbers, and how the person reads it. */
+  doubt: string | undefined
+  decimal: Decimal | undefined
+  isUndecided: boolean
   /** The orders of the last day could not be read. */
   isUncompared: boolean
   isWithoutDoubles: boolean
+  isWithoutSums: boolean
   onTurn(isWithoutDoubles: boolean): void
+  onTurnSums(isWithoutSums: boolean): void
   onSubmit(): void
 }
 
 /** Where a sheet is pasted, typed, dropped or chosen. */
 export function SheetForm(props: SheetFormProps) {
-  const { text, reading, rows, isWithoutDoubles } = props
+  const { text, reading, rows, chosen, doubt, decimal, isUndecided, isWithoutDoubles, isWithoutSums } = props
   const [refused, setRefused] = useState<string>()
   const right = rows.filter(({ values }) => values !== undefined)
   const doubles = right.filter(({ double }) => double !== undefined)
-  const count = right.length - (isWithoutDoubles ? doubles.length : 0)
+  const sums = right.filter(({ isSum }) => isSum)
+  const count = isUndecided ? 0 : chosen.length
   const fault = refused ?? (reading.ok ? undefined : reading.fault)
 
   function change(next: string) {
@@ -83,17 +101,25 @@ export function SheetForm(props: SheetFormProps) {
         onChange={change}
       />
       <div className="stack" role="status">
-        {rows.length > 0 && <p>{judgementInWords(rows)}</p>}
+        {rows.length > 0 && !isUndecided && <p>{judgementInWords(rows)}</p>}
         {reading.ok && reading.headings && <p className="soft">{headingsInWords(reading.headings)}</p>}
         {props.isUncompared && (
           <p className="soft">These rows could not be compared with the orders of the last 24 hours.</p>
         )}
       </div>
-      {doubles.length > 0 && (
+      {doubt !== undefined && <WhichNumber doubt={doubt} decimal={decimal} />}
+      {sums.length > 0 && !isUndecided && (
+        <Check isOn={isWithoutSums} onTurn={props.onTurnSums}>
+          Skip {rowsInWords(sums.length)} that {sums.length === 1 ? 'looks' : 'look'} like a sum of others:{' '}
+          {numbersOf(sums)}
+        </Check>
+      )}
+      {doubles.length > 0 && !isUndecided && (
         <Check isOn={isWithoutDoubles} onTurn={props.onTurn}>
           Skip {formatCount(doubles.length)} {doubles.length === 1 ? 'duplicate' : 'duplicates'}
         </Check>
       )}
+      {count > 0 && <p className="label">{sumInWords(chosen)}</p>}
       <div className="row create-actions">
         <Submit id="sheet-submit" isClosed={count === 0}>
           {count === 0 ? 'Create orders' : `Create ${formatOrders(count)}`}

@@ -17,13 +17,25 @@ interface Line {
   cells: string[]
   isBroken: boolean
 }
-type Columns = Record<CellName, number>
+type Columns = Record<CellName, number> & { note?: number | undefined }
 
 /** Headings by which a column is found, in lower case. */
 const headingsOf: Record<CellName, readonly string[]> = {
   customer: ['customer', 'client', 'company', 'customer name', 'name'],
   total: ['total', 'amount', 'sum', 'value'],
 }
+/** The column of notes is optional, and has a heading. */
+const noteHeadings = [
+  'note',
+  'notes',
+  'comment',
+  'comments',
+  'remark',
+  'remarks',
+  'bemerkung',
+  'notiz',
+  'remarque',
+]
 /** The first one decides a tie. */
 const delimiters = ['\t', ';', ',']
 const sampleLines = 50
@@ -82,7 +94,8 @@ function columnsOf(lines: readonly Line[]): { columns: Columns | undefined; hasH
   const byName = isNamed ? completed(others, named) : undefined
   // A customer may be called "Company": a line with a total is an order.
   if (isNamed && !(byName && isRead('total', cellAt(first, byName.total)))) {
-    return { columns: byName, hasHeadings: true }
+    const note = noteHeadings.map((heading) => words.indexOf(heading)).find((at) => at >= 0)
+    return { columns: byName && { ...byName, note }, hasHeadings: true }
   }
   const columns = completed(lines, {})
   const total = columns && cellAt(first, columns.total)
@@ -119,7 +132,15 @@ function cellsOf(line: Line, columns: Columns, width: number): Cells {
   const fault = line.isBroken ? sheetFaults.quotes : widthOf(line) > width ? sheetFaults.width : undefined
   const { number } = line
   const customer = cellAt(line, columns.customer)
-  return { number, customer, total: cellAt(line, columns.total), ...(fault !== undefined && { fault }) }
+  const note = columns.note === undefined ? undefined : cellAt(line, columns.note)
+  const total = cellAt(line, columns.total)
+  return {
+    number,
+    customer,
+    total,
+    ...(note !== undefined && { note }),
+    ...(fault !== undefined && { fault }),
+  }
 }
 
 const isFilled = (text: string) => text.trim() !== ''

@@ -5,6 +5,8 @@ import type { TotalReading } from '../create/total-input.ts'
 export interface Cells extends Record<CellName, string> {
   /** As a spreadsheet counts, which includes headings and empty rows. */
   number: number
+  /** If the sheet has such a column. */
+  note?: string
   /** A fault in the row as a whole. */
   fault?: string
 }
@@ -12,11 +14,13 @@ export interface Cells extends Record<CellName, string> {
 /** A row as the single form would judge it. */
 export interface Row extends Cells {
   /** The values to send; undefined if the row has a fault. */
-  values: Record<CellName, string> | undefined
-  faults: Partial<Record<CellName, string>>
+  values: (Record<CellName, string> & { note?: string }) | undefined
+  faults: Partial<Record<CellName | 'note', string>>
   reading: TotalReading
   /** The first row of the sheet, or an order of the last day, with this customer and total. */
   double: number | 'recent' | undefined
+  /** It seems to sum up the rows above. */
+  isSum: boolean
 }
 
 export type Result =

@@ -9,11 +9,14 @@ import { type Answer, failureOf, Outbox, type Snapshot, type Step, type Try, uns
 import { ordersChanged } from '../queries.ts'
 import { failuresOf } from './failures.ts'
 import { keyOf, nameOf } from './judging.ts'
+import type { Decimal } from './notation.ts'
 import type { Result, Results, Row } from './rows.ts'
 import { endWords, whyRefused } from './words.ts'
 
 export interface Sheet {
   text: string
+  /** How the person reads totals that are one of two numbers. */
+  decimal?: Decimal
   /** Once sending has begun. */
   sent?: {
     /** See `nameOf`. */
@@ -68,6 +71,11 @@ onForget(() => {
 export function changeSheet(text: string): void {
   keep({ text })
   keepResults({})
+}
+
+/** Says how the totals of the sheet are read. */
+export function readWith(decimal: Decimal): void {
+  keep({ ...sheet.get(), decimal })
 }
 
 /** Sends the chosen ones of all rows of the sheet. */

@@ -5,11 +5,14 @@ import { useMay, useUser } from '../../auth/session.ts'
 import { focusOn } from '../../ui/draft.ts'
 import { PageHead } from '../../ui/page-title.tsx'
 import { NotAllowed } from '../create/create.tsx'
+import { notation } from '../create/notation.ts'
 import { SheetForm } from './form.tsx'
 import { judge } from './judging.ts'
+import { notationIn } from './notation.ts'
 import { SheetProgress } from './progress.tsx'
 import { recentQuery } from './queries.ts'
 import { readSheet } from './reading.ts'
+import type { Row } from './rows.ts'
 import { begin, changeSheet, openSheet, sheet } from './sending.ts'
 import { SheetTable } from './table.tsx'
 
@@ -27,8 +30,9 @@ export function SheetView() {
 function SheetOfOrders() {
   const user = useUser()
   useState(() => openSheet(user.id))
-  const { text, sent } = sheet.use()
+  const { text, sent, decimal: chosenDecimal } = sheet.use()
   const [isWithoutDoubles, setWithoutDoubles] = useState(false)
+  const [isWithoutSums, setWithoutSums] = useState(true)
   const heading = useRef<HTMLHeadingElement>(null)
   // Typing stays quick while a thousand rows are judged.
   const judged = useDeferredValue(text)
@@ -39,10 +43,18 @@ function SheetOfOrders() {
     enabled: mayCompare && !isSent && judged !== '',
   })
   const reading = useMemo(() => readSheet(judged), [judged])
-  const rows = useMemo(
-    () => (reading.ok ? judge(reading.rows, isSent ? [] : recent) : []),
-    [reading, recent, isSent],
+  const column = useMemo(
+    () => notationIn(reading.ok ? reading.rows.map(({ total }) => total) : [], notation),
+    [reading],
   )
+  const decimal = column.decimal ?? chosenDecimal
+  const rows = useMemo(
+    () => (reading.ok ? judge(reading.rows, isSent ? [] : recent, decimal) : []),
+    [reading, recent, isSent, decimal],
+  )
+  const isLeftOut = ({ double, isSum }: Row) => (isWithoutDoubles && double) || (isWithoutSums && isSum)
+  const chosen = rows.filter((row) => row.values && !isLeftOut(row))
+  const isUndecided = column.doubt !== undefined && chosenDecimal === undefined
   const wasSent = useRef(isSent)
   useEffect(() => {
     // The button that was pressed is gone.
@@ -53,13 +65,13 @@ function SheetOfOrders() {
   function startOver(next = '') {
     changeSheet(next)
     setWithoutDoubles(false)
+    setWithoutSums(true)
     // The field is not there yet.
     requestAnimationFrame(() => focusOn('sheet'))
   }
 
   function submit() {
-    if (judged !== text) return
-    const chosen = rows.filter(({ values, double }) => values && !(isWithoutDoubles && double))
+    if (judged !== text || isUndecided) return
     if (chosen.length === 0) focusOn('sheet')
     else void begin(rows, chosen, user.id)
   }
@@ -70,12 +82,14 @@ function SheetOfOrders() {
         <SheetProgress rows={rows} headingRef={heading} onStartOver={startOver} />
       ) : (
         <SheetForm
-          {...{ text, reading, rows, isUncompared, isWithoutDoubles }}
+          {...{ text, reading, rows, chosen, isUncompared, isUndecided }}
+          {...{ isWithoutDoubles, isWithoutSums, decimal: chosenDecimal, doubt: column.doubt }}
           onTurn={setWithoutDoubles}
+          onTurnSums={setWithoutSums}
           onSubmit={submit}
         />
       )}
-      {rows.length > 0 && <SheetTable rows={rows} />}
+      {rows.length > 0 && !(isUndecided && !isSent) && <SheetTable rows={rows} />}
     </div>
   )
 }

@@ -1,8 +1,9 @@
 import { problemOf } from '../../api/problem.ts'
 import { endInWords } from '../../ui/describe.ts'
 import { refusalsOf } from '../../ui/draft.ts'
-import { formatCount, formatOrders, inSeries } from '../../ui/format.ts'
+import { formatCount, formatOrders, formatTotal, inSeries } from '../../ui/format.ts'
 import { cellNames } from '../create/form.ts'
+import { sumOfTotals } from '../decide/totals.ts'
 import type { Result, Row } from './rows.ts'
 
 /** Faults in a sheet or in one of its rows. */
@@ -29,9 +30,15 @@ export function judgementInWords(rows: readonly Row[]): string {
   return wrong.length === 0 ? can : `${can} ${rowsInWords(wrong.length)} cannot: ${numbersOf(wrong)}.`
 }
 
+/** Such as "183 orders, 12,345.00 in total." */
+export function sumInWords(rows: readonly Row[]): string {
+  const sum = formatTotal(sumOfTotals(rows.map(({ values }) => Number(values?.total ?? 0))))
+  return `${formatOrders(rows.length)}, ${sum} in total.`
+}
+
 const namedRows = 5
 
-function numbersOf(rows: readonly Row[]): string {
+export function numbersOf(rows: readonly Row[]): string {
   const named = rows.slice(0, namedRows).map(({ number }) => formatCount(number))
   const others = rows.length - named.length
   return inSeries(others > 0 ? [...named, `${formatCount(others)} more`] : named)
