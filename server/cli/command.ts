@@ -25,6 +25,8 @@ export interface CommandSpec {
   examples: string[]
   /** Without it, the command leaves a line in the log. */
   changesNothing?: true
+  /** The arguments are names that the log does not keep. */
+  namesPeople?: true
   /** Imports the command only when it runs, so `--help` and mistyped commands load nothing. */
   load(): Promise<Run>
 }

@@ -1,4 +1,5 @@
 /** The commands that erase names and texts. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { sealedEvents } from '../audit/audit.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Erased } from '../erasure/erasure.ts'
@@ -7,6 +8,9 @@ import { commandStamp, withStranded } from './database.ts'
 import { UsageError } from './failures.ts'
 import { withSealedLog } from './log.ts'
 import { grouped } from './output.ts'
+
+/** A running service writes in the pauses between two erasures. */
+const pauseMilliseconds = 20
 
 /** Several in one call, because the file is rewritten once. */
 export async function runErasePerson(invocation: Invocation): Promise<Outcome> {
@@ -20,6 +24,7 @@ export async function runErasePerson(invocation: Invocation): Promise<Outcome> {
     for (const id of ids) {
       const done = await db.write('erasePerson', { id, stamp: commandStamp() })
       erased.push({ id, ...(done ?? { before: true }) })
+      await wait(pauseMilliseconds)
     }
     return withStranded(db, {
       value: erased,
@@ -40,6 +45,7 @@ export async function runEraseCustomer(invocation: Invocation): Promise<Outcome>
     const erased: Erased[] = []
     for (const customer of invocation.positionals) {
       erased.push(await db.write('eraseCustomer', { customer, stamp: commandStamp() }))
+      await wait(pauseMilliseconds)
     }
     return { value: erased, text: erased.map((each) => `Erased a customer: ${inWords(each)}`).join('\n') }
   })

@@ -86,7 +86,7 @@ function traceOf(
     time: formatInstant(systemClock()),
     event: 'administration',
     command,
-    arguments: positionals.map(withoutEmail),
+    arguments: spec.namesPeople ? positionals.map(() => '***') : positionals.map(withoutEmail),
     options: Object.fromEntries([...given, ...switched.map(([name]) => [name, true])]),
     by: machineAccount(),
     sudoBy: process.env.SUDO_USER,

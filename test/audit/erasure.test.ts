@@ -129,6 +129,7 @@ describe('erasure', () => {
         'authentication-required',
       )
       assert.equal(await erasePerson(ann), null)
+      assert.equal((await admin.patch(`/v1/users/${ann.id}`, { enabled: true })).status, 204)
       const { email, enabled, name } = (await admin.get(`/v1/users/${ann.id}`)).body
       assert.deepEqual([email, enabled, name], [`person-${ann.id}@erased.invalid`, false, null])
     })

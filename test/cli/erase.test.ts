@@ -90,6 +90,9 @@ describe('person erase and customer erase', () => {
     })
     await eraseAll(cli)
     assert.deepEqual(filesWithNames(cli), [])
+    const said = cli.log.filter(({ command }) => command === 'customer erase')
+    assert.ok(said.length > 0)
+    assert.doesNotMatch(JSON.stringify(said), anyName)
     assert.equal((await cli.run('log verify')).status, 0)
     const counted = cli.sql((database) => ({
       customers: database

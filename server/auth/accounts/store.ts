@@ -161,13 +161,22 @@ export async function raiseVersion(trx: Trx, principalId: number): Promise<numbe
   return version
 }
 
-/** Returns false if the account was already in that state. */
+/** Returns false if the account was already in that state, or is to be enabled and was erased. */
 export async function updateEnabled(trx: Trx, principalId: number, enabled: boolean): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('principals')
     .set('enabled', enabled ? 1 : 0)
     .where('id', '=', principalId)
     .where('enabled', '=', enabled ? 0 : 1)
+    .$if(enabled, (query) =>
+      query.where('id', 'not in', (eb) =>
+        eb
+          .selectFrom('users')
+          .select('principal_id')
+          .where('principal_id', '=', principalId)
+          .where('erased_at', 'is not', null),
+      ),
+    )
     .executeTakeFirst()
   return numUpdatedRows === 1n
 }

@@ -89,6 +89,7 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
     examples: ['user sign-out jo@example.com', 'user sign-out --all'],
   },
   'user set-name': {
+    namesPeople: true,
     argumentsText: '<email or user name> <name> | --none',
     summary: 'set the name of a user as certificates, mails and histories print it',
     options: { ...userOptions, none: { description: 'the user has no printed name' } },

@@ -67,6 +67,7 @@ export const erasureCommands: Record<string, CommandSpec> = {
     load: async () => (await import('../erase.ts')).runErasePerson,
   },
   'customer erase': {
+    namesPeople: true,
     argumentsText: '<name>...',
     summary: 'erase the name of a customer, for good: orders and the log say customer- and a number',
     notes: [
