@@ -12,7 +12,6 @@ export {
   recordEvent,
   recordEvents,
   saltedWith,
-  saltOf,
 } from './events/events.ts'
 export { printed, sealedLine, toldBy } from './events/line.ts'
 export { insertEvent, oldestUnsealed } from './events/store.ts'

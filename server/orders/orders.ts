@@ -2,7 +2,7 @@
  * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each further part,
  * such as lists or filters, is a folder with a door of the same name.
  */
-import { type Event, eventRow, recordEvent, recordEvents, saltOf } from '../audit/audit.ts'
+import { type Event, eventRow, recordEvent, recordEvents } from '../audit/audit.ts'
 import type { Stamp } from '../caller/stamp.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
@@ -58,7 +58,7 @@ export function createOrder(
     await recordEvent(trx, stamp, creationOf(order, await insertOrder(trx, order, stamp)))
     if (note) {
       const { text, eventId } = note
-      const by = { ...stamp, eventId, seed: saltOf(stamp.seed, 'note') }
+      const by = { ...stamp, eventId, seed: `${stamp.seed} note` }
       await recordEvent(trx, by, orderEvent('noted', asCreated(order), text))
     }
     return result

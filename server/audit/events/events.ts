@@ -147,16 +147,21 @@ export function saltedWith(
   salts: Record<string, string> = {},
 ): Record<string, Salted> {
   const salted: Record<string, Salted> = {}
-  for (const name of Object.keys(values).sort()) {
+  let made = ''
+  for (const [index, name] of Object.keys(values).sort().entries()) {
     const value = String(values[name])
     if (!value.isWellFormed()) throw new TypeError('a text with a lone surrogate')
-    salted[name] = { salt: salts[name] ?? saltOf(seed, name), value }
+    if (index % saltsOfHash === 0) made = hash('sha512', `${seed} ${index}`)
+    const at = (index % saltsOfHash) * saltCharacters
+    salted[name] = { salt: salts[name] ?? made.slice(at, at + saltCharacters), value }
   }
   return salted
 }
 
 /** 16 bytes, hexadecimal. From some of them nobody can compute the others, or the seed. */
-export const saltOf = (seed: string, name: string) => hash('sha256', seed + name).slice(0, 32)
+const saltCharacters = 32
+/** A part of a hash of 64 bytes each. */
+const saltsOfHash = 4
 
 /**
  * Records the event of a change, in the transaction of the change. `sealEvents` gives the event its place in
