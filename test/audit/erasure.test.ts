@@ -207,6 +207,8 @@ describe('erasure', () => {
     const sequence = Number((event as { sequence?: number }).sequence)
     await service.db.write('eraseFromLog', { sequence, name: 'documentName', stamp: stamp() })
     assert.deepEqual(await rowsWith('secret-plan'), [])
+    const [document] = (await admin.get(`/v1/orders/${order}/documents`)).body.items
+    assert.equal(document.name, `document-${document.sha256.slice(0, 8)}`)
     assert.equal((await verified()).lost, null)
   })
 })

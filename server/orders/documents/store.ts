@@ -88,12 +88,14 @@ function selectDocuments(db: Db, orderId: string) {
   return documents.orderBy('added_at').orderBy('id')
 }
 
+/** A document whose name was erased is called by the beginning of its hash. */
 const documentOf = ({
   added_at,
   erased_at,
   ...document
 }: Document & { added_at: number; by: string; erased_at: number | null }): StoredDocument => ({
   ...document,
+  name: document.name || `document-${document.sha256.slice(0, 8)}`,
   addedAt: added_at,
   isErased: erased_at !== null,
 })
