@@ -76,7 +76,8 @@ async function read(
 }
 
 /** Everyone decides in their own place. */
-const forNobody = { for: null, forId: null }
+/** Nobody in the model has a printed name, or a deputy. */
+const forNobody = { byName: null, for: null, forName: null, forId: null }
 
 const history = command('listOrderHistory', anyReading, async (model, world, input) => {
   const { size, page, direction } = input
@@ -94,6 +95,7 @@ const history = command('listOrderHistory', anyReading, async (model, world, inp
     inOrder.slice((page - 1) * size, page * size).map(({ at, zone, ...event }) => ({
       ...event,
       ...forNobody,
+      document: null,
       atUtc: instant(at),
       atTimeZone: zone,
     })),
@@ -114,6 +116,8 @@ const approvals = command('getOrderApprovals', anyReading, async (model, world, 
     role: order.role_needed,
     passkey: order.passkey_needed === 1,
     mayApproveFor: null,
+    replaces: null,
+    replacedBy: null,
     given: approvalsOf(model, id).map(({ by, byId, at }) => ({
       by,
       byId,
