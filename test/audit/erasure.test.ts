@@ -3,10 +3,13 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { sql } from '#kysely'
 import { type LogReport, verifyLog } from '../../proof/log.ts'
+import { readVerifierKey } from '../../proof/note.ts'
+import { judgeReceipt, verdictOf } from '../../proof/verdict.ts'
 import { exportLog } from '../../server/audit/lines/log.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
+import { decide, sign } from '../support/decisions.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
@@ -63,13 +66,24 @@ describe('erasure', () => {
     let ann: Awaited<ReturnType<typeof person>>
     let bo: Awaited<ReturnType<typeof person>>
     let order: string
-    let receipt: string
+    let signed: string
+    let receipts: string[]
     let before_: LogReport
     const read = async (caller: Client, path = '') => (await caller.get(`/v1/orders/${order}${path}`)).body
+    const receiptsNow = () =>
+      Promise.all(
+        [order, signed].map(async (id) => {
+          const { body } = await admin.get(`/v1/orders/${id}/receipt`)
+          return body.receipt as string
+        }),
+      )
     before(async () => {
       ann = await person('Annabella')
       bo = await person('Boleslaw')
-      await newPasskey(service, ann)
+      const passkey = await newPasskey(service, ann)
+      signed = await createdId(admin, { customer: 'Acme' })
+      const [signature] = await sign(ann.caller, passkey, { orders: [signed] })
+      assert.equal((await decide(ann.caller, signed, signature)).status, 204)
       const until = new Date(service.now() + 3_600_000).toISOString()
       const absence = { from: new Date(service.now()).toISOString(), until, deputyId: bo.id }
       assert.equal((await ann.caller.send('PUT', '/v1/auth/absence', absence)).status, 204)
@@ -81,7 +95,7 @@ describe('erasure', () => {
       order = await createdId(ann.caller, { customer: 'Acme' })
       await bo.caller.patch(`/v1/orders/${order}/approve`)
       await admin.patch(`/v1/orders/${order}/approve`)
-      receipt = (await read(admin, '/receipt')).receipt
+      receipts = await receiptsNow()
       before_ = await verified()
       assert.equal(before_.fault, null)
     })
@@ -94,7 +108,7 @@ describe('erasure', () => {
         .executeTakeFirstOrThrow()
       const done = await erasePerson(ann)
       assert.equal(done?.name, `person-${ann.id}`)
-      assert.equal(done?.orders, 1)
+      assert.equal(done?.orders, 2)
       assert.deepEqual(await rowsWith(...ann.names), [])
       const after = await verified()
       assert.deepEqual([after.fault, after.lost], [null, null])
@@ -109,7 +123,18 @@ describe('erasure', () => {
       const { items } = await read(admin, '/history')
       assert.deepEqual(items[0].erased, ['by', 'byName'])
       assert.deepEqual([items[0].by, items[0].byName], [`person-${ann.id}`, null])
-      assert.notEqual((await read(admin, '/receipt')).receipt, receipt)
+    })
+
+    it('leaves receipts valid by the key of the log, those of before and those of now', async () => {
+      const now = await receiptsNow()
+      const [key] = (await service.client().get('/v1/log/key')).body.keys
+      const keys = [await readVerifierKey(key.verifierKey)]
+      for (const receipt of [...receipts, ...now]) {
+        assert.equal(verdictOf([await judgeReceipt(receipt, keys)]), 'valid')
+      }
+      const text = now.map((receipt) => Buffer.from(receipt.split('.')[1] ?? '', 'base64url').toString())
+      assert.equal(has(String(text), ann.names), false)
+      assert.equal(has(String(text), [`"${ann.id}"`, `:${ann.id},`]), true)
     })
 
     it('leaves one event that says where they were, and not what', async () => {
