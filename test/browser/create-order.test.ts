@@ -159,6 +159,22 @@ async function assertFault(field: ReturnType<Page['getByLabel']>, words: string)
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
 }
 
+describe('the same order twice', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('is pointed out, and Ctrl Enter creates it and starts another', async () => {
+    const page = await atTheForm(person)
+    await fill(page, { customer: 'Twice Tea', total: '7' })
+    await page.keyboard.press('Control+Enter')
+    await waitForFocus(customer(page))
+    await fill(page, { customer: 'Twice Tea', total: '7.00' })
+    await page.getByText(/^The same order was created just now: #\d+\.$/).waitFor()
+    await total(page).fill('7.01')
+    await page.getByText(/^The same order was created/).waitFor({ state: 'detached' })
+    assert.equal((await storedOrders('Twice Tea')).length, 1)
+  })
+})
+
 /** Each test repairs the network that it breaks. */
 describe('exactly one order is created', () => {
   const person = browser.stayingPerson({ service })
@@ -283,6 +299,8 @@ describe('a person who may not create orders', () => {
     await fill(page, { customer: 'Demoted Desks', total: '1' })
     await person.network({ answers: 'permission-denied', paths: '/v1/orders' })
     person.expectFault(/ 403 .*\/v1\/orders\)/)
+    // Looking for the same order is allowed no more, either.
+    person.allowFault(/ 403 .*createdAtUtc/)
     await create(page).click()
     await page.getByText('You can no longer create orders').waitFor()
     assert.equal(await customer(page).inputValue(), 'Demoted Desks')

@@ -165,7 +165,6 @@ describe('a review', () => {
     await canDecide(page)
     assert.equal(await page.getByRole('checkbox', { name: 'Confirm each decision' }).count(), 0)
     await press('r')
-    await page.getByRole('button', { name: 'Reject without confirming' }).click()
     await page.getByLabel('Reason').waitFor()
     for (const customer of ['Customer 02', 'Customer 03']) {
       await colleague.patch(`/v1/orders/${ids.get(customer)}/reject`, { reason: 'No.' })
@@ -229,6 +228,19 @@ describe('a review', () => {
     await press('a')
     await page.getByText('You went through 3 orders. You approved 2.').waitFor()
     await areStored(scene, { 'Customer 03': 1 })
+  })
+
+  it('asks about confirmation only once the reason of a rejection is given', async () => {
+    const scene = await aboutToReview(numbered(2))
+    const { page, press } = scene
+    await press('v')
+    await canDecide(page)
+    await press('r')
+    await page.keyboard.type('No.')
+    await press('Enter')
+    await page.getByRole('button', { name: 'Reject without confirming' }).click()
+    await shows(page, 'Customer 02', '2 of 2')
+    await areStored(scene, { 'Customer 01': 2 })
   })
 
   it('decides one order with one key, however long it is held or however soon it is pressed again', async () => {

@@ -1,3 +1,4 @@
+import type { KeyboardEvent } from 'react'
 import { useUser } from '../auth/session.ts'
 import { type Reading, useForm } from '../ui/draft.ts'
 import { formatCount } from '../ui/format.ts'
@@ -21,6 +22,17 @@ export function readText(typed: string, missing: string | undefined): Reading<st
 export function charactersLeft(typed: string): number | undefined {
   const { length } = [...typed.trim()]
   return length < counterFrom ? undefined : textLimit - length
+}
+
+/** Enter sends the text, with Ctrl too; Shift and Enter begin a new line. */
+export function sendsOnEnter(send: () => void) {
+  return (event: KeyboardEvent) => {
+    // Enter may also end a word that is being composed.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    if (!(event.target instanceof HTMLTextAreaElement)) return
+    event.preventDefault()
+    send()
+  }
 }
 
 /** A form of one text, a reason or a note; `place` names its draft. */

@@ -17,6 +17,7 @@ import { FilesField } from './files-field.tsx'
 import { type Draft, type FieldName, fieldNames, fields, filesPlace, place, prepareSending } from './form.ts'
 import { AttemptNote } from './note.tsx'
 import { Replacing } from './replacing.tsx'
+import { Similar } from './similar.tsx'
 import type { TotalReading } from './total-input.ts'
 
 export function CreateOrderView() {
@@ -108,6 +109,10 @@ function NewOrder() {
       {form.texts.replaces && <Replacing id={form.texts.replaces} />}
       <NoteField {...fieldProps('note')} />
       <FilesField files={files.value ?? []} onChange={files.keep} isReadOnly={isTrying} />
+      <Similar
+        customer={form.readings.customer.ok ? form.readings.customer.wire : undefined}
+        total={form.readings.total.ok ? form.readings.total.wire : undefined}
+      />
       <AttemptNote attempt={attempt} hasFieldFaults={faults !== undefined} onStop={stop} />
       <Actions isTrying={isTrying} onAnother={() => submit(true)} />
     </Form>

@@ -1,7 +1,31 @@
-import { client } from '../../api/client.ts'
+import { queryOptions } from '@tanstack/react-query'
+import { answerOf, client } from '../../api/client.ts'
 import { ownTimeZone } from '../../ui/format.ts'
 import { isMadeHere } from '../arrivals.ts'
+import { quoteValue } from '../filter/text.ts'
+import type { ListedOrder } from '../order.ts'
 import { ordersChanged } from '../queries.ts'
+
+/** How long ago an order may have been created to be taken for the same one. */
+const soonMilliseconds = 15 * 60_000
+
+/** The last order of this customer with this total, if it was created within minutes. */
+export function similarQuery(order: Pick<NewOrder, 'customer' | 'total'> | undefined) {
+  const { customer = '', total = '' } = order ?? {}
+  return queryOptions({
+    queryKey: ['similar', customer, total],
+    queryFn: async ({ signal }) => {
+      const from = new Date(Date.now() - soonMilliseconds).toISOString()
+      const filter = `customer=${quoteValue(customer)} total=${total} createdAtUtc>="${from}"`
+      const query = { filter, columns: 'number', pageSize: 1 }
+      const { items } = await answerOf(client.GET('/v1/orders', { params: { query }, signal }))
+      return (items[0] as ListedOrder | undefined) ?? null
+    },
+    enabled: order !== undefined,
+    staleTime: 0,
+    retry: false,
+  })
+}
 
 /** The person's entries; `total` is a decimal as the API takes it. */
 export interface NewOrder {

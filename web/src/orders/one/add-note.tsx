@@ -11,7 +11,7 @@ import { EndNote } from '../../ui/failure.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Form, Submit } from '../../ui/form.tsx'
 import { ownTimeZone } from '../../ui/format.ts'
-import { useText } from '../free-text.ts'
+import { sendsOnEnter, useText } from '../free-text.ts'
 import { ordersChanged } from '../queries.ts'
 
 const placeOf = (id: string) => `note ${id}`
@@ -66,7 +66,13 @@ function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
     sending.send(() => client.orders.note(id, text, { idempotencyKey, timeZone: ownTimeZone }))
   }
   return (
-    <Form className="order-note stack gap-3 no-print" noValidate onSubmit={send} aria-label="Note">
+    <Form
+      className="order-note stack gap-3 no-print"
+      noValidate
+      onSubmit={send}
+      onKeyDown={sendsOnEnter(send)}
+      aria-label="Note"
+    >
       <Field
         {...field}
         label="Note"

@@ -54,8 +54,12 @@ export function AskDialog({ action, onAnswer, onCancel }: AskDialogProps) {
         <>
           <p>You can see the whole order here, so there’s no need to confirm each decision.</p>
           <p>
-            Your decision is then sent after five seconds. Until then you can undo it with{' '}
-            <kbd className="key">u</kbd>. After that it is final.
+            Your decision is then sent after five seconds. Until then you can undo it
+            <span className="keys-only">
+              {' '}
+              with <kbd className="key">u</kbd>
+            </span>
+            . After that it is final.
           </p>
         </>
       }

@@ -15,10 +15,11 @@ import type { ActionName } from '../states.ts'
 import { AskDialog, useAsks } from './asking.tsx'
 import { Reason } from './reason.tsx'
 
-/** `asking`: whether to confirm from now on. */
+/** `asking`: whether to confirm from now on; after the reason, if there is one. */
 interface Asked {
   kind: 'asking' | 'reason'
   action: ActionName
+  reason?: string
 }
 
 /** A key pressed within this time after the order appeared or changed was meant for what was there before. */
@@ -67,16 +68,18 @@ export function useReviewing(
     hold(user, action, { ...made, ...signatures.get(made.id) })
     if (shownNow.current === made.id) onDecided()
   }
-  function begin(action: ActionName, isAsked: boolean) {
+  function begin({ action, reason }: Omit<Asked, 'kind'>, isAsked: boolean) {
     setAsked(undefined)
     if (!subject) return
     if (isAsked || !isQuick(action)) ask(action, subject)
-    else if (actions[action].reason) setAsked({ kind: 'reason', action })
-    else void decide(action)
+    else void decide(action, reason)
   }
-  function open(action: ActionName) {
-    if (asks === undefined && isQuick(action)) setAsked({ kind: 'asking', action })
-    else begin(action, asks ?? true)
+  function open(action: ActionName, reason?: string) {
+    const about = { action, ...(reason !== undefined && { reason }) }
+    const isQuickNow = isQuick(action) && asks !== true
+    if (isQuickNow && actions[action].reason && reason === undefined) setAsked({ kind: 'reason', action })
+    else if (isQuickNow && asks === undefined) setAsked({ kind: 'asking', ...about })
+    else begin(about, asks ?? true)
   }
   const appearedAt = useAppearedAt(possible.length > 0 ? shown?.etag : undefined)
   /** A key held down decides once. */
@@ -103,7 +106,7 @@ export function useReviewing(
         <Reason
           action={asked.action}
           order={subject}
-          onGiven={(reason) => void decide(asked.action, reason)}
+          onGiven={(reason) => open(asked.action, reason)}
           onCancel={close}
         />
       ) : (
@@ -124,7 +127,7 @@ export function useReviewing(
             action={asked.action}
             onAnswer={(isAsked) => {
               setAsks(isAsked)
-              begin(asked.action, isAsked)
+              begin(asked, isAsked)
             }}
             onCancel={close}
           />

@@ -1,5 +1,5 @@
 import './dialog.css'
-import { type ReactNode, useId } from 'react'
+import { type KeyboardEvent, type ReactNode, useId } from 'react'
 import { ModalDialog } from '../../../ui/modal.tsx'
 
 interface FrameProps {
@@ -9,6 +9,7 @@ interface FrameProps {
   isWide?: boolean
   /** Called on Escape. */
   onLeave(): void
+  onKeyDown?: ((event: KeyboardEvent) => void) | undefined
   /** The content, including the buttons. */
   children: ReactNode
 }
@@ -34,7 +35,7 @@ export function QuestionFrame({ title, description, isWide = false, onLeave, chi
 }
 
 /** The same in the card of the order, for an action that asks for a reason. Keys outside it still work. */
-export function QuestionInCard({ title, description, onLeave, children }: FrameProps) {
+export function QuestionInCard({ title, description, onLeave, onKeyDown, children }: FrameProps) {
   const id = useId()
   return (
     <section
@@ -42,7 +43,7 @@ export function QuestionInCard({ title, description, onLeave, children }: FrameP
       role="alertdialog"
       aria-labelledby={id}
       aria-describedby="decide-description"
-      onKeyDown={({ key }) => key === 'Escape' && onLeave()}
+      onKeyDown={(event) => (event.key === 'Escape' ? onLeave() : onKeyDown?.(event))}
     >
       <h2 id={id}>{title}</h2>
       <div id="decide-description" className="stack">

@@ -8,7 +8,7 @@ import { Field } from '../../../ui/field.tsx'
 import { formatTotal } from '../../../ui/format.ts'
 import { Name } from '../../../ui/name.tsx'
 import { Note } from '../../../ui/note.tsx'
-import { useText } from '../../free-text.ts'
+import { sendsOnEnter, useText } from '../../free-text.ts'
 import { approvalsQuery, orderQuery } from '../../queries.ts'
 import { actions } from '../actions.ts'
 import { countOf } from '../changes.ts'
@@ -51,6 +51,7 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
     <Frame
       title={titleOf(run, step, now)}
       onLeave={back.go}
+      onKeyDown={action.reason && primary && sendsOnEnter(() => !isRunning(run) && primary.act())}
       description={now ? <WhatChanged {...{ run, step, now }} /> : <Question {...{ run, step }} />}
     >
       {hasPrimary && reason.field}
