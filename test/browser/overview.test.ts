@@ -104,6 +104,14 @@ describe('the overview', () => {
     await waitForFocus(heading(page, String(expected[0]?.customer)))
   })
 
+  it('begins a review of what waits for the person, oldest first', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/')
+    await page.getByRole('link', { name: 'Review oldest' }).click()
+    await waitForAddress(person, '/orders/review?filter=waits%3Ame&orderBy=createdAtUtc')
+    await page.getByText(/^1 of \d+$/).waitFor()
+  })
+
   it('lists the person’s own orders with their status, latest first', async (t) => {
     const service = await startService({ clockRuns: true, until: t })
     const [admin, operator] = [await service.bearer('admin'), await service.bearer('operator')]

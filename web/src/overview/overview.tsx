@@ -8,6 +8,7 @@ import { useMayDecide } from '../auth/absence.ts'
 import { useMay, useUser } from '../auth/session.ts'
 import { alwaysAsked } from '../orders/address/columns.ts'
 import { countQuery, mineOldestFirst, waitingOldestFirst } from '../orders/address/queries.ts'
+import { forgetCourse } from '../orders/decide/course.ts'
 import type { SortKey } from '../orders/fields.ts'
 import { askedOf, dateOf, dayAt } from '../orders/filter/days.ts'
 import { NewOrder } from '../orders/new-order.tsx'
@@ -198,7 +199,7 @@ function Actions({ mine }: Pick<WaitingProps, 'mine'>) {
   return (
     <div className="row">
       {mine && mine.count > 0 && (
-        <Link to="/orders" search={mineOldestFirst} className="button">
+        <Link to="/orders/review" search={mineOldestFirst} className="button" onClick={forgetCourse}>
           Review oldest
         </Link>
       )}
