@@ -210,7 +210,9 @@ describe('the live description says what the contract says', () => {
         ['totalCount', 'hasPreviousPage', 'hasNextPage'],
       ],
       OrderEvent: [
-        'id kind version atUtc atTimeZone by byId for forId text erased sequence hash'.split(' '),
+        'id kind version atUtc atTimeZone by byName byId for forName forId text document erased sequence hash'.split(
+          ' ',
+        ),
         [],
       ],
       OrderApprovals: [
