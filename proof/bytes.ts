@@ -35,8 +35,16 @@ export const toHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => hexOfByt
 export const fromHex = (hex = ''): Bytes =>
   Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number(`0x${pair}`))
 
-export const toBase64 = (bytes: Bytes) =>
-  btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+/** Every engine takes that many arguments of a function. */
+const portion = 8_192
+
+export function toBase64(bytes: Bytes): string {
+  let latin1 = ''
+  for (let at = 0; at < bytes.length; at += portion) {
+    latin1 += String.fromCharCode(...bytes.subarray(at, at + portion))
+  }
+  return btoa(latin1)
+}
 
 export const toBase64url = (bytes: Bytes) =>
   toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
@@ -51,7 +59,9 @@ function latin1Of(base64: string): string {
 
 /** Throws an Error unless the text is the one spelling of some bytes. */
 export function fromBase64(text: string): Bytes {
-  const bytes = Uint8Array.from(latin1Of(text), (character) => character.charCodeAt(0))
+  const latin1 = latin1Of(text)
+  const bytes = new Uint8Array(latin1.length)
+  for (let at = 0; at < bytes.length; at += 1) bytes[at] = latin1.charCodeAt(at)
   if (toBase64(bytes) !== text) throw new Error('this is not base64')
   return bytes
 }

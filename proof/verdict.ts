@@ -101,19 +101,13 @@ export interface JudgedReceipt extends Judgement {
   receipt: Receipt | undefined
   order: ApprovedOrder | undefined
   vouched: Vouched | undefined
-  /** The key sets that say so, too. */
-  signedBy: SigningKeys[]
 }
 
 /**
  * Judges a receipt: that its lines lie under its checkpoint, that they are the whole approval of one order,
- * and what that is worth. `services` are key sets for JWTs; they can only contradict it.
+ * and what that is worth.
  */
-export async function judgeReceipt(
-  jws: string,
-  keys: readonly VerifierKey[],
-  services: readonly SigningKeys[] = [],
-): Promise<JudgedReceipt> {
+export async function judgeReceipt(jws: string, keys: readonly VerifierKey[]): Promise<JudgedReceipt> {
   try {
     const receipt = readReceipt(jws)
     const { iss, lines, checkpoint } = receipt
@@ -123,10 +117,29 @@ export async function judgeReceipt(
     }
     for (const placed of lines) await follow(proofOf(placed, checkpoint), vouched)
     const order = await readOrder(lines.map(({ line }) => line))
-    const signed = await Promise.all(services.map((set) => verifyJws(jws, set)))
-    const signedBy = services.filter((_, at) => signed[at])
-    return { receipt, order, vouched, signedBy, ...judgeCheckpoint(vouched, keys) }
+    return { receipt, order, vouched, ...judgeCheckpoint(vouched, keys) }
   } catch (error) {
-    return { receipt: undefined, order: undefined, vouched: undefined, signedBy: [], ...faulty(error) }
+    return notReceipt(error)
+  }
+}
+
+const notReceipt = (error: unknown): JudgedReceipt => ({
+  receipt: undefined,
+  order: undefined,
+  vouched: undefined,
+  ...faulty(error),
+})
+
+/** The same with key sets for JWTs, too: they can only contradict it. `signedBy` has those that signed it. */
+export async function judgeJws(
+  jws: string,
+  keys: readonly VerifierKey[],
+  services: readonly SigningKeys[],
+): Promise<JudgedReceipt & { signedBy: SigningKeys[] }> {
+  try {
+    const signed = await Promise.all(services.map((set) => verifyJws(jws, set)))
+    return { ...(await judgeReceipt(jws, keys)), signedBy: services.filter((_, at) => signed[at]) }
+  } catch (error) {
+    return { ...notReceipt(error), signedBy: [] }
   }
 }

@@ -1,5 +1,5 @@
 import type { ApprovedOrder } from '../proof/order.ts'
-import { type JudgedReceipt, judgeReceipt } from '../proof/verdict.ts'
+import { type JudgedReceipt, judgeJws } from '../proof/verdict.ts'
 import { describeOrder, nameOf } from '../proof/words.ts'
 import { isolated } from '../rules/isolate.ts'
 import { boundsOf, findingOf, type GivenKey } from './checkpoint.ts'
@@ -20,7 +20,7 @@ export async function checkReceipt(
   { name, jws }: KindOf<'receipt'>,
   { keySets, keys, logs }: Around,
 ): Promise<{ finding: Finding; judged: JudgedReceipt }> {
-  const judged = await judgeReceipt(
+  const judged = await judgeJws(
     jws,
     keys.map(({ key }) => key),
     keySets,

@@ -4,23 +4,13 @@ import { before, describe, it } from 'node:test'
 import type { LogLine } from '../../proof/line.ts'
 import { type SignedHead, verifyLog } from '../../proof/log.ts'
 import { isLong } from '../support/faults.ts'
+import { numbersFrom } from '../support/forgeries.ts'
 import { exportOf, headOf, inPortions, type LogContent, makeLog, orderEvent } from '../support/log.ts'
 
 const seed = 31
 
 /** Around the size of a tile, where the tree gets another level; the long form has more. */
 const sizes = isLong ? [0, 1, 255, 256, 257, 70_000] : [0, 1, 257]
-
-/** Whole numbers below a limit, the same in each run (mulberry32). */
-function numbersFrom(start: number): (limit: number) => number {
-  let state = start
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit
-  }
-}
 
 const contentAt = (index: number): LogContent => ({
   ...orderEvent,

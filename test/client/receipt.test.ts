@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { spellProof } from '../../proof/note.ts'
 import { proofOf } from '../../proof/proof.ts'
 import { type Receipt, readReceipt, receiptIn, verifyJws } from '../../proof/receipt.ts'
-import { judgeProof, judgeReceipt, verdictOf } from '../../proof/verdict.ts'
+import { judgeJws, judgeProof, judgeReceipt, verdictOf } from '../../proof/verdict.ts'
 import { signReceipt } from '../../server/audit/checkpoints/receipt.ts'
 import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { newSigner, type Signer } from '../../witness/test/signed-log.ts'
@@ -126,7 +126,7 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
       )
       const resigned = `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
       assert.equal(verdictOf([await judgeReceipt(resigned, [log.key])]), 'valid')
-      const judged = await judgeReceipt(resigned, [log.key], [others.jwks, keys.jwks])
+      const judged = await judgeJws(resigned, [log.key], [others.jwks, keys.jwks])
       assert.match(judged.faults.join(), /did not sign it/)
     })
 

@@ -3,7 +3,7 @@ import { accountIn, type LogLine } from '../../../proof/line.ts'
 import { readProof, startOfProof } from '../../../proof/note.ts'
 import type { Vouched } from '../../../proof/proof.ts'
 import { receiptIn } from '../../../proof/receipt.ts'
-import { type JudgedLine, type JudgedReceipt, judgeProof, judgeReceipt } from '../../../proof/verdict.ts'
+import { type JudgedLine, type JudgedReceipt, judgeJws, judgeProof } from '../../../proof/verdict.ts'
 import { conditionOf, describeOrder, type Spelling } from '../../../proof/words.ts'
 import { Refused } from '../failures.ts'
 import { headOf, type Kept } from './checkpoints.ts'
@@ -37,7 +37,7 @@ async function judge(file: string, text: string, keys: GivenKeys): Promise<Judge
   const given = verifierKeysOf(keys)
   if (text.startsWith(startOfProof)) return judgeProof(proofIn(file, text), given)
   const services = keys.services.map(({ jwks }) => jwks)
-  const judged = await judgeReceipt(jwsOf(file, text), given, services)
+  const judged = await judgeJws(jwsOf(file, text), given, services)
   for (const set of keys.services) if (judged.signedBy.includes(set.jwks)) keys.used.add(set)
   return judged
 }
