@@ -216,7 +216,7 @@ describe('the live description says what the contract says', () => {
         [],
       ],
       OrderApprovals: [
-        'number proposedBy required given selfApproval services role passkey mayApprove mayApproveFor reason'.split(
+        'number proposedBy replaces replacedBy required given selfApproval services role passkey mayApprove mayApproveFor reason'.split(
           ' ',
         ),
         [],
