@@ -151,7 +151,7 @@ export class OrderCheck {
     if (kind === 'passkey-added') {
       const { id, publicKey, restedOn } = passkey
       if (![restedOn.password, restedOn.passkey].some(isText)) throw new TypeError()
-      if (this.#passkeys.has(id)) return 'the passkey that it adds is there already'
+      if (this.#passkeys.has(id)) return 'its passkey is there already'
       this.#passkeys.set(id, { accountId: subject.id, publicKey, sequence, atUtc, restedOn })
     } else if (kind === 'passkey-removed') this.#passkeys.delete(passkey.id)
     for (const id of passkeys) this.#passkeys.delete(id)
@@ -168,8 +168,7 @@ export class OrderCheck {
     }
     const judge = Object.hasOwn(judges, kind) ? judges[kind] : undefined
     if (judge === undefined) return undefined
-    if (order === undefined)
-      return 'the order is not pending there: no line before has created it, or one has decided it'
+    if (order === undefined) return 'no line before has created the order, or one has decided it'
     const customer = valueIn(line, 'customer')
     const isErased = customer === null || order.customer === null
     if (data.total !== order.total || !(isErased || customer === order.customer))
@@ -228,12 +227,11 @@ function pendingOf(line: Line): Pending {
 
 function isRules({ approvals, selfApproval, services, role, passkey }: OrderRules): boolean {
   const flags: unknown[] = [selfApproval, services, passkey]
-  const isName = role === null || typeof role === 'string'
   return (
-    Number.isSafeInteger(approvals) &&
     approvals > 0 &&
+    Number.isSafeInteger(approvals) &&
     flags.every((flag) => typeof flag === 'boolean') &&
-    isName
+    (role === null || isText(role))
   )
 }
 
@@ -254,16 +252,14 @@ function faultOfApproval(line: Line, order: Pending): string | undefined {
   const { rules, people } = order
   const { byId, forId, data, kind } = line
   const both = [...new Set([byId, forId ?? byId])]
-  if (both.some((person) => people.has(person)))
-    return 'somebody in it took part in an approval of the order before'
+  if (both.some((person) => people.has(person))) return 'somebody in it approved the order before'
   for (const person of both) people.add(person)
   if (!rules.selfApproval && order.creators.some((creator) => both.includes(creator))) {
     return 'the rules of the order do not let its creator approve it'
   }
   if (!rules.services && data.program !== undefined)
     return 'the rules of the order do not let services approve it'
-  if (rules.passkey && data.signature === undefined)
-    return 'the rules of the order ask for a signature, and it has none'
+  if (rules.passkey && data.signature === undefined) return 'the rules of the order ask for a signature'
   const { role = null } = data
   if (role !== null && role !== rules.role) return 'it has a role that the rules of the order do not ask for'
   order.isRoleHeld ||= role !== null

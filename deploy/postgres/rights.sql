@@ -5,5 +5,5 @@ grant update (clear) on events to countersign_app;
 revoke update on unsealed_events from countersign_app;
 revoke insert, update, delete on log_head from countersign_app;
 grant update (era, size, root, edge, contradicted_at) on log_head to countersign_app;
-revoke delete on log_cosigned, log_witnesses, order_receipts from countersign_app;
+revoke delete on log_cosigned, log_witnesses from countersign_app;
 revoke delete on orders, principals, users, clients from countersign_app;
