@@ -80,7 +80,7 @@ describe('the signatures in a log', () => {
       assert.equal(fault?.sequence, sequenceOf('approved'), name)
       assert.match(
         String(fault?.reason),
-        /signature is over something else|did not have then|is not (?:that of the order|pending there)|version is not above/,
+        /signature is over something else|did not have then|is not that of the order|before has created the order|version is not above/,
       )
     }
     const { fault } = await verified((line) =>
