@@ -127,7 +127,8 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
       lists: reads.load,
       connections: pool.load,
     }),
-    rewrite: async () => 'The files of PostgreSQL still have it until a `vacuum full`.',
+    rewrite: async () =>
+      'The files of PostgreSQL still have it until its owner runs `vacuum full` (docs/operations.md).',
     async close() {
       reads.close()
       await writes.close()
