@@ -89,8 +89,9 @@ async function replace(following: Given[]): Promise<void> {
   const all = found.findings.length > 0 ? [...found.findings, ...otherKeys()] : []
   const worth = verdictOn(all) ?? 'nothing'
   verdict.className = `verdict ${verdicts[worth].look}`
+  const presses = worth === 'nothing' ? [] : offers(worth, found)
+  next.replaceChildren(...presses)
   verdict.textContent = wordsOf(worth, found)
-  next.replaceChildren(...(worth === 'nothing' ? [] : offers(worth, found)))
   findings.replaceChildren(...all.map(articleOf))
   verdict.ariaBusy = 'false'
 }
@@ -98,7 +99,7 @@ async function replace(following: Given[]): Promise<void> {
 function wordsOf(worth: keyof typeof verdicts, { restsOn }: Checked): string {
   const { words } = verdicts[worth]
   if (worth === 'not checked yet') {
-    return `${words}: ${restsOn.length === 0 ? 'nobody vouches for a key of the log.' : 'something is missing.'}`
+    return `${words}: ${next.hasChildNodes() ? 'press below to check it.' : 'a key or a file is missing.'}`
   }
   return worth === 'valid' ? `${words}, ${conditionOf(restsOn, calledIn)}.` : words
 }
