@@ -54,6 +54,7 @@ describe('the documents of an order', () => {
     assert.equal(await page.getByRole('listitem').filter({ hasText: 'Empty.txt' }).count(), 0)
     await screenshot(page, 'documents-form')
     await button(page, 'Create order').click()
+    await page.waitForURL(/\/orders\/[\da-f-]{36}$/)
     const facts = region(page, 'Order')
     await button(page, 'Remove Photo.png').waitFor()
     await page.getByText('As agreed by phone on Monday.').waitFor()
