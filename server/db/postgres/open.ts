@@ -127,6 +127,7 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
       lists: reads.load,
       connections: pool.load,
     }),
+    /** Rewriting takes the owner of the tables, and a lock on each. */
     rewrite: async () =>
       'The files of PostgreSQL still have it until its owner runs `vacuum full` (docs/operations.md).',
     async close() {
