@@ -6,7 +6,6 @@ import { hash } from 'node:crypto'
 import { canonicalJson } from '../../../proof/canonical.ts'
 import { LogTree } from '../../../proof/log-tree.ts'
 import type { Trx } from '../../db/tables.ts'
-import type { Job } from '../../upkeep.ts'
 import { lineOf } from '../events/line.ts'
 import { type EventToSeal, unsealedEvents } from '../events/store.ts'
 import { type LockedHead, lockHead, type Seal, storeSeals, storeTile } from './store.ts'
@@ -39,19 +38,4 @@ export async function addLines(trx: Trx, head: LockedHead, events: readonly Even
   })
   await storeSeals(trx, seals, { ...tree.head, edge: tree.edge })
   for (const tile of tree.tiles) await storeTile(trx, tile)
-}
-
-/**
- * The contract allows two seconds. Batches follow each other until nothing is left. At the full rate of
- * creates, events are sealed half a second late on SQLite and 0.7 s on PostgreSQL (docs/performance.md). A
- * batch takes 2 ms of SQLite's writer. Thanks to the pause it shares a commit with creates, which lowers the
- * cost of a create from 256 µs of processor time to 216.
- */
-export const sealing: Job = {
-  name: 'sealEvents',
-  everyMilliseconds: 500,
-  batch: 100,
-  pauseMilliseconds: 10,
-  run: sealEvents,
-  failure: 'the log of events could not be sealed; trying again every half second',
 }
