@@ -9,7 +9,7 @@ import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempo
 import { newOrderedId } from '../ids.ts'
 import { Problem } from '../problems/problems.ts'
 import { type Decided, orderEvent, type Stamped } from './event.ts'
-import { type OrderEventKind, type OrderStatus, replaceable, statusAfter } from './order.ts'
+import { type OrderEventKind, type OrderStatus, replaceable, statusAfter, transitions } from './order.ts'
 import { insertTogether } from './postgres.ts'
 import {
   insertOrder,
@@ -121,11 +121,18 @@ export interface MadeOrders {
 
 export async function addOrders(trx: Trx, { orders, events }: MadeOrders): Promise<void> {
   const stamped = await insertRows(trx, orders)
-  const rows = events.map(({ kind, stamp, order, text }) =>
-    eventRow(stamp, orderEvent(kind, order, text, kind === 'created' ? stamped.get(order.id) : {})),
-  )
+  const rows = events.map(({ kind, stamp, order, text }) => {
+    const decided = isDecided(kind) ? { documents: [] } : {}
+    return eventRow(
+      stamp,
+      orderEvent(kind, order, text, kind === 'created' ? stamped.get(order.id) : decided),
+    )
+  })
   await recordEvents(trx, rows)
 }
+
+const isDecided = (kind: OrderEventKind) =>
+  Object.values(transitions).some(({ event, isDecision }) => isDecision && event === kind)
 
 /**
  * The status of the order after each event. An event that leaves the order as it is, such as a note, gets the

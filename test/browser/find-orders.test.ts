@@ -269,7 +269,7 @@ describe('the filter menu', () => {
     const page = await visit(person, 'admin', '/orders?filter=heron')
     await openMenu(page, 'Filter')
     assert.ok(await status('All').isChecked())
-    await page.locator('label').filter({ hasText: 'Approved' }).click()
+    await page.getByRole('region', { name: 'Status' }).getByText('Approved', { exact: true }).click()
     await showsCustomers(page, ['Heron Ltd', 'Heron Bros', 'Heron Mills'])
     assert.equal(await searchBox(page).inputValue(), 'heron status=Approved')
     assert.ok(await status('Approved').isChecked())

@@ -231,13 +231,14 @@ function insertLog(database: Sqlite.Database): void {
   } as const
   const by = (name: string, byId: number | null) =>
     stamp({ by: name, byId, timeZone: null, nowMilliseconds: lastInstantOfOrders })
+  const rules = { approvals: 2, selfApproval: true, services: true, role: null, passkey: false }
   const role = { kind: 'role-added', subject: { kind: 'role', id: oddText }, facts: {} } as const
   const rows = [
     eventRow(by('Jo', 7), {
       ...order,
       kind: 'created',
       version: 1,
-      facts: { ...order.facts, rules: { passkey: false } },
+      facts: { ...order.facts, number: firstNumber, rules },
     }),
     eventRow(by(oddText, 40), { ...order, kind: 'approval-given', version: 2 }),
     eventRow(by('machine:root', null), role),

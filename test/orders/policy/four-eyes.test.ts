@@ -142,11 +142,16 @@ describe('four eyes', () => {
         sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
       // A new order is noted on the one that it replaces, and a document raises the version.
       const others = ['server/orders/documents/store.ts', 'server/orders/store.ts']
+      const naming = 'server/orders/names.ts'
       assert.deepEqual(having(/updateTable\('orders'\)|update\s+orders\b/i).toSorted(), [
         others[0],
         'server/orders/life/store.ts',
+        naming,
         others[1],
       ])
+      const names = sources.find(({ path }) => path === naming)?.text ?? assert.fail()
+      assert.match(names, /Object\.entries\(\{ created_by, modified_by, approved_by \}\)/)
+      assert.doesNotMatch(names, /\bstatus\b|approvals_given|total/)
       for (const { path, text } of sources.filter(({ path }) => others.includes(path))) {
         const [, statement = ''] = /updateTable\('orders'\)([\s\S]*?)\.where/.exec(text) ?? []
         assert.match(statement, /version|replaced_by/, path)

@@ -100,6 +100,8 @@ describe('the row that applies when an order is created', () => {
         mayApprove: true,
         mayApproveFor: null,
         reason: null,
+        replaces: null,
+        replacedBy: null,
       })
       assert.equal((await approve(admin, own)).status, 204)
       assert.equal((await admin.get(`/v1/orders/${own}`)).body.status, 1)
