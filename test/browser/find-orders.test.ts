@@ -288,7 +288,7 @@ describe('the filter menu', () => {
     const page = await visit(person, 'admin', '/orders?filter=plover')
     await openMenu(page, 'Filter')
     for (const name of ['Pending', 'Approved', 'Rejected', 'Withdrawn']) {
-      await page.locator('label').filter({ hasText: name }).click()
+      await page.getByRole('region', { name: 'Status' }).getByText(name, { exact: true }).click()
       await isAt(page, `/orders?filter=plover+status%3D${name}`)
       await closeDialog(page)
       await showsCustomers(page, [`Plover ${name}`])
