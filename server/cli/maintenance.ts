@@ -54,10 +54,10 @@ export async function runVersion(invocation: Invocation): Promise<Outcome> {
   const databaseUrl = addressOf(given)
   refuseMissingDatabase(databaseUrl)
   const { oldestRelease, refusal, pending } = await judgeDatabase({ databaseUrl })
-  const own = refusal ?? (pending.length > 0 ? `This one migrates it first (${pending.length}).` : '')
+  const own = refusal ?? (pending.length > 0 ? 'This one migrates it first.' : 'This one reads it, too.')
   return {
     value: { version, oldestRelease, isServed: refusal === null, pending },
-    text: [text, describeReaders(oldestRelease), own].filter((line) => line !== '').join('\n'),
+    text: [text, describeReaders(oldestRelease), own].join('\n'),
   }
 }
 

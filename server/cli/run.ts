@@ -77,10 +77,10 @@ function traceOf(
   const switched = own.filter(([name, { value }]) => value === undefined && switches.has(name))
   const given = Object.entries({ ...texts, ...lists })
     .filter(([name]) => spec.options?.[name]?.value !== 'ADDRESS')
-    .map(([name, value]) => [
-      name,
-      typeof value === 'string' ? withoutEmail(value) : value?.map(withoutEmail),
-    ])
+    .map(([name, value]) => {
+      if (spec.options?.[name]?.value === 'FULL-NAME') return [name, '***']
+      return [name, typeof value === 'string' ? withoutEmail(value) : value?.map(withoutEmail)]
+    })
   return JSON.stringify({
     level: infoLevel,
     time: formatInstant(systemClock()),

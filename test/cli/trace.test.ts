@@ -7,7 +7,7 @@ import { commandLine, goodPassword } from './command-line.ts'
 describe('administration by the command line', () => {
   it('leaves a log line: what was done, to whom, by which account of the machine, and no secret', async (t) => {
     const cli = commandLine(t)
-    await cli.run('user add jo@example.com --role Viewer', goodPassword)
+    await cli.run('user add jo@example.com --role Viewer --name Jo', goodPassword)
     await cli.run('user grant jo Operator --json')
     await cli.run('user set-password jo', `${goodPassword} too`)
     await cli.run('user disable --email jo@example.com')
@@ -19,7 +19,7 @@ describe('administration by the command line', () => {
     assert.deepEqual(
       cli.log.map(({ time, ...rest }) => rest),
       [
-        { ...line, command: 'user add', arguments: ['***'], options: { role: ['Viewer'] } },
+        { ...line, command: 'user add', arguments: ['***'], options: { role: ['Viewer'], name: '***' } },
         { ...line, command: 'user grant', arguments: ['jo', 'Operator'], options: {} },
         { ...line, command: 'user set-password', arguments: ['jo'], options: {} },
         { ...line, command: 'user disable', arguments: [], options: { email: '***' } },

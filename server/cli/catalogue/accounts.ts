@@ -44,7 +44,7 @@ const specs: Record<AccountCommand, Omit<CommandSpec, 'load'>> = {
         value: 'NAME',
         description: 'name on orders; default: the part of the email before the @',
       },
-      name: { value: 'NAME', description: 'name of the person as certificates and mails print it' },
+      name: { value: 'FULL-NAME', description: 'name of the person as certificates and mails print it' },
       role: roleOption,
       invite: { description: 'add without a password; `user link` lets the user set one' },
       'time-zone': {
