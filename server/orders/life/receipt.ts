@@ -68,9 +68,7 @@ async function readLines(db: Db, id: string): Promise<LogLine[] | undefined> {
       approval.facts.documents?.includes(document.sha256)
     )
   })
-  const enrolments = shown.map(
-    ({ by_id: byId, facts: { signature } }) => signature && enrolmentOf(db, byId, signature),
-  )
+  const enrolments = shown.map((event) => enrolmentOf(db, event, event.facts))
   const all = [...shown, ...(await Promise.all(enrolments))]
   const lines = all.flatMap((event) => (event === undefined ? [] : sealed(event)))
   if (approval.sequence === null) return undefined
@@ -87,8 +85,12 @@ interface Facts {
 const sealed = ({ sequence, hash, ...event }: StoredEvent) =>
   sequence === null || hash === null ? [] : sealedLine({ ...event, sequence, hash })
 
-/** The event by which the account got the passkey that signed. */
-async function enrolmentOf(db: Db, byId: number | null, { credential }: KeptSignature) {
+/** The event by which the account had got the passkey that signed. It may have got it again since. */
+async function enrolmentOf(db: Db, { by_id: byId, sequence: signedAt }: StoredEvent, { signature }: Facts) {
+  if (signature === undefined || signedAt === null) return undefined
   const events = await eventsOfKinds(db, { kind: 'account', id: String(byId) }, ['passkey-added'])
-  return events.findLast(({ data }) => JSON.parse(data).passkey.id === credential.id)
+  return events.findLast(
+    ({ sequence, data }) =>
+      sequence !== null && sequence < signedAt && JSON.parse(data).passkey.id === signature.credential.id,
+  )
 }

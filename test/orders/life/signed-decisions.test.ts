@@ -204,6 +204,21 @@ describe('a decision that is signed with a passkey', () => {
       assert.deepEqual(kinds, ['passkey-added', 'created', 'approved'])
     })
 
+    it('and the receipt has it after the passkey was removed and added once more', async () => {
+      const carl = await signer('Admin')
+      const id = await strictOrder()
+      assert.equal((await decide(carl.caller, id, await one(carl, id))).status, 204)
+      const browser = service.client()
+      await browser.post('/v1/auth/session', carl.credentials)
+      await browser.fetchAntiforgeryToken()
+      assert.equal((await browser.send('DELETE', `/v1/auth/passkeys/${carl.passkey.id}`)).status, 204)
+      assert.equal((await addPasskey(browser, carl.passkey)).status, 201)
+      await seal(service.db)
+      const { receipt } = (await ann.caller.get(`/v1/orders/${id}/receipt`)).body
+      const { faults, order } = await judgeReceipt(receipt, [])
+      assert.deepEqual([faults, order?.approvals.length], [[], 1])
+    })
+
     it('where the policy does not ask for one, too', async () => {
       const id = await strictOrder({ passkey: false })
       assert.equal((await decide(ann.caller, id, await one(ann, id))).status, 204)
