@@ -30,6 +30,7 @@ export { contradictionOf, refuseContradicted } from './sealing/contradiction.ts'
 export {
   isNameOf,
   type Places,
+  partOf,
   recordErasure,
   sealForErasure,
   takeFrom,

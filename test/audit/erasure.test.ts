@@ -172,6 +172,16 @@ describe('erasure', () => {
       assert.deepEqual([row.approvedBy, row.modifiedBy], [`person-${bo.id}, admin`, 'admin'])
     })
 
+    it('ends the passkeys in the log, too, so that another account can enrol them', async () => {
+      const leaver = await person('Leaverson', ['Operator'])
+      const passkey = await newPasskey(service, leaver)
+      await erasePerson(leaver)
+      await newPasskey(service, await person('Successor', ['Operator']), passkey)
+      assert.deepEqual(await rowsWith(...leaver.names), [])
+      const { fault, lost } = await verified()
+      assert.deepEqual([fault, lost], [null, null])
+    })
+
     it('is refused for an unknown id, and for the last administrator', async () => {
       await assert.rejects(erasePerson({ id: 1_000_000 }), { code: 'user-not-found' })
     })

@@ -10,15 +10,15 @@ export async function addPasskey(caller: Client, passkey: Passkey, manner: Manne
   return caller.post('/v1/auth/passkeys', { name: 'Phone', credential: passkey.create(options, manner) })
 }
 
-/** A new passkey of the user. */
+/** A passkey of the user, a new one unless one is given. */
 export async function newPasskey(
   service: Pick<Service, 'client'>,
   { credentials }: Pick<TestUser, 'credentials'>,
+  passkey = new Passkey(),
 ): Promise<Passkey> {
   const browser = service.client()
   await browser.post('/v1/auth/session', credentials)
   await browser.fetchAntiforgeryToken()
-  const passkey = new Passkey()
   assert.equal((await addPasskey(browser, passkey)).status, 201)
   return passkey
 }

@@ -121,7 +121,7 @@ export async function recordErasure(
 }
 
 /** The same stamp for another event of the operation. */
-function partOf(stamp: Stamp, at: number): Stamp {
+export function partOf(stamp: Stamp, at: number): Stamp {
   if (at === 0) return stamp
   const seed = sha256(stamp.seed, `from ${at}`).slice(0, 32)
   return { ...stamp, seed, eventId: `${stamp.eventId.slice(0, 24)}${seed.slice(0, 12)}` }

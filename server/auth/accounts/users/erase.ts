@@ -1,11 +1,13 @@
 /** The part of an erasure that is about the account of a person. */
 import { nameOfErased } from '../../../../proof/line.ts'
+import { partOf } from '../../../audit/audit.ts'
 import type { Stamp } from '../../../caller/stamp.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
+import { recordAccount } from '../accounts.ts'
 import { keepAdministrator } from '../roles/administrators.ts'
 import { raiseVersion, revokeCredentials, updateEnabled, voidLinks } from '../store.ts'
-import { deleteTraces, findUser, forgetUser } from './store.ts'
+import { deletePasskeys, deleteTraces, findUser, forgetUser } from './store.ts'
 
 /**
  * Disables the account and takes everything from it that says who the person was: name, email, password,
@@ -19,7 +21,13 @@ export function eraseUser(trx: Trx, { id, stamp }: { id: number; stamp: Stamp })
     await updateEnabled(trx, id, false)
     await revokeCredentials(trx, [id], stamp.nowMilliseconds)
     await voidLinks(trx, id)
-    if (!(await forgetUser(trx, id, nameOfErased(id), stamp.nowMilliseconds))) return false
+    const name = nameOfErased(id)
+    if (!(await forgetUser(trx, id, name, stamp.nowMilliseconds))) return false
+    const passkeys = await deletePasskeys(trx, id)
+    // Otherwise, by the log alone, a later signature with one of them would count.
+    if (passkeys.length > 0) {
+      await recordAccount(trx, partOf(stamp, 1), 'disabled', { id, name }, { passkeys })
+    }
     await deleteTraces(trx, id, user.email)
     await raiseVersion(trx, id)
     return true

@@ -217,7 +217,7 @@ export async function forgetUser(
 
 /** Deletes the rows about an account that say something of its person. */
 export async function deleteTraces(trx: Trx, id: number, email: string): Promise<void> {
-  const tables = ['sessions', 'refresh_families', 'passkeys', 'mail_settings', 'idempotency_keys'] as const
+  const tables = ['sessions', 'refresh_families', 'mail_settings', 'idempotency_keys'] as const
   for (const table of tables) await trx.deleteFrom(table).where('principal_id', '=', id).execute()
   await trx.deleteFrom('views').where('owner_id', '=', id).execute()
   await trx
