@@ -5,24 +5,44 @@ import { type Erasure, erasureOf, isOfCustomer, personIn } from '../erasure/agai
 import { customerOf, hasValue, personOf } from '../erasure/store.ts'
 import { Refused } from './failures.ts'
 
-/** The commands that do the erasures of an export again, as far as the database still has the names. */
-export async function lostErasures(db: Db, file: string): Promise<string[]> {
-  const commands = new Set<string>()
+/** The erasures in an export of the log, which is read to its end. */
+export async function erasuresIn(file: string): Promise<Erasure[]> {
+  const erasures: Erasure[] = []
+  let number = 0
   for await (const bytes of linesOf(createReadStream(file))) {
-    const line = parse(bytes, file)
-    if (line.kind !== 'erased') continue
-    for (const command of await commandsFor(db, erasureOf(line.subject.id, line.data))) commands.add(command)
+    number += 1
+    try {
+      const { kind, subject, data } = JSON.parse(new TextDecoder().decode(bytes))
+      if (typeof kind !== 'string') throw new TypeError()
+      if (kind === 'erased') erasures.push(checked(erasureOf(subject.id, data)))
+    } catch {
+      throw new Refused('bad-export', `${file}:${number} is not a line of an export of the log`)
+    }
+  }
+  return erasures
+}
+
+/** The names become part of commands. */
+function checked(erasure: Erasure): Erasure {
+  const { subject, places, orders } = erasure
+  const areNames = Object.keys(places).every((name) => /^[A-Za-z]{1,40}$/.test(name))
+  const areNumbers = Object.values(places).every((each) => each.every(Number.isSafeInteger))
+  const areIds = Array.isArray(orders) && [subject, ...orders].every((id) => typeof id === 'string')
+  if (!areNames || !areNumbers || !areIds) throw new TypeError()
+  return erasure
+}
+
+/** The commands that do erasures again, as far as the database still has the names. */
+export async function lostErasures(db: Db, erasures: readonly Erasure[]): Promise<string[]> {
+  const commands = new Set<string>()
+  for (const erasure of erasures) {
+    for (const command of await commandsFor(db, erasure)) commands.add(command)
   }
   return [...commands]
 }
 
-function parse(bytes: Uint8Array, file: string) {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
-    throw new Refused('bad-export', `${file} is not an export of the log`)
-  }
-}
+/** As a shell takes it for one word, whatever it is. */
+const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 async function commandsFor(db: Db, erasure: Erasure): Promise<string[]> {
   const id = personIn(erasure)
@@ -31,7 +51,7 @@ async function commandsFor(db: Db, erasure: Erasure): Promise<string[]> {
     const customers = new Set<string>()
     for (const order of erasure.orders) {
       const customer = await customerOf(db, order)
-      if (customer !== undefined) customers.add(`customer erase ${JSON.stringify(customer)}`)
+      if (customer !== undefined) customers.add(`customer erase -- ${quoted(customer)}`)
     }
     return [...customers]
   }

@@ -17,7 +17,7 @@ import { readVersion } from '../version.ts'
 import { type Invocation, type Outcome, requiredArgument, requiredText, wholeNumber } from './command.ts'
 import { commandStamp, databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
-import { lostErasures } from './lost-erasures.ts'
+import { erasuresIn, lostErasures } from './lost-erasures.ts'
 import { grouped, progressPrinter, table } from './output.ts'
 
 const upToDate = 'The database is up to date.'
@@ -201,9 +201,10 @@ export async function runLogRestored(invocation: Invocation): Promise<Outcome> {
   refuseMissingDatabase(databaseOf(invocation).databaseUrl)
   const input = { atLeast: eraOf(invocation), stamp: commandStamp() }
   const file = invocation.texts.export
+  const erasures = file === undefined ? [] : await erasuresIn(file)
   const { begun, lost } = await withDatabase(invocation, async (db) => {
     const begun = await db.write('beginEra', input)
-    return { begun, lost: file === undefined ? [] : await lostErasures(db.read, file) }
+    return { begun, lost: await lostErasures(db.read, erasures) }
   })
   const again =
     lost.length === 0 ? '' : `\nThe database lost erasures that the export has. Run:\n${lost.join('\n')}`

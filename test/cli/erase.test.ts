@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { newOrderedId } from '../../server/ids.ts'
@@ -183,12 +183,40 @@ describe('log restored', () => {
     assert.equal((await cli.run('log export kept.jsonl')).status, 0)
     for (const end of ['-wal', '-shm']) rmSync(`${cli.databaseFile}${end}`, { force: true })
     cpSync(join(cli.folder, 'before.db'), cli.databaseFile)
+    const name = "-Zed's $(x) `y`"
+    cli.sql((database) =>
+      database.prepare('update orders set customer = ? where customer = ?').run(name, customerOf(1)),
+    )
     const { lostErasures } = await cli.json<{ lostErasures: string[] }>('log restored --export kept.jsonl')
     const wanted = [
       ...ids.map((id) => `person erase ${id}`),
-      ...numbers.map((number) => `customer erase "${customerOf(number)}"`),
+      "customer erase -- '-Zed'\\''s $(x) `y`'",
+      ...numbers.slice(1).map((number) => `customer erase -- '${customerOf(number)}'`),
       'log erase 1 name',
     ]
     assert.deepEqual(lostErasures.toSorted(), wanted.toSorted())
+  })
+
+  it('begins no era if the export cannot be read to its end', async (t) => {
+    const cli = erasable(t)
+    const era = () => cli.sql((database) => database.prepare('select era from log_head').pluck().get())
+    const subject = { kind: 'log', id: 'person-2' }
+    const wrong = [
+      '{"kind":',
+      'null',
+      '{}',
+      JSON.stringify({ kind: 'erased', data: { erased: {} } }),
+      JSON.stringify({ kind: 'erased', subject }),
+      JSON.stringify({ kind: 'erased', subject, data: { erased: { by: 2 } } }),
+      JSON.stringify({ kind: 'erased', subject, data: { erased: { 'by; x': [2] } } }),
+      JSON.stringify({ kind: 'erased', subject, data: { erased: {}, orders: 'x' } }),
+    ]
+    for (const line of wrong) {
+      writeFileSync(join(cli.folder, 'kept.jsonl'), `{"kind":"created"}\n${line}\n`)
+      const expected = refusal('kept.jsonl:2 is not a line of an export of the log')
+      assert.deepEqual(await cli.run('log restored --export kept.jsonl'), expected, line)
+    }
+    assert.equal((await cli.run('log restored --export none.jsonl')).status, 1)
+    assert.equal(era(), 1)
   })
 })
