@@ -110,9 +110,12 @@ async function appliedMigrations(db: Db, { findHistory }: Schema): Promise<Map<s
 const newest = (releases: readonly string[]): string =>
   releases.reduce((one, other) => (isBefore(one, other) ? other : one), '0.0.0')
 
-/** By semantic versioning, without what follows a hyphen. */
+/** By semantic versioning, without what follows a hyphen. Any other text comes last. */
 function isBefore(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((release) => release.replace(/-.*/, '').split('.').map(Number))
+  const [a, b] = [one, other].map((release) => {
+    const parts = /^(\d+)\.(\d+)\.(\d+)(?:-|$)/.exec(release)?.slice(1)
+    return parts?.map(Number) ?? [Number.POSITIVE_INFINITY]
+  })
   const first = [0, 1, 2].find((part) => a?.[part] !== b?.[part])
   return first !== undefined && (a?.[first] ?? 0) < (b?.[first] ?? 0)
 }

@@ -1,7 +1,7 @@
 /** Another single-page app in the place of the one that is built in (`WEB_DIR`). */
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../problems/problems.ts'
 import { webAppPolicy } from './security-headers.ts'
@@ -24,7 +24,8 @@ export function sendWebDir(folder: string, givenPolicy = webAppPolicy): SendPage
   const index = readFileSync(join(root, 'index.html'), 'utf8')
   const policy = allowInline(givenPolicy, index)
   return (request: FastifyRequest, reply: FastifyReply, path: string) => {
-    const file = fileIn(root, path)
+    const found = fileIn(root, path)
+    const file = found !== undefined && isWhole(root, `/${found}`) ? found : undefined
     if (file === undefined && path.startsWith('/assets/')) throw new Problem('route-not-found')
     withoutParts(request)
     reply.header('content-security-policy', policy)
@@ -33,20 +34,27 @@ export function sendWebDir(folder: string, givenPolicy = webAppPolicy): SendPage
     if (file === undefined || path === '/index.html') {
       return reply.type('text/html; charset=utf-8').send(index)
     }
-    return reply.sendFile(path.slice(1), root)
+    return reply.sendFile(file, root)
   }
 }
 
-/** No file whose name, or whose folder's, begins with a dot, and none that a link leads to outside. */
+/**
+ * The real path within the folder. No file is there whose name, or whose folder's, begins with a dot, and
+ * none outside, whatever links say.
+ */
 function fileIn(root: string, path: string): string | undefined {
-  if (/\/\.|[\\\0]/.test(path) || path.endsWith('/')) return undefined
+  if (/[\\\0]/.test(path) || path.endsWith('/')) return undefined
   try {
-    const file = realpathSync(join(root, path))
-    return file.startsWith(`${root}${sep}`) && statSync(file).isFile() ? file : undefined
+    const file = relative(root, realpathSync(join(root, path)))
+    return !/^\.|[\\/]\./.test(file) && statSync(join(root, file)).isFile() ? file : undefined
   } catch {
     return undefined
   }
 }
+
+/** Whether its compressed forms, which may be sent in its place, are within the folder too. */
+const isWhole = (root: string, path: string) =>
+  ['.br', '.gz'].every((end) => !existsSync(join(root, path + end)) || fileIn(root, path + end) !== undefined)
 
 const inline = {
   'script-src': /<script(?![^>]*\ssrc\s*=)[^>]*>([\s\S]*?)<\/script\s*>/gi,

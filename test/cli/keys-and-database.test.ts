@@ -106,6 +106,8 @@ describe('migrate', () => {
     assert.deepEqual(await readOf('own.db'), ['1.0.0', true])
     cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '9.0.0', '')"))
     assert.deepEqual(await readOf('newer.db'), ['9.0.0', false])
+    cli.sql((database) => database.exec("update schema_migrations set oldest_release = 'x' where name > '9'"))
+    assert.deepEqual(await readOf('unknown.db'), ['x', false])
     cli.sql((database) => database.exec('alter table schema_migrations drop column oldest_release'))
     assert.deepEqual(await readOf('before.db'), [null, false])
     const { status, stderr } = await cli.run('version --check missing.db')

@@ -18,6 +18,8 @@ const page = `<!doctype html><style>a{}</style><script>one()</script>\r\n<script
 const files = {
   'index.html': page,
   'other.html': '<!doctype html>',
+  'one.html': '<!doctype html>',
+  'two.js': 'two()',
   'assets/index-Dc5yuaw1.js': 'hashed by Vite',
   'assets/OpenSans-SemiBold.woff2': 'a font',
   'main-4WQJ3OZ7.js': 'hashed by Angular',
@@ -36,6 +38,10 @@ writeFileSync(join(outside, 'secret'), 'secret')
 symlinkSync(join(outside, 'secret'), join(folder, 'linked'))
 symlinkSync(outside, join(folder, 'folder'))
 symlinkSync(join(folder, 'a b.txt'), join(folder, 'inside.txt'))
+symlinkSync(join(outside, 'secret'), join(folder, 'one.html.br'))
+symlinkSync(join(outside, 'secret'), join(folder, 'two.js.gz'))
+symlinkSync('.env', join(folder, 'env.txt'))
+symlinkSync('.git', join(folder, 'git'))
 
 const start = (t: TestContext, env: Record<string, string> = {}): Promise<Service> =>
   startService({ inside: true, env: { WEB_DIR: folder, ...env }, until: t })
@@ -71,7 +77,8 @@ describe('a folder with another app', () => {
   it('has no file that begins with a dot or that a link leads to outside', async (t) => {
     const service = await start(t)
     for (const path of [
-      ...['/.env', '/%2eenv', '/.git/config', '/linked', '/folder/secret', '/folder', '/assets'],
+      ...['/.env', '/%2eenv', '/.git/config', '/linked', '/folder/secret', '/folder', '/assets', '/env.txt'],
+      ...['/git/config', '/one.html.br', '/one.html', '/two.js'],
       ...[
         '/../outside/secret',
         '/%2e%2e%2fsecret',
@@ -81,8 +88,11 @@ describe('a folder with another app', () => {
         '/assets/../.env',
       ],
     ]) {
-      const { body, text } = await exchange(service.baseUrl, request('GET', path))
-      assert.doesNotMatch(JSON.stringify([body, text]), /"secret|root:/, path)
+      for (const encoding of ['identity', 'br', 'gzip']) {
+        const asked = request('GET', path, [`Accept-Encoding: ${encoding}`])
+        const { text } = await exchange(service.baseUrl, asked)
+        assert.doesNotMatch(text, /secret|root:/, path)
+      }
     }
   })
 
