@@ -1,5 +1,6 @@
 import type { KeptSignature } from '../../../proof/decision.ts'
 import type { LogLine } from '../../../proof/line.ts'
+import { readOrder } from '../../../proof/order.ts'
 import { eventsOfKinds, refuseContradicted, type StoredEvent, sealedLine } from '../../audit/audit.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import type { Db } from '../../db/tables.ts'
@@ -17,13 +18,24 @@ const sealedForReceipt = 1_000
  * The receipt of an order, signed. It is signed once and kept, so that two prints of it are the same text
  * (ADR 46), until a name in its lines is erased. Throws as `readSealedLines` does.
  */
-export async function receiptOf({ db, receipts }: OrderParts, id: string): Promise<string> {
-  const lines = await readSealedLines(db, id)
-  const kept = await findReceipt(db.read, id)
-  if (kept !== undefined && (await receipts.isCurrent(kept, lines))) return kept
+export async function receiptOf(parts: OrderParts, id: string): Promise<string> {
+  const { db, receipts } = parts
+  const { lines, version } = await readSealedLines(db, id)
+  const former = await findReceipt(db.read, id)
+  if (former !== undefined && (await receipts.isCurrent(former, lines))) return former
   await refuseContradicted(db.read)
+  await requireApproval(lines)
   const receipt = await receipts.sign(lines)
-  return db.write('keepReceipt', { orderId: id, receipt, former: kept ?? null })
+  const kept = await db.write('keepReceipt', { orderId: id, receipt, former: former ?? null, version })
+  // An erasure has come between.
+  return kept ?? receiptOf(parts, id)
+}
+
+/** A log that was changed by hand makes no receipt, and takes the place of none. */
+async function requireApproval(lines: readonly LogLine[]): Promise<void> {
+  await readOrder(lines).catch((cause: Error) => {
+    throw new Problem('order-not-approved', { detail: `The log does not show it: ${cause.message}.`, cause })
+  })
 }
 
 /**
@@ -31,9 +43,9 @@ export async function receiptOf({ db, receipts }: OrderParts, id: string): Promi
  * yet. Throws `order-not-found`, `order-not-approved`, `log-contradicted` or, while another instance seals,
  * `receipt-not-ready`.
  */
-async function readSealedLines(db: AppDatabase, id: string): Promise<LogLine[]> {
-  const lines = await readLines(db.read, id)
-  if (lines !== undefined) return lines
+async function readSealedLines(db: AppDatabase, id: string): Promise<Source> {
+  const source = await readLines(db.read, id)
+  if (source !== undefined) return source
   await refuseContradicted(db.read)
   await db.write('sealEvents', { limit: sealedForReceipt })
   const sealed = await readLines(db.read, id)
@@ -42,7 +54,7 @@ async function readSealedLines(db: AppDatabase, id: string): Promise<LogLine[]> 
 }
 
 /** Undefined until the approval has a place in the log. */
-async function readLines(db: Db, id: string): Promise<LogLine[] | undefined> {
+async function readLines(db: Db, id: string): Promise<Source | undefined> {
   const order = await findOrder(db, id)
   if (order === undefined) throw new Problem('order-not-found')
   if (order.status !== transitions.approve.to) {
@@ -72,7 +84,13 @@ async function readLines(db: Db, id: string): Promise<LogLine[] | undefined> {
   const all = [...shown, ...(await Promise.all(enrolments))]
   const lines = all.flatMap((event) => (event === undefined ? [] : sealed(event)))
   if (approval.sequence === null) return undefined
-  return lines.sort((one, other) => one.sequence - other.sequence)
+  return { lines: lines.sort((one, other) => one.sequence - other.sequence), version: order.version }
+}
+
+interface Source {
+  lines: LogLine[]
+  /** Of the order before its lines were read. An erasure raises it. */
+  version: number
 }
 
 /** The members of `data` that say which lines belong to an approval. */

@@ -227,14 +227,22 @@ const selectReceipt = prepared((db, { orderId }: { orderId: string }) =>
   db.selectFrom('order_receipts').select('receipt').where('order_id', '=', orderId),
 )
 
+interface KeptReceipt {
+  orderId: string
+  receipt: string
+  former: string | null
+  version: number
+}
+
 /**
  * Keeps the receipt in place of `former`, unless another one has been kept since that was read. Returns the
- * one that is kept.
+ * one that is kept; undefined if the order no longer has this version, which an erasure raises.
  */
 export async function keepReceipt(
   trx: Trx,
-  { orderId, receipt, former }: { orderId: string; receipt: string; former: string | null },
-): Promise<string> {
+  { orderId, receipt, former, version }: KeptReceipt,
+): Promise<string | undefined> {
+  if ((await lockOrder(trx, orderId))?.version !== version) return undefined
   const kept = sql<string>`case when order_receipts.receipt = ${former} then excluded.receipt
     else order_receipts.receipt end`
   const row = await trx

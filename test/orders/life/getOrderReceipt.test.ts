@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import { toBase64 } from '../../../proof/bytes.ts'
 import { readProof, readVerifierKey } from '../../../proof/note.ts'
@@ -9,7 +9,9 @@ import { readOrder } from '../../../proof/order.ts'
 import { type PlacedLine, readReceipt } from '../../../proof/receipt.ts'
 import { judgeReceipt, verdictOf } from '../../../proof/verdict.ts'
 import { signingKeysOf } from '../../../server/auth/credentials/tokens/keys.ts'
+import { findOrder } from '../../../server/orders/store.ts'
 import type { Answer } from '../../support/client.ts'
+import { withRawDatabase } from '../../support/database.ts'
 import { addDocument } from '../../support/documents.ts'
 import { assertWholeTree, storedEvents } from '../../support/kept-log.ts'
 import { addWaitingEvents, headOf, seal } from '../../support/log.ts'
@@ -225,8 +227,52 @@ describe('getOrderReceipt', () => {
 
     it('is the first of two that are signed in its place at the same moment', async () => {
       const { id: orderId, receipt: former } = await kept()
-      const keep = (receipt: string) => original.db.write('keepReceipt', { orderId, receipt, former })
+      const { version } = (await findOrder(original.db.read, orderId)) ?? assert.fail()
+      const keep = (receipt: string) =>
+        original.db.write('keepReceipt', { orderId, receipt, former, version })
       assert.deepEqual([await keep('first'), await keep('second')], ['first', 'first'])
+    })
+
+    it('is not kept if a name in it was erased while it was signed', async () => {
+      const id = await createdId(reader)
+      await reader.patch(`/v1/orders/${id}/approve`)
+      await seal(original.db)
+      const [{ sequence } = assert.fail()] = await storedEvents(original.db.read, id)
+      let erased = 0
+      const db = Object.create(original.db, {
+        write: {
+          value: async (name: 'keepReceipt', input: never) => {
+            if (name === 'keepReceipt' && erased === 0) {
+              erased = Number(sequence)
+              const place = { sequence: erased, name: 'customer' }
+              await original.db.write('eraseFromLog', { ...place, stamp: stamp() })
+            }
+            return original.db.write(name, input)
+          },
+        },
+      })
+      const other = await startService({ instanceOf: { ...original, db }, keys: original.keys })
+      const { receipt } = (await (await other.bearer('admin')).get(`/v1/orders/${id}/receipt`)).body
+      await other.close()
+      const { receipt: stored } = await original.db.read
+        .selectFrom('order_receipts')
+        .select('receipt')
+        .where('order_id', '=', id)
+        .executeTakeFirstOrThrow()
+      const values = [receipt, stored].map((jws) => readReceipt(jws).lines[0]?.line.clear.customer?.value)
+      assert.deepEqual([erased > 0, values], [true, [null, null]])
+    })
+
+    it('is not replaced when the log no longer shows the approval', async () => {
+      const { id, receipt } = await kept()
+      const { sequence } = readReceipt(receipt).lines.at(-1)?.line ?? assert.fail()
+      await withRawDatabase(original.databaseUrl, (raw) =>
+        raw.updateTable('events').set({ version: 0 }).where('sequence', '=', sequence).execute(),
+      )
+      await nextTurn()
+      const answer = await reader.get(`/v1/orders/${id}/receipt`)
+      assertProblem(answer, 409, 'order-not-approved')
+      assert.match(answer.body.detail, /^The log does not show it: /)
     })
 
     it('is signed once more when the service has another address', async () => {
