@@ -89,7 +89,7 @@ async function readLines(db: Db, id: string): Promise<Source | undefined> {
 
 interface Source {
   lines: LogLine[]
-  /** Of the order before its lines were read. An erasure raises it. */
+  /** The version of the order before its lines were read, which an erasure raises. */
   version: number
 }
 
