@@ -1,5 +1,5 @@
 import type { LogLine } from './line.ts'
-import { lineOfProof } from './log.ts'
+import { eraOf, lineOfProof, type Restore, restoreThatLost } from './log.ts'
 import { isOfLog, type Proof, readNote, type VerifierKey } from './note.ts'
 import { type ApprovedOrder, readOrder } from './order.ts'
 import { follow, proofOf, type Vouched, vouchedBy } from './proof.ts'
@@ -71,6 +71,19 @@ export function contradictionsOf(checkpoints: readonly Vouched[]): string[] {
   return [...roots]
     .filter(([, all]) => new Set(all.map(({ root }) => String(root))).size > 1)
     .map(([what]) => `two checkpoints of ${what} have different roots`)
+}
+
+/** What a log has at the place of a line under a checkpoint of this origin; or the restore that lost the line. */
+export function placeInLog(
+  { sequence, hash }: Pick<LogLine, 'sequence' | 'hash'>,
+  origin: string,
+  log: { lines: ReadonlyMap<number, LogLine>; restores: readonly Restore[] },
+): 'same' | 'other' | 'none' | Restore {
+  const restore = restoreThatLost(log.restores, { era: eraOf(origin), size: sequence })
+  if (restore !== undefined) return restore
+  const line = log.lines.get(sequence)
+  if (line === undefined) return 'none'
+  return line.hash === hash ? 'same' : 'other'
 }
 
 export interface JudgedLine extends Judgement {

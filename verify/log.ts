@@ -1,6 +1,7 @@
 import { toHex } from '../proof/bytes.ts'
 import type { LogLine } from '../proof/line.ts'
 import { eraOf, type LogReport, restoreThatLost, verifyLog } from '../proof/log.ts'
+import { placeInLog } from '../proof/verdict.ts'
 import { isolated } from '../rules/isolate.ts'
 import type { CheckedCheckpoint } from './checkpoint.ts'
 import { allOf, type Finding, nothingSaid, type Worth } from './finding.ts'
@@ -14,6 +15,7 @@ export interface CheckedLog {
   bound: number
   /** The lines of the wanted sequences that fit. */
   lines: Map<number, LogLine>
+  restores: LogReport['restores']
 }
 
 /** Reads the whole export. `progress` gets the part that is read, from 0 to 1. */
@@ -31,7 +33,13 @@ export async function checkLog(
     return finding.proven.length > 0 && report.checkpoints[at] === 'agrees'
   })
   const finding = { title: `Log (${name})`, ...worthOf(report, checkpoints, agreeing) }
-  return { name, bound: finding.wrong.length > 0 ? 0 : boundBy(agreeing), lines, finding }
+  return {
+    name,
+    bound: finding.wrong.length > 0 ? 0 : boundBy(agreeing),
+    lines,
+    restores: report.restores,
+    finding,
+  }
 }
 
 const chunkBytes = 262_144
@@ -126,24 +134,28 @@ function lostLines({ restores }: LogReport, checkpoints: readonly CheckedCheckpo
 const listed = ({ events, first }: LogReport['backInTime']) =>
   `${first.map(formatCount).join(', ')}${events > first.length ? ` and ${formatCount(events - first.length)} more` : ''}`
 
-/** The finding about a line in the logs; the receipt or proof calls it `what`. */
+/** The finding about a line in the logs; the receipt or proof, whose checkpoint has `origin`, calls it `what`. */
 export function worthInLogs(
-  { sequence, hash }: Pick<LogLine, 'sequence' | 'hash'>,
-  what: string,
-  logs: readonly CheckedLog[],
+  line: LogLine,
+  { what, origin, logs }: { what: string; origin: string; logs: readonly CheckedLog[] },
 ): Worth {
+  const { sequence } = line
   const place = `line ${formatCount(sequence)}`
   return allOf(
-    logs.map(({ name, bound, lines }) => {
-      const [line, log] = [lines.get(sequence), isolated(name)]
-      if (line === undefined) {
+    logs.map((one) => {
+      const [found, log] = [placeInLog(line, origin, one), isolated(one.name)]
+      if (typeof found === 'object') {
+        const lost = `In ${log}, ${place} was lost by the restore of line ${formatCount(found.sequence)}.`
+        return { ...nothingSaid, missing: [lost] }
+      }
+      if (found === 'none') {
         return { ...nothingSaid, missing: [`${log} ends before ${place}, or does not hold as far as that.`] }
       }
-      if (line.hash !== hash) {
+      if (found === 'other') {
         return { ...nothingSaid, wrong: [`In ${log}, ${place} is something else than ${what}.`] }
       }
       const same = `In ${log}, ${place} is ${what}`
-      return sequence <= bound
+      return sequence <= one.bound
         ? { ...nothingSaid, proven: [`${same}.`] }
         : { ...nothingSaid, missing: [`${same}, but no checkpoint covers that line.`] }
     }),

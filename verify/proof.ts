@@ -27,7 +27,7 @@ export async function checkProof(
   ]
   const worth = allOf([
     findingOf(judged, [saidBy(line, vouched)]),
-    worthInLogs(line, 'this line', logs),
+    worthInLogs(line, { what: 'this line', origin: vouched.origin, logs }),
     { ...nothingSaid, beyond: limits },
   ])
   return {

@@ -32,7 +32,9 @@ export async function checkReceipt(
   const { origin, size } = vouched
   const place = `The approval is line ${formatCount(order.sequence)} of the log ${isolated(origin)}, which had ${formatCount(size)} lines.`
   const words = [...describeOrder(order, spelling), place]
-  const logged = receipt.lines.map(({ line }) => worthInLogs(line, `the one of the receipt`, logs))
+  const logged = receipt.lines.map(({ line }) =>
+    worthInLogs(line, { what: 'the one of the receipt', origin, logs }),
+  )
   const beyond = [...limitsOf(order, logs), ...boundsOf(vouched, keys)]
   const title = `Receipt of order #${order.number} from ${receipt.iss}`
   const finding = { title, ...allOf([findingOf(judged, words), ...logged, { ...nothingSaid, beyond }]) }

@@ -3,7 +3,13 @@ import { accountIn, type LogLine } from '../../../proof/line.ts'
 import { readProof, startOfProof } from '../../../proof/note.ts'
 import type { Vouched } from '../../../proof/proof.ts'
 import { receiptIn } from '../../../proof/receipt.ts'
-import { type JudgedLine, type JudgedReceipt, judgeJws, judgeProof } from '../../../proof/verdict.ts'
+import {
+  type JudgedLine,
+  type JudgedReceipt,
+  judgeJws,
+  judgeProof,
+  placeInLog,
+} from '../../../proof/verdict.ts'
 import { conditionOf, describeOrder, type Spelling } from '../../../proof/words.ts'
 import { Refused } from '../failures.ts'
 import { headOf, type Kept } from './checkpoints.ts'
@@ -14,6 +20,8 @@ export interface Receipt {
   file: string
   /** The approval, or the one line of a tlog-proof. */
   line: LogLine
+  /** All that it shows. */
+  lines: LogLine[]
   /** The checkpoint to which the proofs of its lines lead. */
   vouched: Vouched
   judged: JudgedReceipt | JudgedLine
@@ -26,11 +34,33 @@ export async function readReceipts(files: readonly string[], keys: GivenKeys): P
     const judged = await judge(file, readFileSync(file, 'utf8').trim(), keys)
     requireValid('receipt', file, judged, keys)
     const { vouched } = judged
-    const line = 'line' in judged ? judged.line : judged.receipt?.lines.at(-1)?.line
+    const lines = linesOf(judged)
+    const line = lines.at(-1)
     // It is valid, so it has both.
-    if (line !== undefined && vouched !== undefined) receipts.push({ file, line, vouched, judged })
+    if (line !== undefined && vouched !== undefined) receipts.push({ file, line, lines, vouched, judged })
   }
   return receipts
+}
+
+function linesOf(judged: JudgedReceipt | JudgedLine): LogLine[] {
+  if ('line' in judged) return judged.line === undefined ? [] : [judged.line]
+  return judged.receipt?.lines.map(({ line }) => line) ?? []
+}
+
+/** Throws `Refused` unless the log has each line that the receipt shows. */
+export function requireShown({ file, lines, vouched }: Receipt, log: Parameters<typeof placeInLog>[2]): void {
+  for (const line of lines) {
+    const found = placeInLog(line, vouched.origin, log)
+    if (found === 'same') continue
+    if (typeof found === 'object') {
+      const lost = `line ${line.sequence} was lost by the restore of line ${found.sequence}`
+      throw new Refused('not-checked', `${file} is not checked yet: ${lost}`)
+    }
+    throw new Refused(
+      'bad-receipt',
+      `${file} is not valid: line ${line.sequence} of the log is something else`,
+    )
+  }
 }
 
 async function judge(file: string, text: string, keys: GivenKeys): Promise<JudgedReceipt | JudgedLine> {

@@ -1,6 +1,7 @@
 /** The command `log verify`: it checks each file that was given, and then compares them with the log. */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
+import type { LogLine } from '../../../proof/line.ts'
 import { type Agreement, type LogReport, restoreThatLost, verifyLog } from '../../../proof/log.ts'
 import type { Head } from '../../../proof/log-tree.ts'
 import { contradictionsOf } from '../../../proof/verdict.ts'
@@ -17,7 +18,14 @@ import { grouped } from '../output.ts'
 import { type Kept, type KeptCheckpoint, readCheckpoints } from './checkpoints.ts'
 import { cosignaturesOf, type GivenKeys, readKeys, unusedOf } from './keys.ts'
 import { ordersIn, ordersOf } from './orders.ts'
-import { describeReceipt, keptBy, type Receipt, readReceipts, receiptForScripts } from './receipts.ts'
+import {
+  describeReceipt,
+  keptBy,
+  type Receipt,
+  readReceipts,
+  receiptForScripts,
+  requireShown,
+} from './receipts.ts'
 
 const caller = 'log'
 
@@ -32,8 +40,6 @@ interface Given {
 interface Verified {
   report: LogReport
   orders: OrderComparison | undefined
-  /** The receipts whose line is in the log. A restore may have lost the others. */
-  shown: readonly Receipt[]
   /** Why witnesses reject the log of the database. */
   contradiction?: Contradiction | undefined
 }
@@ -117,7 +123,7 @@ function lostOf({ restores }: LogReport, kept: readonly Kept[]): LostCheckpoint[
   })
 }
 
-function describe({ report, orders, shown }: Verified, { keys, checkpoints, receipts }: Given): string[] {
+function describe({ report, orders }: Verified, { keys, checkpoints, receipts }: Given): string[] {
   const {
     head: { size, root },
     backInTime,
@@ -138,7 +144,7 @@ function describe({ report, orders, shown }: Verified, { keys, checkpoints, rece
       (each) =>
         `${each.checkpoint} covers ${each.size} events; the restore in line ${each.restore} lost the last ones.`,
     ),
-    ...shown.map(({ file, line }) => `Line ${line.sequence} is the one in ${file}.`),
+    ...receipts.map(({ file, line }) => `Line ${line.sequence} is the one in ${file}.`),
     ...(orders === undefined
       ? []
       : [`It agrees with ${grouped(orders.size)} order${orders.size === 1 ? '' : 's'}.`]),
@@ -189,11 +195,11 @@ async function verifyDatabase(db: ReadableDatabase, compared: Compared): Promise
  */
 async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase): Promise<Verified> {
   const { kept, orders, receipts } = compared
-  const found = new Set<string>()
-  const wanted = new Set(receipts.map(({ line }) => line.hash))
+  const found = new Map<number, LogLine>()
+  const wanted = new Set(receipts.flatMap((receipt) => receipt.lines).map(({ sequence }) => sequence))
   const report = await verifyLog(lines, kept, (line) => {
     orders?.see(line)
-    if (wanted.has(line.hash)) found.add(line.hash)
+    if (wanted.has(line.sequence)) found.set(line.sequence, line)
   })
   const { head, fault, checkpoints, lost } = report
   if (fault !== null) {
@@ -213,7 +219,8 @@ async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase
   }
   const difference = await orders?.difference(db?.read)
   if (difference !== undefined) throw new Refused('orders-differ', difference)
-  return { report, orders, shown: receipts.filter(({ line }) => found.has(line.hash)) }
+  for (const receipt of receipts) requireShown(receipt, { lines: found, restores: report.restores })
+  return { report, orders }
 }
 
 /**
