@@ -73,7 +73,7 @@ export function contradictionsOf(checkpoints: readonly Vouched[]): string[] {
     .map(([what]) => `two checkpoints of ${what} have different roots`)
 }
 
-/** What a log has at the place of a line under a checkpoint of this origin; or the restore that lost the line. */
+/** Looks up a line under a checkpoint of this origin. A restore that lost it is the answer itself. */
 export function placeInLog(
   { sequence, hash }: Pick<LogLine, 'sequence' | 'hash'>,
   origin: string,

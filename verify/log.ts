@@ -134,7 +134,7 @@ function lostLines({ restores }: LogReport, checkpoints: readonly CheckedCheckpo
 const listed = ({ events, first }: LogReport['backInTime']) =>
   `${first.map(formatCount).join(', ')}${events > first.length ? ` and ${formatCount(events - first.length)} more` : ''}`
 
-/** The finding about a line in the logs; the receipt or proof, whose checkpoint has `origin`, calls it `what`. */
+/** The finding about a line in the logs. `what` names it, and its checkpoint has `origin`. */
 export function worthInLogs(
   line: LogLine,
   { what, origin, logs }: { what: string; origin: string; logs: readonly CheckedLog[] },
