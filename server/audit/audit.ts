@@ -35,4 +35,4 @@ export {
   sealForErasure,
   takeFrom,
 } from './sealing/erase.ts'
-export { sequencesAbout, sequencesOfOrders } from './sealing/store.ts'
+export { ordersAbout, ordersOfLine, sequencesAbout, sequencesOfOrders } from './sealing/store.ts'

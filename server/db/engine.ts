@@ -10,11 +10,14 @@ export function ofEngine<Module>(db: Db, { sqlite, postgres }: { sqlite: Module;
 
 /**
  * Ends a select in a write: the rows of its `from` stay as they are until the transaction ends. SQLite has
- * one writer, so there they always do. With `key` other columns may change, but no row is deleted.
+ * one writer, so there they always do. With `key` other columns may change, but no row is deleted. With `own`
+ * only this transaction may change them.
  */
-export function keptUntilCommit(trx: Db, what: 'row' | 'key' = 'row'): RawBuilder<unknown> {
-  return ofEngine(trx, { sqlite: sql``, postgres: what === 'row' ? sql`for share` : sql`for key share` })
+export function keptUntilCommit(trx: Db, what: keyof typeof rowLocks = 'row'): RawBuilder<unknown> {
+  return ofEngine(trx, { sqlite: sql``, postgres: rowLocks[what] })
 }
+
+const rowLocks = { row: sql`for share`, key: sql`for key share`, own: sql`for no key update` }
 
 /**
  * Whether the column is as the statement saw it at its beginning. On PostgreSQL, a statement that waited for

@@ -6,6 +6,8 @@
 import { nameOfErased } from '../../proof/line.ts'
 import {
   isNameOf,
+  ordersAbout,
+  ordersOfLine,
   type Places,
   recordErasure,
   sealForErasure,
@@ -17,7 +19,7 @@ import { awaitAdministration } from '../auth/accounts/roles/administrators.ts'
 import { eraseUser } from '../auth/accounts/users/erase.ts'
 import type { Stamp } from '../caller/stamp.ts'
 import type { Trx } from '../db/tables.ts'
-import { existing, followLines, ordersOfCustomer } from '../orders/names.ts'
+import { followLines, lockOrders, ordersOfCustomer } from '../orders/names.ts'
 import { Problem } from '../problems/problems.ts'
 
 export interface Erased {
@@ -31,6 +33,17 @@ export interface Erased {
 const count = (places: Places) => Object.values(places).reduce((sum, { length }) => sum + length, 0)
 
 /**
+ * Seals what waits, and returns the orders that `find` finds. Locks are taken in the order of other writers,
+ * who hold an order when they write its event: orders, log, events. An order that came meanwhile is locked
+ * last; if somebody is changing it right then, PostgreSQL finds a deadlock, and one of the two runs again.
+ */
+async function sealAndLock(trx: Trx, find: () => Promise<readonly string[]>): Promise<string[]> {
+  await lockOrders(trx, await find())
+  await sealForErasure(trx)
+  return lockOrders(trx, await find())
+}
+
+/**
  * Erases a person: they are `person-` and their id from then on. Null if they were erased before. Throws
  * `user-not-found`, `last-administrator`, `log-contradicted`.
  */
@@ -40,7 +53,7 @@ export async function erasePerson(
 ): Promise<Erased | null> {
   if (!(await eraseUser(trx, { id, stamp }))) return null
   const name = nameOfErased(id)
-  await sealForErasure(trx)
+  await sealAndLock(trx, () => ordersAbout(trx, id))
   const { places, orders } = await takeFrom(trx, await sequencesAbout(trx, id), isNameOf(id))
   await followLines(trx, orders)
   await recordErasure(trx, stamp, { subject: name, places })
@@ -56,8 +69,9 @@ export async function eraseCustomer(
   { customer, stamp }: { customer: string; stamp: Stamp },
 ): Promise<Erased> {
   await awaitAdministration(trx)
-  await sealForErasure(trx)
-  const orders = await ordersOfCustomer(trx, customer)
+  const find = () => ordersOfCustomer(trx, customer)
+  await sealAndLock(trx, async () => (await find()).map(({ id }) => id))
+  const orders = await find()
   const [oldest] = orders
   if (oldest === undefined) throw new Problem('customer-not-found')
   const name = `customer-${oldest.number}`
@@ -69,8 +83,7 @@ export async function eraseCustomerOf(
   trx: Trx,
   { name, orders, stamp }: { name: string; orders: readonly string[]; stamp: Stamp },
 ): Promise<Erased> {
-  await sealForErasure(trx)
-  const ids = await existing(trx, orders)
+  const ids = await sealAndLock(trx, async () => orders)
   const sequences = await sequencesOfOrders(trx, ids)
   const { places } = await takeFrom(trx, sequences, (_, member) => member === 'customer')
   await followLines(trx, ids, name)
@@ -84,7 +97,7 @@ export async function eraseFromLog(
   { sequence, name, stamp }: { sequence: number; name: string; stamp: Stamp },
 ): Promise<void> {
   await awaitAdministration(trx)
-  await sealForErasure(trx)
+  await sealAndLock(trx, () => ordersOfLine(trx, sequence))
   const { places, orders } = await takeFrom(trx, [sequence], (_, member) => member === name)
   if (count(places) === 0) {
     throw new Problem('value-not-found', { detail: `Event ${sequence} has no ${name}, or it was erased.` })

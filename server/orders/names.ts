@@ -2,6 +2,7 @@
 import { sql } from '#kysely'
 import { type LogLine, namesIn, valueIn } from '../../proof/line.ts'
 import { type SealedEvent, sealedEventsOfOrders } from '../audit/audit.ts'
+import { keptUntilCommit } from '../db/engine.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Trx } from '../db/tables.ts'
 import { foldText } from './fold.ts'
@@ -108,14 +109,17 @@ export async function ordersOfCustomer(
     .execute()
 }
 
-/** Those of the orders that exist, with a lock. */
-export async function existing(trx: Trx, ids: readonly string[]): Promise<string[]> {
+/** Locks those of the orders that exist, always in the same order, and returns their ids. */
+export async function lockOrders(trx: Trx, ids: readonly string[]): Promise<string[]> {
   const found: string[] = []
+  const sorted = ids.toSorted()
   for (let at = 0; at < ids.length; at += batch) {
     const rows = await trx
       .selectFrom('orders')
       .select('id')
-      .where('id', 'in', ids.slice(at, at + batch))
+      .where('id', 'in', sorted.slice(at, at + batch))
+      .orderBy('id')
+      .modifyEnd(keptUntilCommit(trx, 'own'))
       .execute()
     found.push(...rows.map(({ id }) => id))
   }

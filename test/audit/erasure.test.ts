@@ -9,14 +9,17 @@ import { exportLog } from '../../server/audit/lines/log.ts'
 import { machineStamp } from '../../server/caller/stamp.ts'
 import { bearerOf, newUser, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
+import { testEngine } from '../support/database.ts'
 import { decide, sign } from '../support/decisions.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
+import { connectTo } from '../support/postgres.ts'
 import { assertProblem } from '../support/problem.ts'
 import { setUp, testService } from '../support/service.ts'
+import { until } from '../support/stream.ts'
 
 describe('erasure', () => {
   const service = testService({ inside: true })
@@ -232,6 +235,48 @@ describe('erasure', () => {
       await assert.rejects(eraseCustomer('Nobody at all'), { code: 'customer-not-found' })
     })
   })
+
+  const approval = 'update orders set version = version where id = $1'
+  const sealing = 'select * from log_head where $1 = $1::text for update'
+  const ofOne = (customer: string) => eraseCustomer(customer)
+  const ofCreator = (_: string, creator: TestUser) => erasePerson(creator)
+  const ofItsLine = async (_: string, __: TestUser, id: string) => {
+    await seal(service.db)
+    const { sequence } = await service.db.read
+      .selectFrom('events')
+      .select('sequence')
+      .where('subject_id', '=', id)
+      .executeTakeFirstOrThrow()
+    await service.db.write('eraseFromLog', { sequence, name: 'customer', stamp: stamp() })
+  }
+  for (const [what, first, erase] of [
+    ['of a customer', approval, ofOne],
+    ['of a customer', sealing, ofOne],
+    ['of a person', approval, ofCreator],
+    ['of a person', sealing, ofCreator],
+    ['of a line', approval, ofItsLine],
+  ] as const) {
+    const waits = first === approval ? 'an approval' : 'a sealer'
+    it(`${what} lets ${waits} go on that it waits for`, {
+      skip: testEngine === 'sqlite' ? 'one thread writes' : false,
+    }, async (t) => {
+      const creator = await person('Creator')
+      const customer = `Customer of ${creator.id}`
+      const id = await createdId(creator.caller, { customer })
+      const holder = await connectTo(service.databaseUrl)
+      t.after(() => holder.end())
+      await holder.query('begin')
+      await holder.query(first, [id])
+      const erased = erase(customer, creator, id)
+      await until(async () => {
+        const { rowCount } = await holder.query('select pid from pg_locks where not granted')
+        return rowCount !== 0
+      })
+      await holder.query('lock table unsealed_events in row exclusive mode nowait')
+      await holder.query('commit')
+      await erased
+    })
+  }
 
   it('of a line takes the name of a document from the order, too', async () => {
     const order = await createdId(admin)

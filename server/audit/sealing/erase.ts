@@ -49,12 +49,13 @@ export const isNameOf = (id: number) => (event: ErasableEvent, name: string) =>
 
 /**
  * Waits for events that are being written, holds back others until the transaction ends, and seals those that
- * wait: what an erasure takes has a place. Throws `log-contradicted`.
+ * wait: what an erasure takes has a place. Like a sealer, it locks the head before the table. Throws
+ * `log-contradicted`.
  */
 export async function sealForErasure(trx: Trx): Promise<void> {
-  await awaitWriters(trx, 'unsealed_events')
-  await refuseContradicted(trx)
   await lockHead(trx, { waits: true })
+  await refuseContradicted(trx)
+  await awaitWriters(trx, 'unsealed_events')
   while ((await sealEvents(trx, { limit: batch })) > 0);
 }
 

@@ -119,6 +119,23 @@ export async function sequencesAbout(trx: Trx, id: number): Promise<number[]> {
   return rows.map(({ sequence }) => Number(sequence))
 }
 
+/** The orders in whose events, sealed or not, the account is named. */
+export async function ordersAbout(trx: Trx, id: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select subject_id as id from events where subject_kind = 'order' and by_id = ${id}
+    union select subject_id from events where subject_kind = 'order' and for_id = ${id} and for_id is not null
+    union select subject_id from unsealed_events where subject_kind = 'order' and ${id} in (by_id, for_id)`.execute(
+    trx,
+  )
+  return rows.map((row) => row.id)
+}
+
+/** The order that the line is about, if it is about one. */
+export async function ordersOfLine(trx: Trx, sequence: number): Promise<string[]> {
+  const lines = await erasableEvents(trx, [sequence])
+  return lines.filter((line) => line.subject_kind === 'order').map((line) => line.subject_id)
+}
+
 /** The sequences of all lines of these orders. */
 export async function sequencesOfOrders(trx: Trx, ids: readonly string[]): Promise<number[]> {
   const { rows } = await sql<{ sequence: number }>`
