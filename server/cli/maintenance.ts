@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { headOfLog } from '../audit/audit.ts'
 import { type BegunEra, beginEra } from '../audit/sealing/era.ts'
+import { hasAdministrator } from '../auth/accounts/roles/store.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import { addressOf } from '../db/address.ts'
@@ -11,7 +12,7 @@ import { backUpDatabase, judgeDatabase, migrateDatabase } from '../db/open.ts'
 import type { AppDatabase } from '../db/port.ts'
 import { restoreDatabase } from '../db/restore.ts'
 import { makeOrders, type People } from '../demo/orders.ts'
-import { eraseAgain } from '../erasure/again.ts'
+import { eraseAgain, formerErasures } from '../erasure/again.ts'
 import { countByStatus } from '../orders/tally.ts'
 import { readVersion } from '../version.ts'
 import { type Invocation, type Outcome, requiredArgument, requiredText, wholeNumber } from './command.ts'
@@ -177,21 +178,30 @@ export async function runRestore(invocation: Invocation): Promise<Outcome> {
     formerName: (name) => `${name}.before-${time}`,
     async change(restored, formerDatabase) {
       // The backup does not know of eras that began after it. A database that is damaged knows none.
-      const { era } = await headOfLog(formerDatabase).catch(() => ({ era: 0 }))
+      const { era } = formerDatabase ? await headOfLog(formerDatabase).catch(() => ({ era: 0 })) : { era: 0 }
       const begun = await beginEra(restored, { atLeast: Math.max(given, era + 1), stamp })
-      // Nothing can be erased again that the former database cannot say.
-      const again = era === 0 ? 0 : await eraseAgain(restored, formerDatabase, commandStamp)
-      return { ...begun, erasedAgain: again }
+      const known = formerDatabase ? await formerErasures(formerDatabase).catch(() => null) : []
+      const erasedAgain = await eraseAgain(restored, known ?? [], commandStamp)
+      const lacksAdministrator = erasedAgain > 0 && !(await hasAdministrator(restored))
+      return { ...begun, erasedAgain, knowsErasures: known !== null, lacksAdministrator }
     },
     isRewritten: ({ erasedAgain }) => erasedAgain > 0,
   })
   const again = changed.erasedAgain
   const erased =
     again === 0 ? '' : `\nErased again: ${again} ${again === 1 ? 'name' : 'names'} that the backup still had.`
+  const left = [
+    ...(changed.lacksAdministrator
+      ? ['\nNobody can manage accounts any more: add somebody by `user add --role Admin`.']
+      : []),
+    ...(changed.knowsErasures
+      ? []
+      : ['\nThe former database is damaged: which erasures it had is not known.']),
+  ].join('')
   const kept = former === undefined ? '' : `\nThe former database is ${former}.`
   return {
     value: { file, former: former ?? null, ...changed },
-    text: `Restored ${file} from ${backup}.\n${describeEra(changed)}${erased}${kept}`,
+    text: `Restored ${file} from ${backup}.\n${describeEra(changed)}${erased}${left}${kept}`,
     hint: 'Everything written after the backup is gone: see "Restore" in docs/operations.md.',
   }
 }

@@ -4,7 +4,7 @@ import type { Places } from '../audit/audit.ts'
 import type { Stamp } from '../caller/stamp.ts'
 import type { Db, Trx } from '../db/tables.ts'
 import { eraseCustomerOf, eraseFromLog, erasePerson } from './erasure.ts'
-import { hasValue, personOf } from './store.ts'
+import { hasValue, lineAt, personOf } from './store.ts'
 
 /** The facts in an event `erased`. */
 export interface Erasure {
@@ -37,34 +37,68 @@ export function erasureOf(
 export const personIn = ({ subject }: Erasure) => Number(/^person-(\d+)$/.exec(subject)?.[1] ?? 0)
 export const isOfCustomer = ({ subject }: Erasure) => subject.startsWith('customer-')
 
-/**
- * Does the erasures of the former database again, as far as the restored one still has the names. `stamp`
- * makes one for each. A person counts as the same if the account was made at the same instant.
- */
-export async function eraseAgain(restored: Trx, former: Db, stamp: () => Stamp): Promise<number> {
-  let count = 0
+/** An erasure, with what shows whether it fits another database. */
+export interface FormerErasure extends Erasure {
+  /** When the account of the person was made. */
+  createdAt: number | undefined
+  /** Of each line that was erased alone, by its sequence. */
+  hashes: Map<number, string>
+}
+
+/** All that is read of a former database, before anything is done again: it may be damaged. */
+export async function formerErasures(former: Db): Promise<FormerErasure[]> {
+  const erasures: FormerErasure[] = []
   for (const erasure of await erasuresOf(former)) {
     const id = personIn(erasure)
+    const createdAt = id > 0 ? (await personOf(former, id))?.createdAt : undefined
+    const hashes = new Map<number, string>()
+    if (id === 0 && !isOfCustomer(erasure)) {
+      for (const sequence of Object.values(erasure.places).flat()) {
+        hashes.set(sequence, (await lineAt(former, sequence))?.hash ?? '')
+      }
+    }
+    erasures.push({ ...erasure, createdAt, hashes })
+  }
+  return erasures
+}
+
+/**
+ * Does the erasures again, as far as the restored database still has the names, also of the last
+ * administrator. `stamp` makes one for each. A person counts as the same if the account was made at the same
+ * instant.
+ */
+export async function eraseAgain(
+  restored: Trx,
+  erasures: readonly FormerErasure[],
+  stamp: () => Stamp,
+): Promise<number> {
+  let count = 0
+  for (const erasure of erasures) {
+    const id = personIn(erasure)
     if (id > 0) {
-      const [was, is] = [await personOf(former, id), await personOf(restored, id)]
-      if (is === undefined || is.createdAt !== was?.createdAt) continue
-      if ((await erasePerson(restored, { id, stamp: stamp() })) !== null) count += 1
+      const is = await personOf(restored, id)
+      if (is === undefined || is.createdAt !== erasure.createdAt) continue
+      if ((await erasePerson(restored, { id, stamp: stamp(), mayBeLast: true })) !== null) count += 1
     } else if (isOfCustomer(erasure)) {
       const { subject: name, orders } = erasure
       const done = await eraseCustomerOf(restored, { name, orders, stamp: stamp() })
       if (done.values > 0) count += 1
     } else {
-      count += await eraseLines(restored, former, erasure.places, stamp)
+      count += await eraseLines(restored, erasure, stamp)
     }
   }
   return count
 }
 
-async function eraseLines(restored: Trx, former: Db, places: Places, stamp: () => Stamp): Promise<number> {
+async function eraseLines(
+  restored: Trx,
+  { places, hashes }: FormerErasure,
+  stamp: () => Stamp,
+): Promise<number> {
   let count = 0
   for (const [name, sequences] of Object.entries(places)) {
     for (const sequence of sequences) {
-      if (!(await hasValue(restored, { sequence, name, sameAs: former }))) continue
+      if (!(await hasValue(restored, { sequence, name, hash: hashes.get(sequence) }))) continue
       await eraseFromLog(restored, { sequence, name, stamp: stamp() })
       count += 1
     }

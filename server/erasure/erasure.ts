@@ -49,9 +49,10 @@ async function sealAndLock(trx: Trx, find: () => Promise<readonly string[]>): Pr
  */
 export async function erasePerson(
   trx: Trx,
-  { id, stamp }: { id: number; stamp: Stamp },
+  input: { id: number; stamp: Stamp; mayBeLast?: true },
 ): Promise<Erased | null> {
-  if (!(await eraseUser(trx, { id, stamp }))) return null
+  const { id, stamp } = input
+  if (!(await eraseUser(trx, input))) return null
   const name = nameOfErased(id)
   await sealAndLock(trx, () => ordersAbout(trx, id))
   const { places, orders } = await takeFrom(trx, await sequencesAbout(trx, id), isNameOf(id))
@@ -86,6 +87,8 @@ export async function eraseCustomerOf(
   const ids = await sealAndLock(trx, async () => orders)
   const sequences = await sequencesOfOrders(trx, ids)
   const { places } = await takeFrom(trx, sequences, (_, member) => member === 'customer')
+  const erasedBefore = new Set((await ordersOfCustomer(trx, name)).map(({ id }) => id))
+  if (count(places) === 0 && ids.every((id) => erasedBefore.has(id))) return { name, values: 0, orders: 0 }
   await followLines(trx, ids, name)
   await recordErasure(trx, stamp, { subject: name, places, orders: ids })
   return { name, values: count(places), orders: ids.length }

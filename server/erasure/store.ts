@@ -14,17 +14,17 @@ export async function personOf(
   return row && { createdAt: row.createdAt, isErased: row.erased_at !== null }
 }
 
-/** Whether a line still has the value, and is the same line as in another database. */
+/** Whether a line still has the value, and is the line with the hash. */
 export async function hasValue(
   db: Db,
-  { sequence, name, sameAs }: { sequence: number; name: string; sameAs?: Db },
+  { sequence, name, hash }: { sequence: number; name: string; hash?: string | undefined },
 ): Promise<boolean> {
   const line = await lineAt(db, sequence)
   if (line === undefined || JSON.parse(line.clear)[name]?.value == null) return false
-  return sameAs === undefined || (await lineAt(sameAs, sequence))?.hash === line.hash
+  return hash === undefined || hash === line.hash
 }
 
-const lineAt = (db: Db, sequence: number) =>
+export const lineAt = (db: Db, sequence: number) =>
   db.selectFrom('events').select(['clear', 'hash']).where('sequence', '=', sequence).executeTakeFirst()
 
 /** The customer of an order whose event of creation still names one. */

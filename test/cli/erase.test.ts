@@ -173,6 +173,36 @@ describe('restore', () => {
     assert.deepEqual(filesWithNames(cli), [])
     assert.equal((await cli.run('log verify')).status, 0)
   })
+
+  it('erases again the only administrator of the backup, and says so', async (t) => {
+    const cli = erasable(t)
+    const later = 'user add later@example.com --role Admin'
+    for (const [command, input] of [[later, goodPassword], ['person erase 1']] as const) {
+      assert.equal((await cli.run(command, input)).status, 0)
+    }
+    const { status, stdout } = await cli.run('restore before.db')
+    assert.equal(status, 0)
+    assert.match(stdout, /Erased again: 1 name .*\nNobody can manage accounts any more: /)
+    assert.equal((await cli.run('log verify')).status, 0)
+  })
+
+  it('records nothing for an erasure of a customer that the backup has, too', async (t) => {
+    const cli = erasable(t)
+    assert.equal((await cli.run(`customer erase ${customerOf(1)}`)).status, 0)
+    assert.equal((await cli.run('backup after.db')).status, 0)
+    const { erasedAgain } = await cli.json<{ erasedAgain: number }>('restore after.db')
+    const erased = "select count(*) from events where kind = 'erased'"
+    const events = cli.sql((database) => database.prepare(erased).pluck().get())
+    assert.deepEqual([erasedAgain, events], [0, 1])
+  })
+
+  it('goes on if the log of the file that it replaces is damaged, and says so', async (t) => {
+    const cli = erasable(t)
+    cli.sql((database) => database.exec('alter table events rename to lost'))
+    const { status, stdout } = await cli.run('restore before.db')
+    assert.equal(status, 0)
+    assert.match(stdout, /\nThe former database is damaged: which erasures it had is not known\.\n/)
+  })
 })
 
 describe('log restored', () => {

@@ -17,8 +17,11 @@ export interface RestoreParts<T> {
   backup: string
   /** The later name of the former database. No file may have this name. */
   formerName: (file: string) => string
-  /** Runs in a transaction of the restored database, before anyone else can open it. */
-  change(restored: Trx, former: Db): Promise<T>
+  /**
+   * Runs in a transaction of the restored database, before anyone else can open it. `former` is undefined if
+   * there was none.
+   */
+  change(restored: Trx, former: Db | undefined): Promise<T>
   /** Whether the copy is rewritten after the change, so that nothing is left of what that took away. */
   isRewritten?: ((changed: T) => boolean) | undefined
 }
@@ -108,7 +111,9 @@ async function prepare<T>(
   try {
     await backUp(place, copy)
     if (place === backup) removeLog(backup)
-    const changed = await inCopy(copy, (trx) => change(trx, kyselyOf(held)), isRewritten)
+    // An empty file is no database, but the place that `hold` made for one.
+    const former = other.size === 0 ? undefined : kyselyOf(held)
+    const changed = await inCopy(copy, (trx) => change(trx, former), isRewritten)
     flush(copy)
     return changed
   } catch (error) {

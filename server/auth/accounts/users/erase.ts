@@ -5,17 +5,20 @@ import type { Stamp } from '../../../caller/stamp.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
 import { recordAccount } from '../accounts.ts'
-import { keepAdministrator } from '../roles/administrators.ts'
+import { keepAdministrator, lockAdministration } from '../roles/administrators.ts'
 import { raiseVersion, revokeCredentials, updateEnabled, voidLinks } from '../store.ts'
 import { deletePasskeys, deleteTraces, findUser, forgetUser } from './store.ts'
 
 /**
  * Disables the account and takes everything from it that says who the person was: name, email, password,
  * passkeys, time zone, sign-ins, absences, views, settings and waiting mail. False if it was erased before.
- * Throws `user-not-found`, `last-administrator`.
+ * Throws `user-not-found`, and `last-administrator` unless it may be the last.
  */
-export function eraseUser(trx: Trx, { id, stamp }: { id: number; stamp: Stamp }): Promise<boolean> {
-  return keepAdministrator(trx, stamp, async () => {
+export function eraseUser(
+  trx: Trx,
+  { id, stamp, mayBeLast }: { id: number; stamp: Stamp; mayBeLast?: true },
+): Promise<boolean> {
+  const work = async () => {
     const user = await findUser(trx, id)
     if (user === undefined) throw new Problem('user-not-found', { detail: `There is no user ${id}.` })
     await updateEnabled(trx, id, false)
@@ -31,5 +34,6 @@ export function eraseUser(trx: Trx, { id, stamp }: { id: number; stamp: Stamp })
     await deleteTraces(trx, id, user.email)
     await raiseVersion(trx, id)
     return true
-  })
+  }
+  return mayBeLast ? lockAdministration(trx, stamp).then(work) : keepAdministrator(trx, stamp, work)
 }
