@@ -54,6 +54,10 @@ export function nameOf({ name, fullName }: Person): string {
   return fullName === null ? name : `${fullName} (${name})`
 }
 
+/** A witness may have signed a time that no calendar has. */
+export const instantOf = (seconds: number, spell = (atUtc: string) => atUtc): string =>
+  seconds > 8.64e12 ? `${seconds} s after 1970` : spell(new Date(seconds * 1000).toISOString())
+
 const actorOf = ({ by, isProgram }: Act, { name }: Spelling) =>
   isProgram ? `The service ${name(nameOf(by))}` : name(nameOf(by))
 

@@ -2,6 +2,7 @@ import { toBase64 } from '../proof/bytes.ts'
 import { isOfLog } from '../proof/note.ts'
 import { type Vouched, vouchedBy } from '../proof/proof.ts'
 import { type Judgement, judgeCheckpoint } from '../proof/verdict.ts'
+import { instantOf } from '../proof/words.ts'
 import { isolated } from '../rules/isolate.ts'
 import { type Finding, nothingSaid, type Worth } from './finding.ts'
 import { formatCount, formatExactInstant, sentence } from './format.ts'
@@ -45,7 +46,7 @@ export function boundsOf(
   given: readonly GivenKey[],
 ): string[] {
   const times = cosigned.map(({ key, seconds }) => {
-    const instant = formatExactInstant(new Date(seconds * 1000).toISOString())
+    const instant = instantOf(seconds, formatExactInstant)
     return `What happened after ${instant}, when the witness ${isolated(key.name)} cosigned the checkpoint: it vouches that the log had only grown until then.`
   })
   const behind = [...signed, ...cosigned.map(({ key }) => key)]

@@ -3,12 +3,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, it, type TestContext } from 'node:test'
 import type { LogLine } from '../../proof/line.ts'
-import { spellVerifierKey } from '../../proof/note.ts'
+import { spellCheckpoint, spellNote, spellVerifierKey } from '../../proof/note.ts'
 import { spellLineProof } from '../../proof/proof.ts'
 import type { Receipt } from '../../proof/receipt.ts'
 import { signReceipt } from '../../server/audit/checkpoints/receipt.ts'
 import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
-import { checkpointBy, newSigner, type Signer } from '../../witness/test/signed-log.ts'
+import {
+  checkpointBy,
+  cosignatureBy,
+  newSigner,
+  type Signer,
+  signatureBy,
+} from '../../witness/test/signed-log.ts'
 import { approvedOrder, logAround, origin, receiptOver } from '../support/approved-order.ts'
 import { exportOf, headOf, makeLog, makeSigningKeys, plainEvent, renamed } from '../support/log.ts'
 import { publicUrl } from '../support/service.ts'
@@ -327,6 +333,17 @@ describe('log verify of receipts', () => {
       assert.match(stderr, reason)
     })
   }
+
+  it('gives the seconds of a cosignature at a time that no calendar has', async (t) => {
+    const text = spellCheckpoint({ ...headOf(lines), origin, root: Buffer.from(headOf(lines).root, 'hex') })
+    const signatures = [signatureBy(log, text), cosignatureBy(near, text, 8_640_000_000_001)]
+    const checkpoint = spellNote({ text, signatures })
+    const { verify } = await folderOf(t, { ...receiptOver(lines, [log]), checkpoint })
+    const given = `--receipt receipt.jwt --log-key ${keyOf(log)} --witness ${keyOf(near)}`
+    const { status, stdout } = await verify(given)
+    assert.equal(status, 0)
+    assert.match(stdout, /cosigned its checkpoint: near\.example\.org \(8640000000001 s after 1970\)\.\n$/)
+  })
 
   it('fails for a false cosignature', async (t) => {
     const { checkpoint, ...receipt } = receiptOver(lines, [log])

@@ -3,6 +3,7 @@ import { isOfLog, readVerifierKey, type VerifierKey } from '../../../proof/note.
 import type { Vouched } from '../../../proof/proof.ts'
 import type { SigningKeys } from '../../../proof/receipt.ts'
 import type { Judgement } from '../../../proof/verdict.ts'
+import { instantOf } from '../../../proof/words.ts'
 import type { Invocation } from '../command.ts'
 import { Refused } from '../failures.ts'
 
@@ -77,9 +78,7 @@ export function cosignaturesOf(what: string, vouched: readonly Vouched[], keys: 
   const newest = newestCosignatures(vouched)
   if (newest.size === 0) return []
   const { length } = keys.witnesses
-  const names = [...newest].map(
-    ([{ name }, seconds]) => `${name} (${new Date(seconds * 1000).toISOString()})`,
-  )
+  const names = [...newest].map(([{ name }, seconds]) => `${name} (${instantOf(seconds)})`)
   const witnesses = `${length} ${length === 1 ? 'witness' : 'witnesses'}`
   return [`${newest.size} of ${witnesses} cosigned ${what}: ${names.join(', ')}.`]
 }
