@@ -334,6 +334,11 @@ export const catalogue = {
     title: 'Someone must be able to manage accounts',
     remedy: 'First let another user who can sign in manage accounts.',
   },
+  'account-erased': {
+    status: 409,
+    title: 'The account was erased',
+    remedy: 'Add another account for the person: an erased one never gets a name again.',
+  },
   'account-disabled': {
     status: 409,
     title: 'The account is disabled',

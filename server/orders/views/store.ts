@@ -44,12 +44,14 @@ export async function findView(db: Db, { ownerId, id }: ViewKey): Promise<View |
 }
 
 /** Locks the owner's row by a write that changes nothing: no other transaction changes the owner's views. */
-export async function lockViewsOf(trx: Trx, ownerId: number): Promise<void> {
-  await trx
+export async function lockViewsOf(trx: Trx, ownerId: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable('principals')
     .set((eb) => ({ enabled: eb.ref('enabled') }))
     .where('id', '=', ownerId)
-    .execute()
+    .where('enabled', '=', 1)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
 }
 
 /** The caller holds the lock of the owner. */

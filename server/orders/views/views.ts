@@ -30,6 +30,11 @@ export async function readView(db: Db, key: ViewKey): Promise<View> {
   return view
 }
 
+/** An instance may still know an account that was disabled or erased. */
+async function lock(trx: Trx, { ownerId }: ViewKey): Promise<void> {
+  if (!(await lockViewsOf(trx, ownerId))) throw new Problem('authentication-required')
+}
+
 /**
  * Creates the view or replaces it. With If-Match it must exist. Throws `view-not-found`,
  * `precondition-failed`, `view-name-taken`, `too-many-views`.
@@ -38,7 +43,7 @@ export async function putView(
   trx: Trx,
   { key, acceptedVersions, mustExist, content }: ViewInput & { content: ViewContent; mustExist: boolean },
 ): Promise<{ view: View; isNew: boolean }> {
-  await lockViewsOf(trx, key.ownerId)
+  await lock(trx, key)
   const all = await findViews(trx, key.ownerId)
   const found = all.find(({ id }) => id === key.id)
   if (found !== undefined) requireVersion(acceptedVersions, found.version)
@@ -53,7 +58,7 @@ export async function putView(
 
 /** Throws `view-not-found`, `precondition-failed`. */
 export async function deleteView(trx: Trx, { key, acceptedVersions }: ViewInput): Promise<void> {
-  await lockViewsOf(trx, key.ownerId)
+  await lock(trx, key)
   const { version } = await readView(trx, key)
   requireVersion(acceptedVersions, version)
   await removeView(trx, key)

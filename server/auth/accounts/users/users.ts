@@ -1,8 +1,10 @@
 /** Users: people who sign in with a password, and the one-time links that set one. */
+import { nameOfErased } from '../../../../proof/line.ts'
 import { recordEvent } from '../../../audit/audit.ts'
 import type { Stamp } from '../../../caller/stamp.ts'
 import type { Trx } from '../../../db/tables.ts'
 import { queueMail, sendsMail } from '../../../mail/mail.ts'
+import { Problem } from '../../../problems/problems.ts'
 import {
   type AccountData,
   type AddAccountInput,
@@ -61,10 +63,12 @@ export interface UserChanges {
   fullName?: { value: string | null } | null
 }
 
-/** Like `changeAccount`, but may also throw `name-taken` and `email-taken`. */
+/** Like `changeAccount`, but may also throw `account-erased`, `name-taken` and `email-taken`. */
 export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Promise<{ version: number }> {
   const { userName, email, timeZone, fullName } = input.changes
   return changeAccount(trx, 'user', input, findUser, async (user) => {
+    // Nobody else can have such a name.
+    if (user.userName === nameOfErased(user.id)) throw new Problem('account-erased')
     const changed: AccountData & { name: string } = { name: userName ?? user.userName }
     if (userName !== null && userName !== user.userName) {
       await updateUserName(trx, user.id, userName)

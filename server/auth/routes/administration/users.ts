@@ -57,7 +57,10 @@ export const userRoutes: Routes<AuthParts> = {
     description:
       'Changes everything that is sent, or nothing. Disabling ends every session and token of the user; a role that is taken away disappears from all of them. The last account that can manage accounts keeps that permission.',
     access: managing,
-    problems: ['user-not-found', 'name-taken', 'email-taken', 'unknown-role', 'last-administrator'],
+    problems: [
+      ...(['user-not-found', 'account-erased', 'name-taken', 'email-taken', 'unknown-role'] as const),
+      'last-administrator',
+    ],
     parameters: idParameter,
     body: ChangeUserCommand,
     canStrand: true,
