@@ -13,12 +13,13 @@ export async function migrateAll(trx: Trx, schema: Schema): Promise<string[]> {
 }
 
 /**
- * Applies the next pending migration inside the caller's transaction and under its lock. Returns its name, or
- * undefined if there is none. Throws `DatabaseRefused` if this release may not serve the database.
+ * Applies the next pending migration inside the caller's transaction and under its lock, if it is `only` that
+ * one. Returns its name, or undefined if there is none. Throws `DatabaseRefused` if this release may not
+ * serve the database.
  */
-export async function migrateNext(trx: Trx, schema: Schema): Promise<string | undefined> {
+export async function migrateNext(trx: Trx, schema: Schema, only?: string): Promise<string | undefined> {
   const [name] = await pendingMigrations(trx, schema)
-  if (name === undefined) return undefined
+  if (name === undefined || (only !== undefined && name !== only)) return undefined
   const migration = migrationOf(schema, name)
   await sql`create table if not exists schema_migrations
     (name text primary key, oldest_release text not null, applied_at text not null)`.execute(trx)

@@ -127,7 +127,7 @@ async function applyPending(
     } else {
       const name = await untilUnlocked(onNotice, () => {
         const transaction = db.transaction().setIsolationLevel('read committed')
-        return transaction.execute((trx) => stepUnderLock(trx, steps))
+        return transaction.execute((trx) => stepUnderLock(trx, steps, next))
       })
       if (name !== undefined) applied.push(name)
     }
@@ -154,10 +154,11 @@ async function untilUnlocked<T>(onNotice: (message: string) => void, step: () =>
   }
 }
 
-async function stepUnderLock(trx: Trx, steps: Schema): Promise<string | undefined> {
+/** Another process may have made the step meanwhile, and the next one may be an index, made otherwise. */
+async function stepUnderLock(trx: Trx, steps: Schema, name: string): Promise<string | undefined> {
   await takeLock(trx)
   await sql`select set_config('lock_timeout', ${String(lockTimeoutMilliseconds)}, true)`.execute(trx)
-  return migrateNext(trx, steps)
+  return migrateNext(trx, steps, name)
 }
 
 /** A deadlock of two processes that build one index, and two ways to say that the other was faster. */
