@@ -13,9 +13,9 @@ export async function migrateAll(trx: Trx, schema: Schema): Promise<string[]> {
 }
 
 /**
- * Applies the next pending migration inside the caller's transaction and under its lock, if it is `only` that
- * one. Returns its name, or undefined if there is none. Throws `DatabaseRefused` if this release may not
- * serve the database.
+ * Applies the next pending migration inside the caller's transaction and under its lock; with `only`, none
+ * but the one of that name. Returns its name, or undefined if it applied none. Throws `DatabaseRefused` if
+ * this release may not serve the database.
  */
 export async function migrateNext(trx: Trx, schema: Schema, only?: string): Promise<string | undefined> {
   const [name] = await pendingMigrations(trx, schema)
