@@ -1,7 +1,9 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { until } from './stream.ts'
 
 const has = (program: string) =>
   process.platform === 'linux' && spawnSync(program, ['--version']).status === 0
@@ -35,7 +37,28 @@ export async function failCalls(pid: number, calls: string, error: string): Prom
   return async () => {
     if (child.exitCode !== null) throw new Error(`strace ended with ${child.exitCode}`)
     const exit = once(child, 'exit')
-    child.kill('SIGINT')
-    await exit
+    process.kill(pid, 'SIGSTOP')
+    try {
+      await endOfCalls(pid, child.pid ?? 0)
+      child.kill('SIGINT')
+      await exit
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
   }
+}
+
+/**
+ * Resolves once every thread of a process that was told to stop has stopped and strace has nothing left to
+ * do. A call that strace let go of half-way would fail with ENOSYS.
+ */
+async function endOfCalls(pid: number, stracePid: number): Promise<void> {
+  const isStopped = (task: string) => /^[tT]$/.test(stateOf(`${pid}/task/${task}`))
+  await until(() => readdirSync(`/proc/${pid}/task`).every(isStopped) && stateOf(String(stracePid)) === 'S')
+}
+
+/** The letter that proc(5) has for what a process or thread does, such as `S` for asleep. */
+function stateOf(path: string): string {
+  const stat = readFileSync(`/proc/${path}/stat`, 'utf8')
+  return stat[stat.lastIndexOf(')') + 2] ?? ''
 }
