@@ -33,6 +33,7 @@ import { Exports } from './http/export.ts'
 import { compileParser, type FieldsTypeProvider } from './http/fields.ts'
 import { parseQuery } from './http/form-text.ts'
 import { healthRoutes, type Readiness, registerDraining } from './http/health.ts'
+import { fingerprintsBy } from './http/idempotency.ts'
 import { keyRoutes } from './http/jwks.ts'
 import { metadataRoutes } from './http/metadata.ts'
 import { registerNotFound } from './http/not-found.ts'
@@ -127,7 +128,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     limits,
     passwords: new Passwords(),
     judge: new PasswordJudge(),
-    throttle: new LoginThrottle(db, clock),
+    throttle: new LoginThrottle(db, clock, parts.antiforgeryKey),
     challenges: new Challenges(parts.antiforgeryKey),
     tokens,
     refreshTokens: new RefreshTokens(parts.antiforgeryKey),
@@ -143,13 +144,15 @@ export async function buildApp(parts: AppParts): Promise<App> {
     },
   }
   const statements = new Statements(parts.antiforgeryKey)
+  const fingerprint = fingerprintsBy(parts.antiforgeryKey)
   const touches = new Touches({ db, publicUrl })
   const allowance = new Allowance(config.documentBytesPerHour)
-  await registerOrders(app, { config, db, clock, exports, receipts, statements, touches, allowance })
+  const orderParts = { config, db, clock, fingerprint, exports, receipts, statements, touches, allowance }
+  await registerOrders(app, orderParts)
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { ...checkpoints, exports })
   registerWebhooks(app, { config, db, clock, ...webhookSending(parts, publicUrl) })
-  const toolParts = { config, db, clock, publicUrl }
+  const toolParts = { config, db, clock, fingerprint, publicUrl }
   registerAgents(app, {
     tools: orderTools(toolParts),
     resources: orderResources(toolParts),

@@ -115,7 +115,7 @@ export const settings = {
   ),
   ANTIFORGERY_KEY: {
     description:
-      'Key of antiforgery tokens and of the tags of refresh tokens, at least 32 bytes in base64. Every instance needs the same',
+      'Key of antiforgery tokens, of the tags of refresh tokens, and of hashes of names in the database, at least 32 bytes in base64. Every instance needs the same',
     default: undefined,
     defaultText:
       'generated at each start in development; this or `ANTIFORGERY_KEY_FILE` is required in production',

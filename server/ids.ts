@@ -1,4 +1,4 @@
-import { hash, randomBytes, randomFillSync } from 'node:crypto'
+import { createHmac, hash, hkdfSync, randomBytes, randomFillSync } from 'node:crypto'
 
 const idBytes = 16
 const pool = Buffer.alloc(256 * idBytes)
@@ -86,4 +86,13 @@ export const secretPattern = /^[A-Za-z0-9_-]{43}$/
  */
 export function sha256(data: string | Buffer): string {
   return hash('sha256', data, 'base64url')
+}
+
+/**
+ * HMAC-SHA256 as base64url, under a key for one purpose that is derived (RFC 5869) from a secret of every
+ * instance. Whoever has such a hash, but not the secret, cannot find out what it is of by guessing.
+ */
+export function keyedHash(secret: Buffer, purpose: string): (data: string | Buffer) => string {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', `countersign ${purpose}`, 32))
+  return (data) => createHmac('sha256', key).update(data).digest('base64url')
 }

@@ -300,7 +300,7 @@ export interface Database {
    * account alone.
    */
   login_failures: {
-    /** SHA-256 (base64url) of what is counted. */
+    /** HMAC-SHA256 (base64url) of what is counted: emails cannot be guessed from it (ADR 78). */
     key_hash: string
     failures: number
     blocked_until: number
@@ -309,9 +309,9 @@ export interface Database {
 
   /** Addresses from which an account has signed in. */
   known_addresses: {
-    /** SHA-256 (base64url) of account and address together, as in `login_failures`. */
+    /** HMAC-SHA256 (base64url) of account and address together, as in `login_failures`. */
     pair_hash: string
-    /** SHA-256 (base64url) of the account. */
+    /** The same of the account. */
     account_hash: string
     /** When the account last signed in from there. */
     signed_in_at: number
@@ -322,6 +322,7 @@ export interface Database {
     /** Method and path: `POST /v1/orders`. */
     operation: string
     key: string
+    /** HMAC-SHA256 (base64url) of the request: names in it cannot be guessed from it (ADR 78). */
     fingerprint: string
     /** JSON of the operation's output. */
     result: string

@@ -4,7 +4,7 @@ import { parseTimeZone } from '../clock.ts'
 import { LockTimeout } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, Db, Trx } from '../db/tables.ts'
-import { sha256 } from '../ids.ts'
+import { keyedHash } from '../ids.ts'
 import type { ProblemCode } from '../problems/catalogue.ts'
 import { Problem, retryAfter } from '../problems/problems.ts'
 import { removal } from '../upkeep.ts'
@@ -29,6 +29,14 @@ export interface IdempotencyInput {
 export interface Once<Result> {
   result: Result
   replayed: boolean
+}
+
+/** What a request said, as a hash: two requests with one key must have the same. */
+export type Fingerprint = (said: unknown) => string
+
+export function fingerprintsBy(secret: Buffer): Fingerprint {
+  const hash = keyedHash(secret, 'idempotency key')
+  return (said) => hash(JSON.stringify(said))
 }
 
 export const idempotencyKeyHeader = header(
@@ -57,28 +65,23 @@ export const idempotencyProblems = [
  */
 export function readIdempotency(
   request: FastifyRequest,
+  fingerprint: Fingerprint,
   nowMilliseconds: number,
   bytes?: unknown,
 ): IdempotencyInput | null {
   const key = readIdempotencyKey(request)
   if (key === null || request.principal === null) return null
   const use = { principalId: request.principal.id, operation: operationOf(request), key }
-  return { ...use, fingerprint: fingerprintOf(request, bytes), ...timesOf(nowMilliseconds) }
+  return idempotencyOf({ ...use, fingerprint: fingerprint(saidIn(request, bytes)) }, nowMilliseconds)
 }
 
-/** A key that came with the validated values of an operation, not as a header. */
+/** A key that came with the values of an operation, not as a header. */
 export function idempotencyOf(
-  use: Pick<IdempotencyInput, 'principalId' | 'operation' | 'key'>,
-  values: unknown,
+  use: Pick<IdempotencyInput, 'principalId' | 'operation' | 'key' | 'fingerprint'>,
   nowMilliseconds: number,
 ): IdempotencyInput {
-  return { ...use, fingerprint: sha256(JSON.stringify(values)), ...timesOf(nowMilliseconds) }
+  return { ...use, nowMilliseconds, expiresAt: nowMilliseconds + keptMilliseconds }
 }
-
-const timesOf = (nowMilliseconds: number) => ({
-  nowMilliseconds,
-  expiresAt: nowMilliseconds + keptMilliseconds,
-})
 
 /** The header's value; null without one. Throws `invalid-idempotency-key`. */
 export function readIdempotencyKey(request: FastifyRequest): string | null {
@@ -100,13 +103,13 @@ function operationOf({ method, routeOptions, params }: FastifyRequest): string {
   return `${method} ${path}`
 }
 
-/** Hash over the whole validated body, and the headers that say what a write means. */
-function fingerprintOf({ routeOptions, body, headers }: FastifyRequest, bytes: unknown = null): string {
+/** The whole validated body, and the headers that say what a write means. */
+function saidIn({ routeOptions, body, headers }: FastifyRequest, bytes: unknown = null): unknown[] {
   const timeZone = headers['time-zone']
   const zone = typeof timeZone === 'string' ? parseTimeZone(timeZone) : null
   const validated = routeOptions.schema?.body === undefined ? bytes : body
   const signature = headers['decision-signature']
-  return sha256(JSON.stringify([validated, acceptedVersions(headers['if-match']), zone, signature]))
+  return [validated, acceptedVersions(headers['if-match']), zone, signature]
 }
 
 /** Bare, or a string of RFC 8941 with its two escapes. */

@@ -8,7 +8,13 @@ import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Allowance } from '../http/allowance.ts'
 import type { Exports } from '../http/export.ts'
-import { announceReplay, idempotencyKeyHeader, type Once, readIdempotency } from '../http/idempotency.ts'
+import {
+  announceReplay,
+  type Fingerprint,
+  idempotencyKeyHeader,
+  type Once,
+  readIdempotency,
+} from '../http/idempotency.ts'
 import { linkHeader } from '../http/paging.ts'
 import {
   cacheControl,
@@ -30,6 +36,7 @@ export interface OrderParts {
   exports: Exports
   receipts: ReceiptSigner
   statements: Statements
+  fingerprint: Fingerprint
   touches: Touches
   allowance: Allowance
 }
@@ -123,10 +130,10 @@ export async function revalidate(
  * Who changes something, when, where, and under which key. Throws `invalid-time-zone`,
  * `invalid-idempotency-key`.
  */
-export function readChange(request: FastifyRequest, { config, clock }: OrderParts) {
+export function readChange(request: FastifyRequest, { config, clock, fingerprint }: OrderParts) {
   const now = clock()
   const stamp = stampOf(callerOf(request), now, readTimeZone(request, config))
-  return { stamp, idempotency: readIdempotency(request, now) }
+  return { stamp, idempotency: readIdempotency(request, fingerprint, now) }
 }
 
 /** Answers a change with the new version. */

@@ -1,6 +1,7 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { type DecisionStatement, readStatement, spellStatement } from '../../proof/decision.ts'
 import { formatInstant } from '../clock.ts'
+import { keyedHash } from '../ids.ts'
 
 type Facts = Omit<DecisionStatement, 'typ' | 'nonce' | 'until'>
 
@@ -8,14 +9,14 @@ export const statementLifetimeMilliseconds = 5 * 60_000
 
 /**
  * Makes the statements that people sign, and knows them again without storing any: the nonce is a tag over
- * the rest, so nobody can prepare statements for later. The key of the tag is derived (RFC 5869) from a
- * secret that every instance has.
+ * the rest, so nobody can prepare statements for later. The key of the tag is derived from a secret that
+ * every instance has.
  */
 export class Statements {
-  readonly #key: Buffer
+  readonly #hash: (text: string) => string
 
   constructor(secret: Buffer) {
-    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'countersign decision statement', 32))
+    this.#hash = keyedHash(secret, 'decision statement')
   }
 
   make(facts: Facts, nowMilliseconds: number): string {
@@ -37,7 +38,6 @@ export class Statements {
   }
 
   #tag(statement: DecisionStatement): string {
-    const text = spellStatement({ ...statement, nonce: '' })
-    return createHmac('sha256', this.#key).update(text).digest('base64url')
+    return this.#hash(spellStatement({ ...statement, nonce: '' }))
   }
 }

@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { fastify } from 'fastify'
 import type { Principal } from '../../server/caller/principal.ts'
 import { bodyOf, compileParser, type FieldsTypeProvider, textField } from '../../server/http/fields.ts'
-import { readIdempotency } from '../../server/http/idempotency.ts'
+import { fingerprintsBy, readIdempotency } from '../../server/http/idempotency.ts'
 
 const caller: Principal = {
   id: 7,
@@ -21,7 +21,8 @@ const caller: Principal = {
 }
 
 /** A route outside the slices: what it shows holds for every future body. */
-function fingerprintsOf(t: TestContext, fields: string[]) {
+function fingerprintsOf(t: TestContext, fields: string[], secret = 'secret') {
+  const fingerprint = fingerprintsBy(Buffer.from(secret))
   const app = fastify().withTypeProvider<FieldsTypeProvider>()
   app.setValidatorCompiler(compileParser)
   app.decorateRequest('principal', null)
@@ -35,7 +36,7 @@ function fingerprintsOf(t: TestContext, fields: string[]) {
     url: '/test',
     config: { access: 'authenticated' },
     schema: { body },
-    handler: async (request) => readIdempotency(request, 0)?.fingerprint,
+    handler: async (request) => readIdempotency(request, fingerprint, 0)?.fingerprint,
   })
   const address = app.listen()
   t.after(() => app.close())
@@ -71,5 +72,10 @@ describe('the fingerprint of a request with an Idempotency-Key', () => {
     const first = await fingerprint({ reason: 'a' })
     assert.equal(await fingerprint({ reason: 'a', status: '1' }), first)
     assert.equal(await fingerprint({ reason: 'a' }, { 'x-request-id': 'another-one' }), first)
+  })
+
+  it('cannot be made by guessing a request, without the secret of the service', async (t) => {
+    const made = ['one', 'another'].map((secret) => fingerprintsOf(t, ['name'], secret)({ name: 'Ann' }))
+    assert.equal(new Set(await Promise.all(made)).size, 2)
   })
 })

@@ -144,7 +144,8 @@ export const documentByteRoutes: Routes<OrderParts> = {
       const { sha256, mediaType } = document
       // The bytes can take minutes; the document is added when the last one is there.
       const { stamp } = readChange(request, parts)
-      const key = readIdempotency(request, stamp.nowMilliseconds, [sha256, name, mediaType])
+      const said = [sha256, name, mediaType]
+      const key = readIdempotency(request, parts.fingerprint, stamp.nowMilliseconds, said)
       const limitBytes = parts.config.documentBytesPerHour
       const added = await db.write('addDocument', {
         ...change,

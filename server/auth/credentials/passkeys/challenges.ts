@@ -1,7 +1,7 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Challenge } from '../../../caller/touch.ts'
 import { clockDifferenceMilliseconds } from '../../../clock.ts'
-import { newOpaqueId } from '../../../ids.ts'
+import { keyedHash, newOpaqueId } from '../../../ids.ts'
 
 /** The purpose of a touch. A decision is signed over another kind of challenge: the root of a tree. */
 export type Purpose = 'enrolment' | 'sign-in' | 'confirmation'
@@ -17,13 +17,13 @@ const pattern = /^countersign:([a-z-]+):(\d{13})\.([A-Za-z0-9_-]{22})\.([A-Za-z0
  * Makes and reads challenges (WebAuthn Level 3 §13.4.3): ASCII text with a purpose, a time, a nonce and a tag
  * over these and the answerer. Nothing is stored before a challenge is used. The text is never 32 bytes long,
  * so a touch for one of these purposes never signs the root of a decision. The key of the tag is derived
- * (RFC 5869) from a secret that every instance has.
+ * from a secret that every instance has.
  */
 export class Challenges {
-  readonly #key: Buffer
+  readonly #hash: (text: string) => string
 
   constructor(secret: Buffer) {
-    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'countersign passkey challenge', 32))
+    this.#hash = keyedHash(secret, 'passkey challenge')
   }
 
   /** Base64url of the text, as in the options of a ceremony. */
@@ -52,6 +52,6 @@ export class Challenges {
 
   #tag(content: string, answerer: Answerer): string {
     const whose = answerer === null ? '' : `${answerer.principalId}.${answerer.signInId}`
-    return createHmac('sha256', this.#key).update(`${content}\n${whose}`).digest('base64url')
+    return this.#hash(`${content}\n${whose}`)
   }
 }

@@ -1,7 +1,7 @@
 /** Waits after failed sign-ins. They are counted in the database, so they hold on every instance. */
 import type { Clock } from '../../../clock.ts'
 import type { AppDatabase } from '../../../db/port.ts'
-import { sha256 } from '../../../ids.ts'
+import { keyedHash } from '../../../ids.ts'
 import { OneAtATime } from '../passwords/one-at-a-time.ts'
 import { isKnownAddress, type LoginTry } from './store.ts'
 
@@ -17,11 +17,13 @@ const waitingTriesLimit = 128
 export class LoginThrottle {
   readonly #db: AppDatabase
   readonly #clock: Clock
+  readonly #hash: (counted: string) => string
   readonly #tries = new OneAtATime(waitingTriesLimit)
 
-  constructor(db: AppDatabase, clock: Clock) {
+  constructor(db: AppDatabase, clock: Clock, secret: Buffer) {
     this.#db = db
     this.#clock = clock
+    this.#hash = keyedHash(secret, 'sign-in')
   }
 
   /**
@@ -33,10 +35,10 @@ export class LoginThrottle {
     address: string,
     check: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
-    const accountHash = sha256(`account\n${account}`)
-    const pairHash = sha256(`pair\n${address}\n${account}`)
+    const accountHash = this.#hash(`account\n${account}`)
+    const pairHash = this.#hash(`pair\n${address}\n${account}`)
     const network = networkOf(address)
-    const networkHash = network === null ? null : sha256(`pair\n${network}\n${account}`)
+    const networkHash = network === null ? null : this.#hash(`pair\n${network}\n${account}`)
     const isKnown = await isKnownAddress(this.#db.read, { pairHash, nowMilliseconds: this.#clock() })
     // A caller at an address from which the account recently signed in does not queue behind strangers
     // either.

@@ -1,5 +1,5 @@
-import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
-import { sha256 } from '../../../ids.ts'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { keyedHash, sha256 } from '../../../ids.ts'
 import type { RefreshToken } from './store.ts'
 
 /**
@@ -14,17 +14,15 @@ const tokenPattern = /^[A-Za-z0-9_-]{112}$/
 
 /**
  * Makes and reads refresh tokens. The tag distinguishes an issued token from an invented one, so used tokens
- * need not be stored (ADR 26). Its key is derived (RFC 5869) from a secret that every instance has.
+ * need not be stored (ADR 26). Its key is derived from a secret that every instance has.
  */
 export class RefreshTokens {
-  readonly #tagKey: Buffer
-  readonly #successorKey: Buffer
+  readonly #tagOf: ReturnType<typeof keyedHash>
+  readonly #successorOf: ReturnType<typeof keyedHash>
 
   constructor(secret: Buffer) {
-    const derive = (purpose: string) =>
-      Buffer.from(hkdfSync('sha256', secret, '', `countersign refresh token ${purpose}`, 32))
-    this.#tagKey = derive('tag')
-    this.#successorKey = derive('successor')
+    this.#tagOf = keyedHash(secret, 'refresh token tag')
+    this.#successorOf = keyedHash(secret, 'refresh token successor')
   }
 
   /** The first token of a family, whose id comes from `newOpaqueId`. */
@@ -38,9 +36,7 @@ export class RefreshTokens {
    */
   successor({ text, familyId, generation }: RefreshToken, key: string | null): string {
     const random =
-      key === null
-        ? randomBytes(32)
-        : createHmac('sha256', this.#successorKey).update(`${text}\n${key}`).digest()
+      key === null ? randomBytes(32) : Buffer.from(this.#successorOf(`${text}\n${key}`), 'base64url')
     return this.#make(familyId, generation + 1, random)
   }
 
@@ -64,6 +60,6 @@ export class RefreshTokens {
   }
 
   #tag(content: Buffer): Buffer {
-    return createHmac('sha256', this.#tagKey).update(content).digest()
+    return Buffer.from(this.#tagOf(content), 'base64url')
   }
 }
