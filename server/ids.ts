@@ -90,7 +90,7 @@ export function sha256(data: string | Buffer): string {
 
 /**
  * HMAC-SHA256 as base64url, under a key for one purpose that is derived (RFC 5869) from a secret of every
- * instance. Whoever has such a hash, but not the secret, cannot find out what it is of by guessing.
+ * instance. Without the secret, nobody can find out what is hashed by guessing it.
  */
 export function keyedHash(secret: Buffer, purpose: string): (data: string | Buffer) => string {
   const key = Buffer.from(hkdfSync('sha256', secret, '', `countersign ${purpose}`, 32))

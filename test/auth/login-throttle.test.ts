@@ -19,7 +19,7 @@ const fiveFree = [401, 401, 401, 401, 401, 429]
 describe('login throttle', () => {
   const service = testService({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
   const user = setUp(() => newUser(service), beforeEach)
-  /** What the database has in place of an email, which cannot be guessed from it without the key. */
+  /** The database has this in place of an email, which cannot be guessed from it without the key. */
   const hashOf = (counted: string) => keyedHash(service.antiforgeryKey, 'sign-in')(counted)
   let address: string
   beforeEach(async () => {

@@ -49,7 +49,7 @@ export async function failCalls(pid: number, calls: string, error: string): Prom
 }
 
 /**
- * Resolves once every thread of a process that was told to stop has stopped and strace has nothing left to
+ * Resolves once every thread of a process has stopped after SIGSTOP and strace has nothing left to
  * do. A call that strace let go of half-way would fail with ENOSYS.
  */
 async function endOfCalls(pid: number, stracePid: number): Promise<void> {
