@@ -2533,6 +2533,8 @@ export interface components {
             hour: number;
             /** @description Whether there is mail when an order that the account created is approved or rejected. */
             decided: boolean;
+            /** @description Whether there is mail when someone else writes a note on an order that the account created, approved or noted. */
+            noted: boolean;
             /** @description The time zone of the hour and of times in mail, as an IANA name. */
             timeZone: string;
         };
@@ -3177,6 +3179,8 @@ export interface components {
             hour: number | string;
             /** @description Whether there is mail when an order that the account created is approved or rejected. */
             decided: boolean;
+            /** @description Whether there is mail when someone else writes a note on an order that the account created, approved or noted. */
+            noted: boolean;
         };
         /** @description The permissions of the role. */
         SetRolePermissionsCommand: {

@@ -19,6 +19,7 @@ export { endOfLog, readOn } from './lines/reader.ts'
 export {
   countEventsOfKind,
   eventsOfKinds,
+  findMatches,
   headOfLog,
   latestEventTime,
   type SealedEvent,

@@ -202,6 +202,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, bytes, instant, json, 
      waiting ${text} not null check (waiting in ('at-once', 'daily', 'never')),
      hour integer not null check (hour between 0 and 23),
      decided integer not null check (decided in (0, 1)),
+     noted integer not null check (noted in (0, 1)),
      next_digest_at ${instant}
    )${end}`,
   'create index mail_settings_by_digest on mail_settings (next_digest_at)',

@@ -264,6 +264,8 @@ export interface Database {
     hour: number
     /** 1 for mail about decisions on the person's orders. */
     decided: number
+    /** 1 for mail about notes on orders that the person created, approved or noted. */
+    noted: number
     /** When the next daily mail is due; null without one. */
     next_digest_at: number | null
   }

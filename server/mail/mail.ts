@@ -58,11 +58,10 @@ export interface MailKind {
   follow?(trx: Trx, event: SealedEvent): Promise<readonly number[]>
   /** Queues mail that no event causes. Returns whether there may be more. */
   queue?(parts: MailParts): Promise<boolean>
-  /**
-   * How long it waits for more events for its recipient, in milliseconds: it is one mail about all. Every
-   * event of such a kind has the same recipients.
-   */
+  /** How long it waits for more events for its recipient, in milliseconds: it is one mail about all. */
   gatherMilliseconds?: number
+  /** Whether every event that is followed has the same recipients. Needs `gatherMilliseconds`. */
+  isForAll?: boolean
 }
 
 /** Queues a mail, unless the same one waits already. */
@@ -102,7 +101,7 @@ export function eventMailer(kinds: readonly MailKind[]) {
           await movePlace(trx, { era: reached.era, sequence: event.sequence - 1 })
           return true
         }
-        if (kind.gatherMilliseconds !== undefined && followers.length > 0) gathered.add(kind)
+        if (kind.isForAll && followers.length > 0) gathered.add(kind)
       }
     }
     await movePlace(trx, reached)

@@ -14,17 +14,19 @@ export interface MailSettings {
   hour: number
   /** Whether an order that the person created was approved or rejected. */
   decided: boolean
+  /** Whether someone wrote a note on an order that the person created, approved or noted. */
+  noted: boolean
 }
 
-const withoutRow: MailSettings = { waiting: 'never', hour: 8, decided: false }
+const withoutRow: MailSettings = { waiting: 'never', hour: 8, decided: false, noted: false }
 
 export async function findMailSettings(db: Db, principalId: number): Promise<MailSettings> {
   const row = await db
     .selectFrom('mail_settings')
-    .select(['waiting', 'hour', 'decided'])
+    .select(['waiting', 'hour', 'decided', 'noted'])
     .where('principal_id', '=', principalId)
     .executeTakeFirst()
-  return row === undefined ? withoutRow : { ...row, decided: row.decided === 1 }
+  return row === undefined ? withoutRow : { ...row, decided: row.decided === 1, noted: row.noted === 1 }
 }
 
 export interface PutMailSettings {
@@ -42,9 +44,10 @@ export async function putMailSettings(
 ): Promise<void> {
   await requireStanding(trx, stamp)
   const { byId: principalId, nowMilliseconds } = stamp
-  const { waiting, hour, decided } = settings
+  const { waiting, hour } = settings
   const next = waiting === 'daily' ? nextDigest(timeZone, hour, nowMilliseconds) : null
-  const values = { waiting, hour, decided: Number(decided), next_digest_at: next }
+  const [decided, noted] = [Number(settings.decided), Number(settings.noted)]
+  const values = { waiting, hour, decided, noted, next_digest_at: next }
   await trx
     .insertInto('mail_settings')
     .values({ principal_id: principalId, ...values })

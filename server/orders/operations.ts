@@ -6,6 +6,7 @@ import { keepReceipt } from './life/store.ts'
 import { findOrders } from './list/find.ts'
 import { findOrdersAtOnce } from './list/postgres.ts'
 import { decidedMail, digestMail, waitingMail } from './mails/mails.ts'
+import { findNoted, notedMail } from './mails/noted.ts'
 import { findWaiting } from './mails/store.ts'
 import { addOrders, createOrder, createOrders } from './orders.ts'
 import { findOverview } from './overview/overview.ts'
@@ -40,6 +41,7 @@ export const reads = {
   findOverview,
   findExportBatch,
   findPolicyWarnings,
+  findNoted,
   findWaiting,
   countStranded,
 }
@@ -49,4 +51,4 @@ export const singleReads = { findOrders: findOrdersAtOnce }
 
 export const jobs = [merging, leftovers]
 
-export const mailKinds: readonly MailKind[] = [waitingMail, digestMail, decidedMail]
+export const mailKinds: readonly MailKind[] = [waitingMail, digestMail, decidedMail, notedMail]

@@ -483,7 +483,7 @@ async function mailLinks(service: InsideService): Promise<void> {
   await db.write('useEmailLink', { ...proof, tokenHash, stamp })
   await db.write('beginMail', undefined)
   await db.write('queueEventMails', { nowMilliseconds })
-  const settings = { waiting: 'daily', hour: 8, decided: true } as const
+  const settings = { waiting: 'daily', hour: 8, decided: true, noted: true } as const
   await db.write('putMailSettings', { settings, timeZone: 'UTC', stamp })
   await db.write('queueDigests', { nowMilliseconds, defaultTimeZone: 'UTC' })
   for (const row of await db.read.selectFrom('mails').select(['id', 'attempts']).execute()) {

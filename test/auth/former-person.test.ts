@@ -21,7 +21,7 @@ describe('a person who was signed out by an administrator', () => {
     const [from, until] = [1, 2].map((hours) => new Date(service.now() + hours * 3_600_000).toISOString())
     const changes: [method: string, path: string, body?: object][] = [
       ['PUT', '/v1/auth/email', { email: `new-${person.email}` }],
-      ['PUT', '/v1/auth/me/mail', { waiting: 'at-once', hour: 8, decided: true }],
+      ['PUT', '/v1/auth/me/mail', { waiting: 'at-once', hour: 8, decided: true, noted: true }],
       ['PUT', '/v1/auth/absence', { from, until, deputyId: deputy.id }],
       ['DELETE', `/v1/auth/sessions/${items[0].id}`],
       ['DELETE', '/v1/auth/sessions'],

@@ -162,7 +162,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('session_ids', ['id-1', 'session', 1, 1, null, null], ['id-2', 'session', 2, 2, 'passkey', 3])
   insert('refresh_families', ['family', 7, null, 2, 3, 'token', 2, 1, 3, 4, 'till/2.1'])
   insert('one_time_links', [7, 'email', 'link', 7, oddText, 4, oddText])
-  insert('mail_settings', [7, 'daily', 23, 1, lastInstant])
+  insert('mail_settings', [7, 'daily', 23, 1, 0, lastInstant])
   insert('mail_place', [1, 1, 4])
   insert('mails', [9, 'forgotten-password', oddText, oddText, 1, lastInstant, 2, null, null])
   insert('passkeys', ['passkey', 7, 'localhost', oddText, 'key', 4_294_967_295, 1, 2, null])

@@ -337,7 +337,7 @@ describe('the live description knows every answer', () => {
       await each.get('/v1/auth/me/mail')
       for (const email of ['x', 'new@example.com']) await each.send('PUT', '/v1/auth/email', { email })
       for (const hour of [8, 24]) {
-        await each.send('PUT', '/v1/auth/me/mail', { waiting: 'daily', hour, decided: true })
+        await each.send('PUT', '/v1/auth/me/mail', { waiting: 'daily', hour, decided: true, noted: true })
       }
       await each.get('/v1/auth/absence/deputies')
       const until = new Date(service.now() + 86_400_000).toISOString()

@@ -80,7 +80,9 @@ async function workOnce(admin: Client, browser: Client, webhook: string): Promis
     await succeeded(browser.get(`/v1/auth/me${part}`))
   }
   for (const read of ['sessions', 'passkeys', 'absence']) await succeeded(browser.get(`/v1/auth/${read}`))
-  await succeeded(browser.send('PUT', '/v1/auth/me/mail', { waiting: 'at-once', hour: 8, decided: true }))
+  await succeeded(
+    browser.send('PUT', '/v1/auth/me/mail', { waiting: 'at-once', hour: 8, decided: true, noted: true }),
+  )
   return body.id
 }
 

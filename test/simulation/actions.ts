@@ -226,6 +226,7 @@ async function settings(world: World, { n: [who, waiting, hour] }: Step): Promis
     waiting: (['at-once', 'daily', 'at-once', 'never'] as const)[waiting % 4] ?? 'never',
     hour: hour % 24,
     decided: hour % 3 > 0,
+    noted: false,
   }
   await port.write('putMailSettings', { settings: wanted, timeZone: zone, stamp })
   person.settings = wanted

@@ -19,7 +19,7 @@ export interface Person {
   roles: Set<string>
   isEnabled: boolean
   absence?: { deputy: number; from: number; until: number } | undefined
-  settings: { waiting: 'at-once' | 'daily' | 'never'; hour: number; decided: boolean }
+  settings: { waiting: 'at-once' | 'daily' | 'never'; hour: number; decided: boolean; noted: boolean }
   /** When any of this last changed: by the clock, and by the count of steps. */
   changedAt: number
   changedIn: number

@@ -77,7 +77,7 @@ async function addAccounts(db: AppDatabase, people: Person[]): Promise<void> {
           roles,
           stamp: stamp(),
         }))) as { id: number }
-    const settings = { waiting: 'never', hour: 8, decided: false } as const
+    const settings = { waiting: 'never', hour: 8, decided: false, noted: false } as const
     const changed = { changedAt: beginning - 3_600_000, changedIn: 0 }
     people.push({
       id,

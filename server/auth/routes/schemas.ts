@@ -307,6 +307,8 @@ const waitingWords =
   'Orders that wait for the approval of the account: `at-once` within a minute, `daily` all in one mail, or `never`.'
 const hourWords = 'The hour of the daily mail in the time zone of the account: 0 to 23.'
 const decidedWords = 'Whether there is mail when an order that the account created is approved or rejected.'
+const notedWords =
+  'Whether there is mail when someone else writes a note on an order that the account created, approved or noted.'
 
 export const OwnMail = answerOf('OwnMail', 'Mail about orders that the account gets.', {
   waiting: Type.Unsafe<MailSettings['waiting']>({
@@ -317,6 +319,7 @@ export const OwnMail = answerOf('OwnMail', 'Mail about orders that the account g
   }),
   hour: int32(hourWords, 8),
   decided: flag(decidedWords, true),
+  noted: flag(notedWords, true),
   timeZone: text('The time zone of the hour and of times in mail, as an IANA name.', 'Europe/Berlin'),
 })
 
@@ -333,5 +336,6 @@ export const SetOwnMailCommand = exactBodyOf(
     ),
     hour: int32Field(0, 23, { pattern: '^(?:1?[0-9]|2[0-3])$', description: hourWords, examples: [8] }),
     decided: booleanField(decidedWords, true),
+    noted: booleanField(notedWords, true),
   },
 )

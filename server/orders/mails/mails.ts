@@ -1,6 +1,6 @@
 /**
- * Mail about orders: what waits for a person, and what became of an order that they created. It goes to
- * people who asked for it and may read orders when it is sent. It quotes no reason and no note: what was
+ * Mail about orders: what waits for a person, what became of an order that they created, and notes. It goes
+ * to people who asked for it and may read orders when it is sent. It quotes no reason and no note: what was
  * mailed could not be erased.
  */
 import { printed, type SealedEvent, sealedEvents, toldBy } from '../../audit/audit.ts'
@@ -12,20 +12,18 @@ import {
   hasDueDigest,
   type MailKind,
   type MailParts,
-  type Message,
   momentIn,
 } from '../../mail/mail.ts'
-import { decimalOf } from '../order.ts'
-import { findCreated, findReader, type ListedOrder, type Reader, wantDecisions } from './store.ts'
+import { gatherMilliseconds, inWords, letterTo, zoneOf } from './letter.ts'
+import { findCreated, findReader, whoWant } from './store.ts'
 
-/** Orders that are created within half a minute are in one mail. */
-const gatherMilliseconds = 30_000
 const eventsLookedAt = 1_000
 
 /** Whether a person may approve an order is asked when the mail is written. */
 export const waitingMail: MailKind = {
   name: 'order-waits',
   gatherMilliseconds,
+  isForAll: true,
   async follow(trx, { kind, subject_kind }) {
     return subject_kind === 'order' && kind === 'created' ? findPrompt(trx) : []
   },
@@ -97,8 +95,9 @@ export const decidedMail: MailKind = {
   async follow(trx, event) {
     if (event.subject_kind !== 'order' || outcomes[event.kind] === undefined) return []
     const { creators = [] } = (await findCreated(trx, event.subject_id)) ?? {}
-    return wantDecisions(
+    return whoWant(
       trx,
+      'decided',
       creators.filter((person) => person !== event.by_id),
     )
   },
@@ -126,25 +125,4 @@ function decisionOf(event: SealedEvent): string {
   const { by, byName, for: absent, forName } = toldBy(event)
   const inPlace = absent === null ? '' : ` for ${printed(absent, forName)}`
   return `${printed(by, byName)} ${outcomes[event.kind]} your order${inPlace}`
-}
-
-const digits = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 })
-
-function inWords({ number, customer, total }: ListedOrder): string {
-  return `#${number} ${customer}, ${digits.format(decimalOf(total) as Intl.StringNumericLiteral)}`
-}
-
-const zoneOf = ({ timeZone }: Reader, { defaultTimeZone }: MailParts) => timeZone ?? defaultTimeZone
-
-type Said = Pick<Message, 'subject' | 'blocks' | 'reason'>
-
-function letterTo({ id, userName, email }: Reader, { publicUrl }: MailParts, said: Said) {
-  const { subject, blocks, reason } = said
-  const message = {
-    subject,
-    blocks: [`Hello ${userName},`, ...blocks],
-    reason,
-    settings: `${publicUrl()}/account`,
-  }
-  return { principalId: id, email, message }
 }

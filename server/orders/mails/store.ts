@@ -62,28 +62,36 @@ export async function findWaiting(
   return { orders, count: Number(rows[0]?.count) }
 }
 
-/** The order, and the people who count as its creator. */
-export async function findCreated(
-  db: Db,
-  id: string,
-): Promise<(ListedOrder & { creators: number[] }) | undefined> {
+export interface CreatedOrder extends ListedOrder {
+  createdAt: number
+  createdById: number | null
+  /** The people who count as its creator. */
+  creators: number[]
+}
+
+export async function findCreated(db: Db, id: string): Promise<CreatedOrder | undefined> {
   const row = await db
     .selectFrom('orders')
-    .select(['id', 'number', 'customer', 'total_e4 as total', 'created_by_id', 'created_by_owner_id'])
+    .select(['id', 'number', 'customer', 'total_e4 as total', 'created_at as createdAt'])
+    .select(['created_by_id as createdById', 'created_by_owner_id as ownerId'])
     .where('id', '=', id)
     .executeTakeFirst()
   if (row === undefined) return undefined
-  const { created_by_id, created_by_owner_id, ...order } = row
-  return { ...order, creators: [created_by_id, created_by_owner_id].filter((person) => person !== null) }
+  const { ownerId, ...order } = row
+  return { ...order, creators: [order.createdById, ownerId].filter((person) => person !== null) }
 }
 
-/** Those of the people who want mail about decisions. */
-export async function wantDecisions(trx: Trx, people: readonly number[]): Promise<number[]> {
+/** Those of the people who want mail of this kind. */
+export async function whoWant(
+  trx: Trx,
+  setting: 'decided' | 'noted',
+  people: readonly number[],
+): Promise<number[]> {
   const rows = await trx
     .selectFrom('mail_settings')
     .select('principal_id')
     .where('principal_id', 'in', [0, ...people])
-    .where('decided', '=', 1)
+    .where(setting, '=', 1)
     .execute()
   return rows.map((row) => row.principal_id)
 }

@@ -17,7 +17,7 @@ import { testService } from '../../support/service.ts'
 
 const second = 1_000
 const hour = 3_600_000
-const never = { waiting: 'never', hour: 8, decided: false }
+const never = { waiting: 'never', hour: 8, decided: false, noted: false }
 
 interface Person {
   user: TestUser
@@ -65,7 +65,7 @@ describe('mail about orders', () => {
       const user = await newUser(service)
       const caller = await bearerOf(service, user)
       assert.deepEqual((await caller.get('/v1/auth/me/mail')).body, { ...never, timeZone: 'UTC' })
-      const set = { waiting: 'daily', hour: 17, decided: true }
+      const set = { waiting: 'daily', hour: 17, decided: true, noted: true }
       assert.equal((await caller.send('PUT', '/v1/auth/me/mail', set)).status, 204)
       assert.deepEqual((await caller.get('/v1/auth/me/mail')).body, { ...set, timeZone: 'UTC' })
     })
@@ -79,6 +79,7 @@ describe('mail about orders', () => {
         { hour: -1 },
         { hour: '08' },
         { decided: 1 },
+        { noted: null },
         { more: true },
       ]) {
         const answer = await caller.send('PUT', '/v1/auth/me/mail', { ...never, ...wrong })
@@ -235,7 +236,7 @@ describe('mail about orders', () => {
   it('is queued for many people in batches, once for each, and for orders that came meanwhile', async () => {
     const people: TestUser[] = []
     for (let count = 0; count < 120; count += 1) people.push(await newUser(service, { roles: ['Admin'] }))
-    const settings = { waiting: 'at-once', hour: 8, decided: 0, next_digest_at: null } as const
+    const settings = { waiting: 'at-once', hour: 8, decided: 0, noted: 0, next_digest_at: null } as const
     await withRawDatabase(service.databaseUrl, (trx) =>
       trx
         .insertInto('mail_settings')
@@ -314,7 +315,7 @@ describe('mail about orders', () => {
     /** Sets the hour, then the zone, as the person and an administrator do. */
     async function change({ user }: Person, hourOfMail: number, timeZone: string): Promise<void> {
       const caller = await bearerOf(service, user)
-      const set = { waiting: 'daily', hour: hourOfMail, decided: false }
+      const set = { waiting: 'daily', hour: hourOfMail, decided: false, noted: false }
       assert.equal((await caller.send('PUT', '/v1/auth/me/mail', set)).status, 204)
       const { caller: boss } = await newAdministrator(service)
       const moved = await boss.patch(`/v1/users/${user.id}`, { timeZone })
@@ -358,7 +359,12 @@ describe('mail about orders', () => {
       )
       const at = service.now() + hour
       await withRawDatabase(service.databaseUrl, async (trx) => {
-        const rows = people.map(({ id }) => ({ principal_id: id, waiting: 'daily' as const, decided: 0 }))
+        const rows = people.map(({ id }) => ({
+          principal_id: id,
+          waiting: 'daily' as const,
+          decided: 0,
+          noted: 0,
+        }))
         const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO('Europe/Berlin')
         const due = zoned.round({ smallestUnit: 'hour', roundingMode: 'floor' })
         const values = rows.map((row) => ({ ...row, hour: due.hour, next_digest_at: due.epochMilliseconds }))

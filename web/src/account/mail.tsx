@@ -66,6 +66,10 @@ function MailForm({ settings: { timeZone, ...settings } }: { settings: Settings 
       <Check isOn={wanted.decided} onTurn={(decided) => setWanted({ ...wanted, decided })}>
         Mail me when an order I created is approved or rejected
       </Check>
+      <h3>Notes</h3>
+      <Check isOn={wanted.noted} onTurn={(noted) => setWanted({ ...wanted, noted })}>
+        Mail me when someone adds a note to an order I created, approved or noted
+      </Check>
       <div role="status">{saving.error != null && <EndNote failure={saving.error} />}</div>
       <div className="row">
         <Submit isClosed={saving.isPending}>Save</Submit>

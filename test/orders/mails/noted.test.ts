@@ -1,0 +1,141 @@
+// engine: both
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { bearerOf, machineOf, newClient, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
+import { newAdministrator } from '../../support/administration.ts'
+import type { Client } from '../../support/client.ts'
+import { withRawDatabase } from '../../support/database.ts'
+import { seal } from '../../support/log.ts'
+import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
+import { createdId, stamp } from '../../support/orders.ts'
+import { testService } from '../../support/service.ts'
+
+interface Person {
+  user: TestUser
+  caller: Client
+}
+
+describe('mail about notes', () => {
+  const service = testService({ env: mailSettings })
+  let server: MailServer
+  let post: ReturnType<typeof postOf>
+  before(async () => {
+    server = await startMailServer()
+    post = postOf(service, server)
+  })
+  after(() => server.close())
+  beforeEach(async () => {
+    await withRawDatabase(service.databaseUrl, (trx) => trx.deleteFrom('mail_settings').execute())
+    await mails()
+  })
+
+  const mails = async () => {
+    await seal(service.db)
+    await post.sendAll()
+    service.advance(30_000)
+    await post.sendAll()
+    return server.received()
+  }
+  const newPerson = async (settings: object = {}, roles = ['Admin']): Promise<Person> => {
+    const user = await newUser(service, { roles })
+    const caller = await bearerOf(service, user)
+    const set = { waiting: 'never', hour: 8, decided: false, noted: false, ...settings }
+    const answer = await caller.send('PUT', '/v1/auth/me/mail', set)
+    assert.equal(answer.status, 204, answer.text)
+    return { user, caller }
+  }
+  const erase = ({ user: { id } }: Person) => service.db.write('erasePerson', { id, stamp: stamp() })
+  const note = async (caller: Client, id: string, text = 'The secret note.') =>
+    assert.equal((await caller.post(`/v1/orders/${id}/notes`, { text })).status, 201)
+  const recipients = async () => (await mails()).flatMap(({ to }) => to).toSorted()
+  const emailsOf = (...people: Person[]) => people.map(({ user }) => user.email).toSorted()
+
+  it('goes to the creator, the approvers and earlier writers, not to its own writer, and quotes nothing', async () => {
+    const person = () => newPerson({ noted: true })
+    const [owner, approver, writer, other] = [await person(), await person(), await person(), await person()]
+    const id = await createdId(owner.caller, { customer: 'Acme', total: 1, note: 'Ready' })
+    assert.deepEqual(await recipients(), [])
+    await note(writer.caller, id)
+    const [mail, ...others] = await mails()
+    assert.ok(mail && others.length === 0)
+    assert.deepEqual(mail.to, [owner.user.email])
+    assert.match(mail.headers.subject ?? '', /^New notes on order #\d+$/)
+    assert.match(
+      mail.text,
+      /\n\S+ wrote a note on \d+ \w+ \d{4} at \d\d:\d\d\s\(Europe\/Berlin\):\n\n- #\d+ Acme, 1\.00\n/,
+    )
+    assert.ok(mail.text.includes(`https://orders.example.com/orders/${id}`))
+    assert.ok(!mail.text.includes('secret note'))
+    assert.equal((await approver.caller.patch(`/v1/orders/${id}/approve`)).status, 204)
+    await note(other.caller, id)
+    assert.deepEqual(await recipients(), emailsOf(owner, approver, writer))
+  })
+
+  it('says once what several people wrote within half a minute, on all orders', async () => {
+    const owner = await newPerson({ noted: true }, ['Operator'])
+    const ids = [await createdId(owner.caller), await createdId(owner.caller)] as const
+    const [one, two] = [await newPerson(), await newPerson()]
+    await note(one.caller, ids[0])
+    await note(two.caller, ids[0])
+    await note(one.caller, ids[0])
+    await note(owner.caller, ids[0])
+    await note(one.caller, ids[1])
+    const [mail, ...others] = await mails()
+    assert.ok(mail && others.length === 0)
+    assert.equal(mail.headers.subject, 'New notes on 2 orders')
+    const names = `${one.user.userName} and ${two.user.userName}`
+    assert.ok(mail.text.replaceAll('\n', ' ').includes(`${names} wrote 3 notes, the last on`))
+    assert.deepEqual(await mails(), [])
+  })
+
+  it('goes to nobody who may not read orders, is disabled, has not asked for it or was erased', async () => {
+    const people = [await newPerson({ noted: true }), await newPerson({ noted: true }), await newPerson()]
+    const [lost, disabled] = people as [Person, Person]
+    const gone = await newPerson({ noted: true })
+    const id = await createdId((await newPerson({}, ['Operator'])).caller)
+    for (const { caller } of [...people, gone]) await note(caller, id)
+    await mails()
+    await note((await newPerson()).caller, id)
+    const revoked = { account: lost.user.account, roles: ['Admin'], stamp: stamp() }
+    await service.db.write('revokeRoles', revoked)
+    await setEnabled(service, disabled.user, false)
+    await erase(gone)
+    assert.deepEqual(await mails(), [])
+  })
+
+  it('says who wrote by the printed name, and `person-` and a number after an erasure', async () => {
+    const owner = await newPerson({ noted: true }, ['Operator'])
+    const [named, gone] = [await newPerson(), await newPerson()]
+    const id = await createdId(owner.caller)
+    const { caller: boss } = await newAdministrator(service)
+    assert.equal((await boss.patch(`/v1/users/${named.user.id}`, { name: 'Ann Lee' })).status, 204)
+    await note(named.caller, id)
+    await note(gone.caller, id)
+    await erase(gone)
+    const [mail] = await mails()
+    assert.ok(mail)
+    const names = `Ann Lee (${named.user.userName}) and person-${gone.user.id}`
+    assert.ok(mail.text.replaceAll('\n', ' ').includes(`${names} wrote 2 notes`))
+  })
+
+  it('goes to the owner of a service that created the order, but not about the note it came with', async () => {
+    const owner = await newPerson({ noted: true })
+    const caller = await machineOf(service, await newClient(service, ['Operator'], owner.user.id))
+    const id = await createdId(caller, { note: 'From the shop' })
+    assert.deepEqual(await recipients(), [])
+    await note(caller, id)
+    assert.deepEqual(await recipients(), emailsOf(owner))
+  })
+
+  it('goes to the deputy who approved, and to the absent person in whose place', async () => {
+    const [absent, deputy] = [await newPerson({ noted: true }), await newPerson({ noted: true }, ['Viewer'])]
+    const now = service.now()
+    const absence = { from: now, until: now + 3_600_000, deputyId: deputy.user.id }
+    const person = { id: absent.user.id, name: absent.user.userName }
+    await service.db.write('setAbsence', { person, absence, stamp: stamp() })
+    const id = await createdId((await newPerson({}, ['Operator'])).caller)
+    assert.equal((await deputy.caller.patch(`/v1/orders/${id}/approve`)).status, 204)
+    await note((await newPerson()).caller, id)
+    assert.deepEqual(await recipients(), emailsOf(absent, deputy))
+  })
+})
