@@ -93,6 +93,18 @@ export function sha256(data: string | Buffer): string {
  * instance. Without the secret, nobody can find out what is hashed by guessing it.
  */
 export function keyedHash(secret: Buffer, purpose: string): (data: string | Buffer) => string {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', `countersign ${purpose}`, 32))
+  const key = keyFor(secret, purpose)
   return (data) => createHmac('sha256', key).update(data).digest('base64url')
 }
+
+/**
+ * As `keyedHash`, by SHA-512/256 of key and text, which nobody can extend (FIPS 180-4). For every request: an
+ * HMAC takes a tenth of a create.
+ */
+export function quickKeyedHash(secret: Buffer, purpose: string): (text: string) => string {
+  const key = keyFor(secret, purpose).toString('hex')
+  return (text) => hash('sha512-256', key + text, 'base64url')
+}
+
+const keyFor = (secret: Buffer, purpose: string) =>
+  Buffer.from(hkdfSync('sha256', secret, '', `countersign ${purpose}`, 32))

@@ -324,7 +324,7 @@ export interface Database {
     /** Method and path: `POST /v1/orders`. */
     operation: string
     key: string
-    /** HMAC-SHA256 (base64url) of the request: names in it cannot be guessed from it (ADR 78). */
+    /** A keyed hash (base64url) of the request: names in it cannot be guessed from it (ADR 78). */
     fingerprint: string
     /** JSON of the operation's output. */
     result: string

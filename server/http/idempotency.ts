@@ -4,7 +4,7 @@ import { parseTimeZone } from '../clock.ts'
 import { LockTimeout } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, Db, Trx } from '../db/tables.ts'
-import { keyedHash } from '../ids.ts'
+import { quickKeyedHash } from '../ids.ts'
 import type { ProblemCode } from '../problems/catalogue.ts'
 import { Problem, retryAfter } from '../problems/problems.ts'
 import { removal } from '../upkeep.ts'
@@ -35,7 +35,7 @@ export interface Once<Result> {
 export type Fingerprint = (said: unknown) => string
 
 export function fingerprintsBy(secret: Buffer): Fingerprint {
-  const hash = keyedHash(secret, 'idempotency key')
+  const hash = quickKeyedHash(secret, 'idempotency key')
   return (said) => hash(JSON.stringify(said))
 }
 
