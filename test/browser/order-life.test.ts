@@ -302,15 +302,15 @@ describe('an order that needs two approvals', () => {
   })
 
   it('is not offered to the creator for approval if the policy forbids it, and says why', async () => {
-    const { page } = await atOrder(person, { creator: 'admin', total: forOthers })
-    await page
-      .getByText(
-        'Needs one approval. You or one of your services created this order, so someone else must approve it.',
-      )
-      .waitFor()
+    const { page, id } = await atOrder(person, { creator: 'admin', total: forOthers })
+    const why =
+      'Needs one approval. You or one of your services created this order, so someone else must approve it.'
+    await page.getByText(why).waitFor()
     assert.equal(await approve(page).count(), 0)
     await button(page, 'Reject …').waitFor()
     await button(page, 'Withdraw …').waitFor()
+    await visit(person, 'admin', `/orders/review?ids=${id}`)
+    await page.getByRole('status').getByText(why).waitFor()
   })
 
   it('says why an approval is refused if the list could not know beforehand', async () => {

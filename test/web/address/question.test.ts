@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseReviewSearch, questionOfSelected } from '../../../web/src/orders/address/question.ts'
+import {
+  parseReviewSearch,
+  questionOfList,
+  questionOfSelected,
+} from '../../../web/src/orders/address/question.ts'
 
 const id = (number: number) => `01a20647-49ed-76ee-800b-${String(number).padStart(12, '0')}`
 const none = { filter: undefined, orderBy: undefined, order: undefined, ids: undefined, at: undefined }
@@ -27,4 +31,12 @@ it('a review of selected orders goes through the first hundred', () => {
   const many = Array.from({ length: 120 }, (_, number) => id(number))
   const { ids } = questionOfSelected({ orderBy: 'total' }, many)
   assert.equal(ids, many.slice(0, 100).join())
+})
+
+it('a review of a list goes through what waits for the person, unless the search says which orders', () => {
+  const filterOf = (filter?: string) => questionOfList({ filter }).filter
+  assert.equal(filterOf(), 'waits:me')
+  assert.equal(filterOf('Acme OR Bolt'), 'Acme OR Bolt waits:me')
+  for (const filter of ['status=Approved', '(status=Pending OR Acme)', 'waits:nobody', 'number=7', 'total>'])
+    assert.equal(filterOf(filter), filter)
 })

@@ -1,3 +1,5 @@
+import { restrictionsOf, withRestriction } from '../filter/restrictions.ts'
+import { mineFilter } from '../states.ts'
 import { type ListSearch, parseListSearch } from './address.ts'
 
 /** What a review goes through: the results of a search, in their order, or the orders that were selected. */
@@ -31,6 +33,17 @@ const isId = (text: string) => uuid.test(text)
 /** The search that a list and a review have in common, without the page. */
 export function searchOf({ filter, orderBy, order }: Question): ListSearch {
   return { filter, orderBy, order }
+}
+
+/** The fields that say whose turn it is. */
+const decidedFields = ['status', 'waits', 'approvedBy', 'number', 'id'] as const
+
+/** The orders of the list that wait for the person, unless its search says which orders it wants. */
+export function questionOfList(list: ListSearch): Question {
+  const { filter = '' } = list
+  const isOpen = decidedFields.every((name) => restrictionsOf(filter, name)?.length === 0)
+  const narrowed = isOpen ? withRestriction(filter, 'waits', mineFilter) : null
+  return { ...searchOf(list), ...(narrowed !== null && { filter: narrowed }) }
 }
 
 /** The first hundred of the selected orders, in the order of their selection. */

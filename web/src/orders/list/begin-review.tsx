@@ -4,21 +4,21 @@ import { useMayDecide } from '../../auth/absence.ts'
 import { Key } from '../../ui/key.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import type { ListSearch } from '../address/address.ts'
-import { mostSelected, questionOfSelected, searchOf } from '../address/question.ts'
+import { mostSelected, questionOfList, questionOfSelected } from '../address/question.ts'
 import { forgetCourse } from '../decide/course.ts'
 import { useChosen } from '../decide/selection.ts'
-import type { OrderSummary } from '../order.ts'
+import type { ListedOrder } from '../order.ts'
 import { rowIdOf } from './rows.ts'
 
 interface BeginProps {
   search: ListSearch
   /** The orders on the screen. */
-  orders: readonly OrderSummary[]
+  orders: readonly ListedOrder[]
 }
 
 /**
- * Begins a review of the whole list, at the focused row or the first one on the screen, or of the selected
- * orders.
+ * Begins a review of the selected orders, or of those of the list that wait for the person, at the focused
+ * row or the first one on the screen.
  */
 export function BeginReview({ search, orders }: BeginProps) {
   const navigate = useNavigate()
@@ -28,9 +28,10 @@ export function BeginReview({ search, orders }: BeginProps) {
   function begin() {
     const focused = rowIdOf(document.activeElement)
     const isListed = orders.some(({ id }) => id === focused)
-    const at = isListed ? focused : orders[0]?.id
-    const question =
-      chosen.size > 0 ? questionOfSelected(search, [...chosen.keys()]) : { ...searchOf(search), at }
+    const asked = questionOfList(search)
+    const first = orders.find(({ mayApprove }) => mayApprove || asked.filter === search.filter)
+    const at = isListed ? focused : first?.id
+    const question = chosen.size > 0 ? questionOfSelected(search, [...chosen.keys()]) : { ...asked, at }
     forgetCourse()
     void navigate({ to: '/orders/review', search: question })
   }

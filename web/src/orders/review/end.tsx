@@ -8,6 +8,7 @@ import { BackToList } from '../address/back.tsx'
 import { mostSelected, type Question, searchOf } from '../address/question.ts'
 import { type Course, courseInWords, forgetCourse, marked, type Place, skippedOf } from '../decide/course.ts'
 import { useOnItsWay } from '../decide/sending.ts'
+import { mineFilter } from '../states.ts'
 
 interface EndProps {
   course: Course
@@ -31,7 +32,9 @@ export function ReviewEnd({ question, place: { count, previous }, go, ...props }
         <PageTitle title={count === 0 ? 'No orders to review' : 'End of the review'} />
         <p className="soft">
           {count === 0
-            ? 'No orders match the search.'
+            ? question.filter?.endsWith(mineFilter)
+              ? 'Nothing here is waiting for you.'
+              : 'No orders match the search.'
             : `You went through ${formatOrders(count)}. ${courseInWords(course)}`}
         </p>
         <div className="row">
