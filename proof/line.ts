@@ -45,14 +45,14 @@ export type HashedLine = Omit<LogLine, 'hash' | 'clear'>
 
 /**
  * The only spelling of a line in an export, without the line feed at its end. A second one could hide
- * something. The members of the line keep the order that `sealedLine` gives them.
+ * something. Members that a later release adds come after the others, by name.
  */
 export function spellLine(line: LogLine): string {
-  const { kind, id } = line.subject
-  const [data, hashes, clear] = [line.data, line.hashes, line.clear].map((part) =>
-    JSON.parse(canonicalJson(part)),
-  )
-  return JSON.stringify({ ...line, subject: { kind, id }, data, hashes, clear })
+  const { sequence, id, kind, subject, version, atUtc, atTimeZone, byId, forId, ...others } = line
+  const { data, hashes, clear, hash, ...later } = JSON.parse(canonicalJson(others))
+  const about = { sequence, id, kind, subject: { kind: subject.kind, id: subject.id } }
+  const when = { version, atUtc, atTimeZone, byId, forId }
+  return JSON.stringify({ ...about, ...when, data, hashes, clear, hash, ...later })
 }
 
 /** The leaf of a line: hex SHA-256 of the byte 0x00 and the canonical JSON of the line (RFC 8785). */

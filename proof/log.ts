@@ -158,7 +158,7 @@ function readLine(bytes: Uint8Array, sequence: number): LogLine | string {
     const typed = line as unknown as LogLine
     const spelled = spellLine(typed)
     if (`${spelled}\r\n` === written) return changedEnds
-    if (!hasOrder(line) || `${spelled}\n` !== written) return otherSpelling
+    if (`${spelled}\n` !== written) return otherSpelling
     return faultOf(typed, sequence) ?? typed
   } catch (error) {
     if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) {
@@ -190,8 +190,7 @@ export function lineFrom(value: unknown): LogLine {
   const wrong = wrongMember(value)
   if (wrong !== undefined) throw new Error(`the member ${wrong} of a line is missing or of a wrong type`)
   const line = value as unknown as LogLine
-  const isMore = Object.keys(value).length > Object.keys(members).length
-  const fault = isMore ? 'it has a member that no line has' : faultOf(line, line.sequence)
+  const fault = faultOf(line, line.sequence)
   if (fault !== undefined) throw new Error(`line ${line.sequence} does not fit: ${fault}`)
   return line
 }
@@ -237,7 +236,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value)
 
-/** In the order of an export. */
+/** Those that every line has. A later release may add others, which the hash of the line covers too. */
 const members: Record<keyof LogLine, (value: unknown) => boolean> = {
   sequence: isCount,
   id: isText,
@@ -256,12 +255,6 @@ const members: Record<keyof LogLine, (value: unknown) => boolean> = {
 
 function wrongMember(line: Record<string, unknown>): string | undefined {
   return Object.entries(members).find(([name, fits]) => !fits(line[name]))?.[0]
-}
-
-/** Whether these are the members, in their order. */
-function hasOrder(line: Record<string, unknown>): boolean {
-  const names = Object.keys(members)
-  return Object.keys(line).every((name, at) => name === names[at])
 }
 
 /** Longer than any line. A longer line is cut, and is no JSON then. */
