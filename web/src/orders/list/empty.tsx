@@ -1,5 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import { useMay } from '../../auth/session.ts'
-import { formatCount } from '../../ui/format.ts'
+import { formatCount, formatOrders } from '../../ui/format.ts'
+import { useNow } from '../../ui/moment.tsx'
+import { countQuery } from '../address/queries.ts'
+import { guessesFor } from '../filter/guesses.ts'
 import { withStatus } from '../filter/restrictions.ts'
 import { NewOrder } from '../new-order.tsx'
 import type { Page } from './state.ts'
@@ -20,12 +24,18 @@ export function NoOrders() {
 export function NothingFound({ filter, onSearch }: { filter: string; onSearch(filter: string): void }) {
   const ofAnyStatus = withStatus(filter, null)
   const isWider = ofAnyStatus !== null && ofAnyStatus !== '' && ofAnyStatus !== filter
+  const guesses = guessesFor(filter, useNow())
   return (
     <div className="empty">
       <h2>No orders match</h2>
       <p className="empty-search wrap">
         <code>{filter}</code>
       </p>
+      <div className="row" role="status">
+        {guesses.map((guess) => (
+          <Guess key={guess} filter={guess} onSearch={onSearch} />
+        ))}
+      </div>
       <div className="row">
         {isWider && (
           <button type="button" className="button" onClick={() => onSearch(ofAnyStatus)}>
@@ -37,6 +47,17 @@ export function NothingFound({ filter, onSearch }: { filter: string; onSearch(fi
         </button>
       </div>
     </div>
+  )
+}
+
+/** Another search that the words may mean, if it finds any orders. */
+function Guess({ filter, onSearch }: { filter: string; onSearch(filter: string): void }) {
+  const { data: count = 0 } = useQuery(countQuery(filter))
+  if (count === 0) return null
+  return (
+    <button type="button" className="button button-primary" onClick={() => onSearch(filter)}>
+      <code>{filter}</code> ({formatOrders(count)})
+    </button>
   )
 }
 
