@@ -45,6 +45,7 @@ export const filterFields = {
   number: { kind: 'number', isNullable: false },
   approvedBy: { kind: 'names', isNullable: true },
   approvalsMissing: { kind: 'count', isNullable: false },
+  waitingSince: { kind: 'instant', isNullable: true },
   replaces: { kind: 'id', isNullable: true },
   replacedBy: { kind: 'id', isNullable: true },
   waits: { kind: 'waits', isNullable: false },

@@ -3052,7 +3052,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"] | string;
             };
             /** @description Columns of the list, in this order. Later versions will have more. */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "replaces" | "replacedBy" | "version" | "documents" | "passkey" | "mayApprove")[];
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "waitingSince" | "replaces" | "replacedBy" | "version" | "documents" | "passkey" | "mayApprove")[];
         };
         ReadinessResponse: {
             /** @constant */
@@ -3311,7 +3311,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"];
             };
             /** @description Columns of the list, in this order. Later versions will have more. */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "replaces" | "replacedBy" | "version" | "documents" | "passkey" | "mayApprove")[];
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "number" | "approvedBy" | "approvalsGiven" | "approvalsMissing" | "waitingSince" | "replaces" | "replacedBy" | "version" | "documents" | "passkey" | "mayApprove")[];
         };
         /** @description An address that is sent events of the log, in its order. */
         Webhook: {
@@ -4936,11 +4936,11 @@ export interface operations {
                 orderBy?: string;
                 /** @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Desc, or Asc if orderBy is given. */
                 order?: components["schemas"]["EOrderDirection"] | string;
-                /** @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `replaces`, `replacedBy` and `waits` (`waits:me`, `waits:nobody`); `createdBy=me` are the caller's; `#1042` alone is a number. To walk through orders that change, sort by id and go on with `(filter) AND id>last`. See docs/filter.md. */
+                /** @description A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `waitingSince`, `replaces`, `replacedBy` and `waits` (`waits:me`, `waits:nobody`); `createdBy=me` are the caller's; `#1042` alone is a number. To walk through orders that change, sort by id and go on with `(filter) AND id>last`. See docs/filter.md. */
                 filter?: string;
                 /** @description `false` returns every match as one page, up to 10,000. */
                 paginated?: boolean | string;
-                /** @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `replaces`, `replacedBy`, `version`, `documents`, `passkey`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `replaces`: Id of the rejected or withdrawn order that it replaces; null if there is none. `replacedBy`: Id of the order that replaces it; null if none does. `version`: Row version: the number in its entity tag. `documents`: How many documents it has, at its row version. `passkey`: Whether each approval must be signed with a passkey. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns. */
+                /** @description What each item has besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `number`, `approvedBy`, `approvalsGiven`, `approvalsMissing`, `waitingSince`, `replaces`, `replacedBy`, `version`, `documents`, `passkey`, `mayApprove`. Fields of Order are as in Order. `number`: A short number that people can say, such as #1042: by sequence, with gaps, and never changed. `approvedBy`: User names of those who approved, first to last, as in `ann, bo for cy`; null if nobody has. `approvalsGiven`: How many approvals were given. `approvalsMissing`: How many approvals are still needed; 0 unless the order is pending. `waitingSince`: Since when it has waited for the next approval: its last approval, or its creation; null unless it is pending. `replaces`: Id of the rejected or withdrawn order that it replaces; null if there is none. `replacedBy`: Id of the order that replaces it; null if none does. `version`: Row version: the number in its entity tag. `documents`: How many documents it has, at its row version. `passkey`: Whether each approval must be signed with a passkey. `mayApprove`: Whether you may approve it now, as in `waits:me`. An export has these columns. */
                 columns?: string;
                 /** @description Whether an export as CSV begins with a byte-order mark, by which spreadsheets recognize UTF-8. */
                 bom?: boolean | string;

@@ -253,6 +253,15 @@ export const furtherColumns = {
     expression: `case status when ${awaitingApproval} then approvals_needed - approvals_given else 0 end`,
     description: 'How many approvals are still needed; 0 unless the order is pending.',
   },
+  waitingSince: {
+    kind: 'instant',
+    nullable: true,
+    // Nothing but an approval changes a pending order that has one.
+    expression: `case status when ${awaitingApproval} then
+      case approvals_given when 0 then created_at else updated_at end end`,
+    description:
+      'Since when it has waited for the next approval: its last approval, or its creation; null unless it is pending.',
+  },
   replaces: {
     kind: 'id',
     nullable: true,

@@ -180,7 +180,7 @@ export const orderByField: Field<SortKey> = {
 /** The text only: the filter language parses it, because its faults have positions. */
 const filterField: Field<string> = {
   schema: text(
-    "A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `replaces`, `replacedBy` and `waits` (`waits:me`, `waits:nobody`); `createdBy=me` are the caller's; `#1042` alone is a number. To walk through orders that change, sort by id and go on with `(filter) AND id>last`. See docs/filter.md.",
+    "A profile of Google AIP-160. Plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. The fields are those of Order, `number`, `approvedBy`, `approvalsMissing`, `waitingSince`, `replaces`, `replacedBy` and `waits` (`waits:me`, `waits:nobody`); `createdBy=me` are the caller's; `#1042` alone is a number. To walk through orders that change, sort by id and go on with `(filter) AND id>last`. See docs/filter.md.",
     'status=Pending AND total>=1000',
     { maxLength: maximumLengthCodePoints },
   ),

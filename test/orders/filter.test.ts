@@ -24,6 +24,7 @@ const status = number('status')
 const created = number('createdAtUtc')
 const short = number('number')
 const missing = number('approvalsMissing')
+const since = number('waitingSince')
 const waits: Filter = { kind: 'waits', whom: 'me' }
 const reader = (field: 'createdBy' | 'approvedBy'): Filter => ({ kind: 'caller', field, id: 0 })
 /** A pattern as `before|text|after`, with `*` for a wildcard on either side. */
@@ -197,6 +198,7 @@ const meanings: Record<string, [string, Filter][]> = {
     ['approvalsMissing>=1', and(status('=', 0), missing('>=', 1))],
     ['approvalsMissing!=0', and(status('=', 0), missing('!=', 0))],
     ['-approvalsMissing="007"', not(and(status('=', 0), missing('=', 7)))],
+    ['waitingSince<1970-01-02', and(status('=', 0), since('<', 86_400_000, 172_800_000))],
     ['a approvalsMissing>1 b', and(a, status('=', 0), missing('>', 1), b)],
     ['a OR approvalsMissing>1', or(a, and(status('=', 0), missing('>', 1)))],
   ],

@@ -97,7 +97,7 @@ describe('the statements of a list', () => {
   }
 
   // PostgreSQL chooses by its statistics, and a quarter of these orders are pending.
-  for (const filter of ['waits:me', 'approvalsMissing>=2']) {
+  for (const filter of ['waits:me', 'approvalsMissing>=2', 'waitingSince<2000-01-01']) {
     it(`of ${filter} read pending orders only`, { skip: !isSqlite }, async () => {
       const list = { ...listRequest(filter), askings: [{ byId: 1, isService: false }] }
       const accesses = await accessesOfList(list)

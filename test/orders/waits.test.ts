@@ -5,6 +5,7 @@ import { before, describe, it } from 'node:test'
 import { machineOf, newCaller, newClient, newUser, setEnabled, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
+import { addDocument } from '../support/documents.ts'
 import { createdId, onlyOrders, sortKeys } from '../support/orders.ts'
 import { newPasskey } from '../support/passkeys.ts'
 import { approve, newApprover, policyRow, putPolicy, putsPolicyBack } from '../support/policy.ts'
@@ -301,5 +302,35 @@ describe('what a filter asks about approvals', () => {
         'nobody any more',
       ])
     })
+  })
+
+  it('waitingSince is the last approval, else the creation, and null once the order is decided', async () => {
+    await putPolicy(service, [policyRow({ approvals: 3 })])
+    const id = await createdId(admin, { customer: 'since' })
+    const since = async () => {
+      const query = new URLSearchParams({ filter: `id=${id}`, columns: 'waitingSince' })
+      return (await admin.get(`/v1/orders?${query}`)).body.items[0].waitingSince
+    }
+    const { createdAtUtc } = (await admin.get(`/v1/orders/${id}`)).body
+    const findsFrom = async (instant: string) => {
+      const from = ['>=', '<', '='].map((operator) => found(`since waitingSince${operator}${instant}`))
+      assert.deepEqual(await Promise.all(from), [['since'], [], ['since']], instant)
+    }
+    service.advance(60_000)
+    assert.equal((await addDocument(admin, id, 'An offer.')).status, 201)
+    assert.equal(await since(), createdAtUtc)
+    await findsFrom(createdAtUtc)
+    service.advance(60_000)
+    assert.equal((await approve(ann ?? assert.fail(), id)).status, 204)
+    const approved = new Date(service.now()).toISOString()
+    service.advance(60_000)
+    assert.equal((await admin.post(`/v1/orders/${id}/notes`, { text: 'x' })).status, 201)
+    assert.equal(await since(), approved)
+    await findsFrom(approved)
+    assert.deepEqual(await found('since waitingSince:*'), ['since'])
+    assert.equal((await admin.patch(`/v1/orders/${id}/reject`, { reason: 'x' })).status, 204)
+    assert.equal(await since(), null)
+    assert.deepEqual(await found('since waitingSince>=1970-01-01'), [])
+    assert.deepEqual(await found('since NOT waitingSince>=1970-01-01'), ['since'])
   })
 })

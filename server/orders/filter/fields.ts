@@ -14,7 +14,14 @@ import {
  * positions and faults; here a value that breaks the rule of its field is `null`.
  */
 
-const furtherNames = ['number', 'approvedBy', 'approvalsMissing', 'replaces', 'replacedBy'] as const
+const furtherNames = [
+  'number',
+  'approvedBy',
+  'approvalsMissing',
+  'waitingSince',
+  'replaces',
+  'replacedBy',
+] as const
 const columnNames = [...fieldNames, ...furtherNames] as const
 export type FilterColumn = (typeof columnNames)[number]
 type Columns = typeof orderFields & typeof furtherColumns

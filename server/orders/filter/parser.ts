@@ -327,7 +327,9 @@ function comparisonOf(field: Field, operator: Operator, value: Token, readerId: 
       operator: operator === ':' ? '=' : operator,
       range,
     } as const
-    return field.name === 'approvalsMissing' && !isAllowed(0, filter) ? whilePending(filter) : filter
+    const isOfPending =
+      field.name === 'waitingSince' || (field.name === 'approvalsMissing' && !isAllowed(0, filter))
+    return isOfPending ? whilePending(filter) : filter
   }
   const namesReader = callerFieldNames.find((name) => name === field.name)
   if (namesReader && value.kind === 'word' && value.text.toLowerCase() === 'me') {

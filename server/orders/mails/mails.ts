@@ -14,6 +14,7 @@ import {
   type MailParts,
   momentIn,
 } from '../../mail/mail.ts'
+import { Temporal } from '../../temporal.ts'
 import { gatherMilliseconds, inWords, letterTo, zoneOf } from './letter.ts'
 import { findCreated, findReader, whoWant } from './store.ts'
 
@@ -65,17 +66,21 @@ async function writeWaiting(
   if (reader === undefined || ids?.length === 0) return undefined
   if ((await findMailSettings(db.read, reader.id)).waiting !== wanted) return undefined
   const options = { limitMilliseconds: pageLimitMilliseconds, caller: 'mail' }
-  const input = { byId: reader.id, nowMilliseconds: clock(), ids }
-  const { orders, count } = await db.query('findWaiting', input, options)
+  const now = clock()
+  const zone = zoneOf(reader, parts)
+  const input = { byId: reader.id, nowMilliseconds: now, ids, longBefore: weekBefore(now, zone) }
+  const { orders, count, longCount } = await db.query('findWaiting', input, options)
   if (count === 0) return undefined
   const waits = count === 1 ? '1 order waits' : `${count.toLocaleString('en-US')} orders wait`
+  const haveWaited = count === 1 ? 'it has' : longCount === 1 ? '1 has' : `${longCount} have`
+  const long = longCount === 0 ? '' : `; ${haveWaited} waited longer than a week`
   const more = count > orders.length ? [`and ${(count - orders.length).toLocaleString('en-US')} more`] : []
   const link = `${parts.publicUrl()}/orders?${new URLSearchParams({ filter: 'waits:me' })}`
   return letterTo(reader, parts, {
     subject: `${waits} for your approval`,
     blocks: [
       wanted === 'daily'
-        ? `As of ${momentIn(zoneOf(reader, parts), clock())}, ${waits} for your approval:`
+        ? `As of ${momentIn(zone, now)}, ${waits} for your approval${long}:`
         : `${waits} for your approval:`,
       { items: [...orders.map(inWords), ...more] },
       { link, label: 'Review' },
@@ -85,6 +90,12 @@ async function writeWaiting(
         ? 'You get this mail once a day while orders wait for you.'
         : 'You get this mail when an order waits for you.',
   })
+}
+
+/** A week of the calendar, whether or not the clocks changed in it. */
+function weekBefore(at: number, timeZone: string): number {
+  const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone)
+  return zoned.subtract({ weeks: 1 }).epochMilliseconds
 }
 
 const outcomes: Record<string, string> = { approved: 'approved', rejected: 'rejected' }

@@ -2,7 +2,7 @@ import { type RawBuilder, type SqlBool, sql } from '#kysely'
 import { authoritiesOf, holds } from '../../caller/standing.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { inEach, mayDecide } from '../conditions.ts'
-import { transitions } from '../order.ts'
+import { columnOf, transitions } from '../order.ts'
 
 /** A person who may read orders now. */
 export interface Reader {
@@ -37,6 +37,8 @@ export interface WaitingInput {
   nowMilliseconds: number
   /** Only these orders; null for all. */
   ids: readonly string[] | null
+  /** An order that has waited since before this instant has waited long. */
+  longBefore: number
 }
 
 /** How many orders a mail lists. */
@@ -44,22 +46,23 @@ const listed = 20
 /** Counting further could take long. */
 const countedLimit = 1_000
 
-/** What waits for a person: the oldest, and how many there are, up to a thousand. */
+/** What waits for a person: the oldest, how many there are, up to a thousand, and how many of them long. */
 export async function findWaiting(
   snapshot: Db,
-  { byId, nowMilliseconds, ids }: WaitingInput,
-): Promise<{ orders: ListedOrder[]; count: number }> {
+  { byId, nowMilliseconds, ids, longBefore }: WaitingInput,
+): Promise<{ orders: ListedOrder[]; count: number; longCount: number }> {
   const { permission } = transitions.approve
   const authorities = await authoritiesOf(snapshot, { byId, nowMilliseconds }, permission)
   const may = mayDecide('approve', inEach({ byId, isService: false }, authorities))
   const isAsked: RawBuilder<SqlBool> = ids === null ? sql`true` : sql`id in (${sql.join(ids)})`
   const waiting = sql`from orders where ${may} and ${isAsked}`
+  const since = sql.raw(columnOf('waitingSince').expression)
   const { rows: orders } = await sql<ListedOrder>`select id, number, customer, total_e4 as total
     ${waiting} order by orders.id limit ${listed}`.execute(snapshot)
-  if (orders.length < listed) return { orders, count: orders.length }
-  const { rows } = await sql<{ count: number }>`select count(*) as count
-    from (select 1 ${waiting} limit ${countedLimit}) as waiting`.execute(snapshot)
-  return { orders, count: Number(rows[0]?.count) }
+  const { rows } = await sql<{ count: number; longCount: number }>`select count(*) as count,
+    count(case when since < ${longBefore} then 1 end) as "longCount"
+    from (select ${since} as since ${waiting} limit ${countedLimit}) as waiting`.execute(snapshot)
+  return { orders, count: Number(rows[0]?.count), longCount: Number(rows[0]?.longCount) }
 }
 
 export interface CreatedOrder extends ListedOrder {

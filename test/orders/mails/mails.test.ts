@@ -12,7 +12,6 @@ import { addWaitingEvents, seal } from '../../support/log.ts'
 import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
 import { atNext } from '../../support/moments.ts'
 import { createdId, stamp } from '../../support/orders.ts'
-import { assertProblem } from '../../support/problem.ts'
 import { testService } from '../../support/service.ts'
 
 const second = 1_000
@@ -59,41 +58,6 @@ describe('mail about orders', () => {
     return { user, caller }
   }
   const creator = async () => (await newPerson({}, ['Operator'])).caller
-
-  describe('getOwnMail and setOwnMail', () => {
-    it('keep what was set, and begin with no mail', async () => {
-      const user = await newUser(service)
-      const caller = await bearerOf(service, user)
-      assert.deepEqual((await caller.get('/v1/auth/me/mail')).body, { ...never, timeZone: 'UTC' })
-      const set = { waiting: 'daily', hour: 17, decided: true, noted: true }
-      assert.equal((await caller.send('PUT', '/v1/auth/me/mail', set)).status, 204)
-      assert.deepEqual((await caller.get('/v1/auth/me/mail')).body, { ...set, timeZone: 'UTC' })
-    })
-
-    it('reject what is no setting, and what nobody knows', async () => {
-      const { caller } = await newPerson()
-      for (const wrong of [
-        { waiting: 'weekly' },
-        { waiting: null },
-        { hour: 24 },
-        { hour: -1 },
-        { hour: '08' },
-        { decided: 1 },
-        { noted: null },
-        { more: true },
-      ]) {
-        const answer = await caller.send('PUT', '/v1/auth/me/mail', { ...never, ...wrong })
-        assertProblem(answer, 400, 'validation-failed')
-        assert.equal(answer.body.errors[0].pointer, `#/${Object.keys(wrong)[0]}`)
-      }
-    })
-
-    it('are for people', async () => {
-      const demo = await service.bearer('demo-service')
-      assertProblem(await demo.get('/v1/auth/me/mail'), 403, 'not-for-services')
-      assertProblem(await service.client().get('/v1/auth/me/mail'), 401, 'authentication-required')
-    })
-  })
 
   describe('at once', () => {
     it('lists what waits for the person, in one mail for half a minute', async () => {
@@ -299,6 +263,29 @@ describe('mail about orders', () => {
       assert.deepEqual(await mails(), [])
     })
 
+    it('says how many have waited for a week of the calendar, which can be an hour shorter', async () => {
+      const at = (instant: string) => service.advance(Date.parse(instant) - service.now())
+      at('2027-03-21T06:30:00Z')
+      await newPerson({ waiting: 'daily', hour: 8 })
+      const operator = await creator()
+      await createdId(operator)
+      await createdId(operator)
+      at('2027-03-21T07:10:00Z')
+      await createdId(await creator())
+      // The plan moves to the zone of this post first. The clocks of Berlin go forward on 28 March.
+      at('2027-03-22T06:00:00Z')
+      await mails()
+      for (const [instant, said] of [
+        ['2027-03-27T07:00:00Z', ':'],
+        ['2027-03-28T06:00:00Z', '; 2 have waited longer than a week:'],
+        ['2027-03-29T06:00:00Z', '; 3 have waited longer than a week:'],
+      ] as const) {
+        at(instant)
+        const text = (await mails())[0]?.text.replaceAll('\n', ' ') ?? ''
+        assert.ok(text.includes(`, 3 orders wait for your approval${said}`), text)
+      }
+    })
+
     /** The local times at which the person gets the daily mail in the next days, while an order waits. */
     async function timesOfMails({ user }: Person, days: number, timeZone: string): Promise<string[]> {
       const times: string[] = []
@@ -378,15 +365,5 @@ describe('mail about orders', () => {
       const to = server.received().flatMap((mail) => mail.to)
       assert.deepEqual(to.sort(), people.map(({ email }) => email).sort())
     })
-  })
-})
-
-describe('mail settings without a mail server', () => {
-  const service = testService()
-
-  it('are refused', async () => {
-    const viewer = await service.bearer('viewer')
-    assertProblem(await viewer.get('/v1/auth/me/mail'), 409, 'mail-unavailable')
-    assertProblem(await viewer.send('PUT', '/v1/auth/me/mail', never), 409, 'mail-unavailable')
   })
 })

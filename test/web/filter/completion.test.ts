@@ -49,10 +49,10 @@ describe('complete', () => {
     ['acme sta|xx globex', 'status= status!='],
     ['status|', 'status= status!='],
     ['NOT updatedAtU|', `${allTimes} :*`.replace(/(?<=^| )/g, 'updatedAtUtc')],
-    ['date|', 'createdAtUtc>= updatedAtUtc>='],
+    ['date|', 'createdAtUtc>= updatedAtUtc>= waitingSince<='],
     ['approver|', 'approvedBy= approvedBy: approvedBy!= approvedBy:*'],
     // Whole restrictions.
-    ['wait|', 'waits: waits:me'],
+    ['wait|', 'waits: waitingSince<= waits:me'],
     ['pend|', 'status=Pending'],
     ['today|', 'createdAtUtc=2026-11-20'],
     ['mine|', 'createdBy=me'],

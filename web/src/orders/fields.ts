@@ -43,6 +43,11 @@ const fields: Record<FieldName, FieldWords> = {
   },
   modifiedBy: { label: 'Updated by', synonyms: ['user', 'changed', 'who'] },
   approvalsMissing: { label: 'Approvals missing', synonyms: ['needed'] },
+  waitingSince: {
+    label: 'Waiting since',
+    synonyms: ['date', 'day', 'time', 'when', 'oldest', 'long'],
+    likeliest: '<=',
+  },
   replaces: { label: 'Replaces', synonyms: ['former'] },
   replacedBy: { label: 'Replaced by', synonyms: ['again'] },
   number: { label: 'Number', synonyms: ['order'], likeliest: '=' },
