@@ -1,6 +1,7 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
+import { permissions } from '../../../server/caller/permissions.ts'
 import { machineStamp } from '../../../server/caller/stamp.ts'
 import { newUser, type TestUser } from '../../support/accounts.ts'
 import {
@@ -34,6 +35,8 @@ describe('the last account that can manage accounts', () => {
     await refused(await patch(caller, user, { enabled: false }))
     await refused(await patch(caller, user, { roles: [] }))
     await refused(await patch(caller, user, { roles: ['Operator', 'Viewer'], timeZone: 'Asia/Tokyo' }))
+    await refused(await caller.send('PUT', '/v1/roles/Admin', { permissions: ['Orders.Read'] }))
+    assert.deepEqual((await caller.get('/v1/roles/Admin')).body.permissions, [...permissions].sort())
     const kinds = (await accountEvents(service, user.id)).map(({ kind }) => kind)
     assert.deepEqual(kinds, ['user-added'])
     assert.equal((await patch(caller, user, { roles: ['Admin', 'Viewer'] })).status, 204)
@@ -41,11 +44,11 @@ describe('the last account that can manage accounts', () => {
 
   it('keeps that permission through every change by the command line, too', async () => {
     const { account } = one.user
-    const permissions = ['Accounts.Manage' as const]
+    const denied = ['Accounts.Manage' as const]
     const ways = [
       () => service.db.write('setAccountEnabled', { account, enabled: false, stamp: stamp() }),
       () => service.db.write('revokeRoles', { account, roles: ['Admin'], stamp: stamp() }),
-      () => service.db.write('denyPermissions', { role: 'Admin', permissions, stamp: stamp() }),
+      () => service.db.write('denyPermissions', { role: 'Admin', permissions: denied, stamp: stamp() }),
     ]
     for (const way of ways) {
       await assert.rejects(way(), { code: 'last-administrator' })
