@@ -3,7 +3,7 @@ import { prepared } from '../db/prepared.ts'
 import type { Database, Db, RuleColumns, Trx } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'
 import { type Asking, expressionOf } from './conditions.ts'
-import type { Stamped } from './event.ts'
+import type { Decided, Stamped } from './event.ts'
 import { foldText } from './fold.ts'
 import {
   type ColumnName,
@@ -126,6 +126,19 @@ type FoundOrder = Order & { number: number; version: number }
 
 export async function findOrder(db: Db, id: string): Promise<FoundOrder | undefined> {
   return (await selectOrder(db, { id })).rows[0]
+}
+
+/**
+ * Reads the order and locks its row, by a write that changes nothing. Events recorded until the transaction
+ * ends come after the change that made this version, and before the next change.
+ */
+export async function lockOrder(trx: Trx, id: string): Promise<Decided | undefined> {
+  return trx
+    .updateTable('orders')
+    .set((eb) => ({ version: eb.ref('version') }))
+    .where('id', '=', id)
+    .returning(['id', 'version', 'customer', 'total_e4 as total'])
+    .executeTakeFirst()
 }
 
 /**

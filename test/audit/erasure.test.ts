@@ -40,6 +40,11 @@ describe('erasure', () => {
     return verifyLog(bytes())
   }
 
+  async function addDocument(caller: Client, order: string, name: string): Promise<void> {
+    const path = `/v1/orders/${order}/documents?name=${name}`
+    assert.equal((await caller.send('POST', path, 'bytes', { 'content-type': 'text/plain' })).status, 201)
+  }
+
   /** Every row of every table that has one of the texts, ignoring case. */
   async function rowsWith(...texts: string[]): Promise<string[]> {
     const tables = await service.db.read.introspection.getTables()
@@ -259,12 +264,17 @@ describe('erasure', () => {
       .executeTakeFirstOrThrow()
     await service.db.write('eraseFromLog', { sequence, name: 'customer', stamp: stamp() })
   }
+  const ofItsDocument = async (_: string, __: TestUser, orderId: string) => {
+    const [{ id }] = (await admin.get(`/v1/orders/${orderId}/documents`)).body.items
+    await service.db.write('eraseDocument', { orderId, id, stamp: stamp() })
+  }
   for (const [what, first, erase] of [
     ['of a customer', approval, ofOne],
     ['of a customer', sealing, ofOne],
     ['of a person', approval, ofCreator],
     ['of a person', sealing, ofCreator],
     ['of a line', approval, ofItsLine],
+    ['of a document', approval, ofItsDocument],
   ] as const) {
     const waits = first === approval ? 'an approval' : 'a sealer'
     it(`${what} lets ${waits} go on that it waits for`, {
@@ -273,6 +283,7 @@ describe('erasure', () => {
       const creator = await person('Creator')
       const customer = `Customer of ${creator.id}`
       const id = await createdId(creator.caller, { customer })
+      await addDocument(creator.caller, id, 'plan.txt')
       const holder = await connectTo(service.databaseUrl)
       t.after(() => holder.end())
       await holder.query('begin')
@@ -283,6 +294,7 @@ describe('erasure', () => {
         return rowCount !== 0
       })
       await holder.query('lock table unsealed_events in row exclusive mode nowait')
+      await holder.query('select id from order_documents where order_id = $1 for update nowait', [id])
       await holder.query('commit')
       await erased
     })
@@ -290,8 +302,7 @@ describe('erasure', () => {
 
   it('of a line takes the name of a document from the order, too', async () => {
     const order = await createdId(admin)
-    const path = `/v1/orders/${order}/documents?name=secret-plan.txt`
-    assert.equal((await admin.send('POST', path, 'bytes', { 'content-type': 'text/plain' })).status, 201)
+    await addDocument(admin, order, 'secret-plan.txt')
     await seal(service.db)
     const event = (await storedEvents(service.db.read, order)).at(-1)
     const sequence = Number((event as { sequence?: number }).sequence)

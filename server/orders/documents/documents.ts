@@ -14,7 +14,7 @@ import { Problem } from '../../problems/problems.ts'
 import type { Job } from '../../upkeep.ts'
 import { type Decided, orderEvent } from '../event.ts'
 import { awaitingApproval } from '../order.ts'
-import { findOrder } from '../store.ts'
+import { findOrder, lockOrder } from '../store.ts'
 import {
   addedSince,
   changeDocuments,
@@ -167,8 +167,8 @@ export async function eraseDocument(
   trx: Trx,
   { orderId, id, stamp }: { orderId: string; id: string; stamp: Stamp },
 ): Promise<Document> {
+  const order = await lockOrder(trx, orderId)
   const document = await deleteBytes(trx, { orderId, id, nowMilliseconds: stamp.nowMilliseconds })
-  const order = document && (await findOrder(trx, orderId))
   if (!document || !order) throw new Problem('document-not-found')
   await recordEvent(trx, stamp, documentEvent('document-erased', order, document))
   return document

@@ -9,9 +9,9 @@ import { Problem } from '../../problems/problems.ts'
 import { inEach, otherState } from '../conditions.ts'
 import { type Decided, orderEvent } from '../event.ts'
 import { isDecision, nameOfStatus, type TransitionName, transitions } from '../order.ts'
-import { documentHashes } from '../store.ts'
+import { documentHashes, lockOrder } from '../store.ts'
 import { faultFor, requireHashes, type Signature, signatureInvalid, takeSignature } from './signature.ts'
-import { changeStatus, type Decision, findDecision, lockOrder } from './store.ts'
+import { changeStatus, type Decision, findDecision } from './store.ts'
 
 /** The caller who changes an order. The policy may keep services from approving it. */
 interface Actor extends Stamp {

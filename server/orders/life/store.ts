@@ -10,6 +10,7 @@ import { type Asking, askerOf, authorityOf, conditionsOf, holdsRole } from '../c
 import type { Decided } from '../event.ts'
 import { type OrderStatus, type TransitionName, transitions } from '../order.ts'
 import { type Rules, ruleColumns, rulesOf } from '../rules.ts'
+import { lockOrder } from '../store.ts'
 
 /** The facts that decide whether the caller may make a transition of an order. */
 export interface Decision {
@@ -205,19 +206,6 @@ const insertPart = prepared((db, { id, account }: { id: string; account: number 
     .values({ order_id: id, account_id: account })
     .onConflict((conflict) => conflict.doNothing()),
 )
-
-/**
- * Reads the order and locks its row, by a write that changes nothing. Events recorded until the transaction
- * ends come after the change that made this version, and before the next change.
- */
-export async function lockOrder(trx: Trx, id: string): Promise<Decided | undefined> {
-  return trx
-    .updateTable('orders')
-    .set((eb) => ({ version: eb.ref('version') }))
-    .where('id', '=', id)
-    .returning(['id', 'version', 'customer', 'total_e4 as total'])
-    .executeTakeFirst()
-}
 
 export async function findReceipt(db: Db, orderId: string): Promise<string | undefined> {
   return (await selectReceipt(db, { orderId })).rows[0]?.receipt
