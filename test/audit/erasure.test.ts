@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
+import type pg from 'pg'
 import { sql } from '#kysely'
 import { type LogReport, verifyLog } from '../../proof/log.ts'
 import { readVerifierKey } from '../../proof/note.ts'
@@ -251,6 +252,47 @@ describe('erasure', () => {
     })
   })
 
+  const oneThreadWrites = testEngine === 'sqlite' ? 'one thread writes' : false
+  const someoneWaits = (holder: pg.Client) =>
+    until(async () => {
+      const { rowCount } = await holder.query('select pid from pg_locks where not granted')
+      return rowCount !== 0
+    })
+
+  it('leaves no name to an event that waits for it, of someone who set a password or has the account', {
+    skip: oneThreadWrites,
+  }, async (t) => {
+    const [setter, owner] = [await person('Setter'), await person('Owner')]
+    const account = { kind: 'user', name: setter.userName } as const
+    const holder = await connectTo(service.databaseUrl)
+    t.after(() => holder.end())
+    const values = [owner.id, setter.id]
+    await holder.query(
+      `update users set password_origin = 'set', password_set_by = $2 where principal_id = $1`,
+      values,
+    )
+    const renamed =
+      "update principals set name = 'person-' || id, name_folded = 'person-' || id where id = $1"
+    for (const write of [
+      () => newPasskey(service, owner),
+      () => service.db.write('setPassword', { account, passwordHash: 'new', stamp: stamp() }),
+    ]) {
+      await holder.query('begin')
+      await holder.query(renamed, [setter.id])
+      const written = write()
+      await someoneWaits(holder)
+      await holder.query('commit')
+      await written
+      const event = (await storedEvents(service.db.read)).at(-1)
+      assert.ok(event)
+      assert.equal(has(JSON.stringify(event), [setter.userName]), false, event.kind)
+      await holder.query(`update principals set name = $2, name_folded = $2 where id = $1`, [
+        setter.id,
+        setter.userName,
+      ])
+    }
+  })
+
   const approval = 'update orders set version = version where id = $1'
   const sealing = 'select * from log_head where $1 = $1::text for update'
   const ofOne = (customer: string) => eraseCustomer(customer)
@@ -277,9 +319,7 @@ describe('erasure', () => {
     ['of a document', approval, ofItsDocument],
   ] as const) {
     const waits = first === approval ? 'an approval' : 'a sealer'
-    it(`${what} lets ${waits} go on that it waits for`, {
-      skip: testEngine === 'sqlite' ? 'one thread writes' : false,
-    }, async (t) => {
+    it(`${what} lets ${waits} go on that it waits for`, { skip: oneThreadWrites }, async (t) => {
       const creator = await person('Creator')
       const customer = `Customer of ${creator.id}`
       const id = await createdId(creator.caller, { customer })
@@ -289,10 +329,7 @@ describe('erasure', () => {
       await holder.query('begin')
       await holder.query(first, [id])
       const erased = erase(customer, creator, id)
-      await until(async () => {
-        const { rowCount } = await holder.query('select pid from pg_locks where not granted')
-        return rowCount !== 0
-      })
+      await someoneWaits(holder)
       await holder.query('lock table unsealed_events in row exclusive mode nowait')
       await holder.query('select id from order_documents where order_id = $1 for update nowait', [id])
       await holder.query('commit')

@@ -16,6 +16,7 @@ import {
   type AccountReference,
   findAccount,
   insertPrincipal,
+  keepName,
   type ListedAccount,
   lockVersion,
   raiseVersion,
@@ -50,7 +51,7 @@ export async function addAccount(
   const id = await insertPrincipal(trx, { kind, name, demo: demo ?? false, nowMilliseconds })
   const details = await insertDetails(id)
   await insertRoles(trx, id, roles)
-  await recordAccount(trx, stamp, `${kind}-added`, { id, name }, { roles, ...details })
+  await recordAccount(trx, stamp, `${kind}-added`, { id }, { roles, ...details })
   return { id }
 }
 
@@ -66,16 +67,16 @@ export interface ChangeAccountInput<Details> {
 /**
  * Changes an account completely or not at all, and records one event that names what changed. If nothing
  * changes, neither does the version or the log. The given roles replace the old ones. Disabling ends every
- * credential; losing a role takes it from all of them. `changeDetails` returns what it changed, and the name
- * of the account. Throws `user-not-found` or `client-not-found`, `precondition-failed`, `unknown-role`,
- * `last-administrator`, and what `changeDetails` throws.
+ * credential; losing a role takes it from all of them. `changeDetails` returns what it changed. Throws
+ * `user-not-found` or `client-not-found`, `precondition-failed`, `unknown-role`, `last-administrator`, and
+ * what `changeDetails` throws.
  */
 export function changeAccount<Listed extends ListedAccount>(
   trx: Trx,
   kind: AccountKind,
   { id, acceptedVersions, changes, stamp }: ChangeAccountInput<unknown>,
   find: (trx: Trx, id: number) => Promise<Listed | undefined>,
-  changeDetails: (account: Listed) => Promise<AccountData & { name: string }>,
+  changeDetails: (account: Listed) => Promise<AccountData>,
 ): Promise<{ version: number }> {
   return keepAdministrator(trx, stamp, async () => {
     const isLocked = await lockVersion(trx, kind, id, acceptedVersions)
@@ -83,16 +84,15 @@ export function changeAccount<Listed extends ListedAccount>(
     if (account === undefined) throw new Problem(notFound[kind])
     if (!isLocked)
       throw new Problem('precondition-failed', { headers: { etag: versionTag(account.version) } })
-    const { name, ...details } = await changeDetails(account)
     const changed: AccountData = {
-      ...details,
+      ...(await changeDetails(account)),
       ...(await replaceRoles(trx, account, changes.roles, stamp.nowMilliseconds)),
     }
     const { enabled } = changes
     if (enabled !== null && (await switchAccount(trx, id, enabled, stamp.nowMilliseconds)))
       changed.enabled = enabled
     if (Object.keys(changed).length === 0) return { version: account.version }
-    return { version: await recordChange(trx, stamp, `${kind}-changed`, { id, name }, changed) }
+    return { version: await recordChange(trx, stamp, `${kind}-changed`, { id }, changed) }
   })
 }
 
@@ -199,7 +199,7 @@ export async function recordChange(
   trx: Trx,
   stamp: Stamp,
   kind: EventKind<'account'>,
-  account: Pick<Account, 'id' | 'name'>,
+  account: Pick<Account, 'id'>,
   data: AccountData = {},
 ): Promise<number> {
   await recordAccount(trx, stamp, kind, account, data)
@@ -252,14 +252,16 @@ export interface PasskeyData {
     | { password: 'set'; passwordSetBy: number | null }
 }
 
-export function recordAccount(
+/** The event has the name that the account has then. */
+export async function recordAccount(
   trx: Trx,
   stamp: Stamp,
   kind: EventKind<'account'>,
-  { id, name }: Pick<Account, 'id' | 'name'>,
+  { id }: Pick<Account, 'id'>,
   data: AccountData = {},
 ): Promise<void> {
-  return recordEvent(trx, stamp, {
+  const name = await keepName(trx, id)
+  await recordEvent(trx, stamp, {
     kind,
     subject: { kind: 'account', id: String(id) },
     facts: { name, ...data },

@@ -1,4 +1,5 @@
 import { sql } from '#kysely'
+import { keptUntilCommit } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { Problem } from '../../problems/problems.ts'
@@ -179,6 +180,15 @@ export async function updateEnabled(trx: Trx, principalId: number, enabled: bool
     )
     .executeTakeFirst()
   return numUpdatedRows === 1n
+}
+
+/**
+ * The name of an account. Until the transaction ends it stays, so an erasure waits for the event that has it;
+ * a read that waited for an erasure finds what is left.
+ */
+export async function keepName(trx: Trx, id: number): Promise<string> {
+  const named = trx.selectFrom('principals').select('name').where('id', '=', id)
+  return (await named.modifyEnd(keptUntilCommit(trx, 'key')).executeTakeFirstOrThrow()).name
 }
 
 /** Clears the demo mark of an account. Returns whether there was one. */

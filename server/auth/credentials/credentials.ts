@@ -99,7 +99,7 @@ export async function changePassword(trx: Trx, input: ChangePasswordInput): Prom
   const from = await confirmCredentials(trx, input)
   await givePassword(trx, principalId, { passwordHash: newPasswordHash, origin: 'own' }, stamp)
   await keep(trx, { principalId, from, to: from + 1 }, kept)
-  await recordAccount(trx, stamp, 'password-changed', { id: principalId, name: stamp.by })
+  await recordAccount(trx, stamp, 'password-changed', { id: principalId })
 }
 
 /**

@@ -82,7 +82,6 @@ export function changeClient(
       await updateCredentialsDate(trx, [client.id], stamp.nowMilliseconds)
     }
     return {
-      name: client.clientId,
       ...(displayName === client.displayName ? {} : { displayName }),
       ...(endsAt === client.endsAt ? {} : { endsAtUtc: formatInstantOrNull(endsAt) }),
       ...owned,

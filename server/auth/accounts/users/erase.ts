@@ -29,7 +29,7 @@ export function eraseUser(
     const passkeys = await deletePasskeys(trx, id)
     // Otherwise, by the log alone, a later signature with one of them would count.
     if (passkeys.length > 0) {
-      await recordAccount(trx, partOf(stamp, 1), 'disabled', { id, name }, { passkeys })
+      await recordAccount(trx, partOf(stamp, 1), 'disabled', { id }, { passkeys })
     }
     await deleteTraces(trx, id, user.email)
     await raiseVersion(trx, id)

@@ -69,7 +69,7 @@ export function changeUser(trx: Trx, input: ChangeAccountInput<UserChanges>): Pr
   return changeAccount(trx, 'user', input, findUser, async (user) => {
     // Nobody else can have such a name.
     if (user.userName === nameOfErased(user.id)) throw new Problem('account-erased')
-    const changed: AccountData & { name: string } = { name: userName ?? user.userName }
+    const changed: AccountData = {}
     if (userName !== null && userName !== user.userName) {
       await updateUserName(trx, user.id, userName)
       changed.formerName = user.userName

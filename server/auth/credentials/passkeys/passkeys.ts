@@ -11,6 +11,7 @@ import { type AccountData, type PasskeyData, recordChange, requireAccount } from
 import { lockAdministration } from '../../accounts/roles/administrators.ts'
 import {
   endRequests,
+  keepName,
   lockAccount,
   lockVersion,
   updateCredentialsDate,
@@ -64,7 +65,7 @@ export async function addPasskey(trx: Trx, input: AddPasskeyInput): Promise<void
   await voidMailedLinks(trx, principalId)
   const key = { id, publicKey: passkey.jwk, aaguid: passkey.aaguid }
   const { isBackedUp: backedUp } = passkey
-  const { restedOn, ...setBy } = restedOnIn(basis)
+  const { restedOn, ...setBy } = await restedOnIn(trx, basis)
   await recordChange(trx, stamp, 'passkey-added', account, {
     passkey: { ...key, synced: isSynced, backedUp, restedOn },
     passkeyName: name,
@@ -128,12 +129,14 @@ export async function requireCredential(trx: Trx, principalId: number, rpId: str
 type Basis = NonNullable<Awaited<ReturnType<typeof basisOf>>>
 
 /** The facts in the event of an enrolment about the credential it rests on. */
-function restedOnIn(
+async function restedOnIn(
+  trx: Trx,
   basis: Basis,
-): Required<Pick<PasskeyData, 'restedOn'>> & Pick<AccountData, 'passwordSetBy'> {
+): Promise<Required<Pick<PasskeyData, 'restedOn'>> & Pick<AccountData, 'passwordSetBy'>> {
   if ('passkey' in basis) return { restedOn: basis }
-  const { origin, setBy } = basis
+  const { origin } = basis
   if (typeof origin === 'string') return { restedOn: { password: origin } }
-  const restedOn = { password: 'set', passwordSetBy: origin.setBy } as const
-  return { restedOn, ...(setBy !== null && { passwordSetBy: setBy }) }
+  const { setBy } = origin
+  const restedOn = { password: 'set', passwordSetBy: setBy } as const
+  return { restedOn, ...(setBy !== null && { passwordSetBy: await keepName(trx, setBy) }) }
 }

@@ -121,14 +121,14 @@ export interface PresentedSignIn {
 }
 
 /**
- * The credential that was last given in this sign-in, with the name of the account that set it; undefined if
- * the sign-in has ended, or if the passkey was removed since.
+ * The credential that was last given in this sign-in; undefined if the sign-in has ended, or if the passkey
+ * was removed since.
  */
 export async function basisOf(
   trx: Trx,
   principalId: number,
   { id, idHash }: PresentedSignIn,
-): Promise<{ passkey: string } | { origin: PasswordOrigin; setBy: string | null } | undefined> {
+): Promise<{ passkey: string } | { origin: PasswordOrigin } | undefined> {
   const given =
     idHash === null
       ? trx.selectFrom('refresh_families').select('passkey_id as passkey').where('id', '=', id)
@@ -141,13 +141,12 @@ export async function basisOf(
   if (found === undefined || found.passkey !== null) return found as { passkey: string } | undefined
   const user = await trx
     .selectFrom('users')
-    .leftJoin('principals', 'principals.id', 'password_set_by')
-    .select(['password_origin as origin', 'password_set_by as setById', 'name as setBy'])
+    .select(['password_origin as origin', 'password_set_by as setBy'])
     .where('principal_id', '=', principalId)
     .executeTakeFirst()
   if (user === undefined) return undefined
-  const { origin, setById, setBy } = user
-  return { origin: origin === 'set' ? { setBy: setById } : origin, setBy }
+  const { origin, setBy } = user
+  return { origin: origin === 'set' ? { setBy } : origin }
 }
 
 /**
