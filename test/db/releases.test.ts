@@ -20,7 +20,7 @@ const releases = readdirSync(new URL('../releases/', import.meta.url), { withFil
   .map(({ name }) => name)
 
 const afterwards =
-  'a change is a new migration once 1.0.0 is out; until then `node tools/release.ts` makes its databases again'
+  'a change is a new migration once 1.0.0 is out; until then, `node test/releases/make.ts 1.0.0` and commit'
 
 for (const release of releases) {
   describe(`a database of ${release}`, () => {
