@@ -123,7 +123,7 @@ const actions: Record<string, 'approve' | 'reject'> = {
   'approval-given': 'approve',
   rejected: 'reject',
 }
-const endings = ['approved', 'rejected', 'withdrawn']
+export const endings: readonly string[] = ['approved', 'rejected', 'withdrawn']
 
 /**
  * Judges the lines of a log, or of one order in it, one by one: each order by the rules in its own line, and
@@ -328,12 +328,12 @@ function signatureIn(signature: KeptSignature, check: OrderCheck, enrolments: re
   return { issuer, passkey: { ...passkey, name, passwordSetBy } }
 }
 
-function documentIn(line: Line): OrderDocument {
+export function documentIn(line: Line): OrderDocument {
   const { mediaType, size, sha256 } = line.data.document
   return { ...actIn(line), name: valueIn(line, 'documentName'), mediaType, size, sha256 }
 }
 
-function actIn(line: Line): Act {
+export function actIn(line: Line): Act {
   const { by, for: absent } = namesIn(line)
   const { sequence, atUtc, byId, forId, data } = line
   const person = (id: number | null, name: string, fullName: string) => ({

@@ -1,3 +1,4 @@
+import type { ApprovedDocument } from './document.ts'
 import { accountIn } from './line.ts'
 import { isOfLog, type VerifierKey } from './note.ts'
 import type { Act, Approval, ApprovedOrder, Enrolment, OrderDocument, OrderRules, Person } from './order.ts'
@@ -23,6 +24,20 @@ export function describeOrder(order: ApprovedOrder, spelling: Spelling): string[
     ...approvals.map((approval, at) => {
       const count = approvals.length === 1 ? '' : `Approval ${at + 1} of ${approvals.length}: `
       return `${count}${describeApproval(approval, spelling)}`
+    }),
+  ]
+}
+
+/** The order and the approvals of a file, which `called` names. */
+export function describeApproved(called: string, found: ApprovedDocument, spelling: Spelling): string[] {
+  const { number, orderId, document, approvals } = found
+  const order = number === null ? `order ${orderId}` : `order #${number}`
+  return [
+    `${called} is a document of ${order}, which was approved.`,
+    ...(document === null ? [] : [describeDocument(document, spelling)]),
+    ...approvals.map(({ isSigned, ...act }) => {
+      const how = isSigned ? ' A passkey signed the approval, this document included.' : ''
+      return `${approvedBy(act, spelling)}.${how}`
     }),
   ]
 }
@@ -67,14 +82,18 @@ function describeDocument({ name, size, sha256, ...act }: OrderDocument, spellin
 }
 
 function describeApproval({ signature, role, ...act }: Approval, spelling: Spelling): string {
-  const instead = act.for === null ? '' : ` in the place of ${spelling.name(nameOf(act.for))}`
   const held = role === null ? '' : `, in the role ${spelling.name(role)}`
-  const approved = `${actorOf(act, spelling)} approved it${instead}${held} on ${spelling.instant(act.atUtc)}.`
+  const approved = `${approvedBy(act, spelling, held)}.`
   if (signature === null) return approved
   const { passkey, issuer } = signature
   const called = passkey.name === null ? 'A passkey' : `The passkey “${spelling.name(passkey.name)}”`
   const added = `added in line ${passkey.sequence} on ${spelling.instant(passkey.atUtc)} by someone who had given ${givenFor(passkey, spelling)}`
   return `${approved} ${called} signed exactly this at ${spelling.name(issuer)}; it was ${added}.`
+}
+
+function approvedBy(act: Act, spelling: Spelling, held = ''): string {
+  const instead = act.for === null ? '' : ` in the place of ${spelling.name(nameOf(act.for))}`
+  return `${actorOf(act, spelling)} approved it${instead}${held} on ${spelling.instant(act.atUtc)}`
 }
 
 function givenFor(

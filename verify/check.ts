@@ -2,6 +2,7 @@ import type { VerifierKey } from '../proof/note.ts'
 import { readReceipt } from '../proof/receipt.ts'
 import { contradictionsOf } from '../proof/verdict.ts'
 import { checkCheckpoint } from './checkpoint.ts'
+import { checkFile } from './document.ts'
 import { type Finding, nothingSaid } from './finding.ts'
 import { sentence } from './format.ts'
 import type { Given, KindOf } from './given.ts'
@@ -33,16 +34,17 @@ export async function check(given: readonly Given[], progress: (part: number) =>
   ]
   const checkpoints = await each(ofKind(given, 'checkpoint'), findings, (one) => checkCheckpoint(one, keys))
   const wanted = new Set([...receipts.flatMap(placesIn), ...proofs.map(({ proof }) => proof.index + 1)])
+  const files = ofKind(given, 'unknown')
+  const hashes = files.flatMap(({ sha256 }) => sha256 ?? [])
   const logs = await each(ofKind(given, 'log'), findings, (one) =>
-    checkLog(one, { checkpoints, wanted }, progress),
+    checkLog(one, { checkpoints, wanted, files: hashes }, progress),
   )
+  const checkedReceipts = await each(receipts, findings, (one) => checkReceipt(one, { keySets, keys, logs }))
   const shown = [
-    ...(await each(receipts, findings, (one) => checkReceipt(one, { keySets, keys, logs }))),
+    ...checkedReceipts,
     ...(await each(proofs, findings, (one) => checkProof(one, { keys, logs }))),
   ].map(({ judged }) => judged)
-  await each(ofKind(given, 'unknown'), findings, async ({ name, reason }) => {
-    return { finding: { ...nothingSaid, title: name, missing: [`This page cannot check it: ${reason}.`] } }
-  })
+  for (const one of files) findings.set(one, checkFile(one, { receipts: checkedReceipts, logs }))
   const vouched = [...checkpoints, ...shown.flatMap((one) => one.vouched ?? [])]
   const wrong = contradictionsOf(vouched).map(sentence)
   const together = wrong.length > 0 ? [{ ...nothingSaid, title: 'The checkpoints together', wrong }] : []

@@ -1,3 +1,4 @@
+import { toHex } from '../proof/bytes.ts'
 import {
   type Note,
   type Proof,
@@ -18,17 +19,24 @@ export type Given = { name: string } & (
   | { kind: 'checkpoint'; note: Note }
   /** `from`: the person says that they have it from there, or this page is of that service. */
   | { kind: 'logKey' | 'witnessKey'; key: VerifierKey; from: 'unknown' | 'person' | 'service' }
-  | { kind: 'unknown'; reason: string }
+  /** `sha256` is absent for a broken proof, checkpoint or key, and null for a file larger than a document. */
+  | { kind: 'unknown'; reason: string; sha256?: string | null }
 )
 export type KindOf<Kind extends Given['kind']> = Extract<Given, { kind: Kind }>
 
-/** Far more than anything else than a log has. Larger files are not read. */
+/** Far more than anything else than a log and a document has. */
 const limitBytes = 1_048_576
+/** That of a document. Larger files are not read. */
+const documentLimitBytes = 5 * limitBytes
 const startOfLog = '{"sequence":'
 
 /** Recognises a file or a text by its content, never by its name. A file of several keys is several. */
 export async function recognise(name: string, content: Blob): Promise<Given[]> {
-  const unknown = (reason: string): Given[] => [{ name, kind: 'unknown', reason }]
+  const unknown = async (reason: string): Promise<Given[]> => {
+    if (content.size > documentLimitBytes) return [{ name, kind: 'unknown', reason, sha256: null }]
+    const hash = await crypto.subtle.digest('SHA-256', await content.arrayBuffer())
+    return [{ name, kind: 'unknown', reason, sha256: toHex(new Uint8Array(hash)) }]
+  }
   let text: string
   try {
     if ((await content.slice(0, startOfLog.length).text()) === startOfLog) {
@@ -46,10 +54,10 @@ export async function recognise(name: string, content: Blob): Promise<Given[]> {
     return (
       (await fromLines(name, text)) ??
       (await fromJson(name, text)) ??
-      unknown('this page does not recognise it')
+      (await unknown('this page does not recognise it'))
     )
   } catch (error) {
-    return unknown((error as Error).message)
+    return [{ name, kind: 'unknown', reason: (error as Error).message }]
   }
 }
 

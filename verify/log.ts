@@ -1,4 +1,5 @@
 import { toHex } from '../proof/bytes.ts'
+import { type ApprovedDocument, DocumentSearch } from '../proof/document.ts'
 import type { LogLine } from '../proof/line.ts'
 import { eraOf, type LogReport, restoreThatLost, verifyLog } from '../proof/log.ts'
 import { placeInLog } from '../proof/verdict.ts'
@@ -16,18 +17,30 @@ export interface CheckedLog {
   /** The lines of the wanted sequences that fit. */
   lines: Map<number, LogLine>
   restores: LogReport['restores']
+  /** The wanted files among the documents of approved orders. */
+  documents: ApprovedDocument[]
+}
+
+interface Wanted {
+  checkpoints: readonly CheckedCheckpoint[]
+  /** The sequences of lines. */
+  wanted: ReadonlySet<number>
+  /** The SHA-256 of files. */
+  files: readonly string[]
 }
 
 /** Reads the whole export. `progress` gets the part that is read, from 0 to 1. */
 export async function checkLog(
   { name, lines: content }: KindOf<'log'>,
-  { checkpoints, wanted }: { checkpoints: readonly CheckedCheckpoint[]; wanted: ReadonlySet<number> },
+  { checkpoints, wanted, files }: Wanted,
   progress: (part: number) => void,
 ): Promise<CheckedLog> {
   const lines = new Map<number, LogLine>()
+  const search = new DocumentSearch(files)
   const heads = checkpoints.map(({ origin, size, root }) => ({ era: eraOf(origin), size, root: toHex(root) }))
   const report = await verifyLog(chunksOf(content, progress), heads, (line) => {
     if (wanted.has(line.sequence)) lines.set(line.sequence, line)
+    search.see(line)
   })
   const agreeing = checkpoints.filter(({ finding }, at) => {
     return finding.proven.length > 0 && report.checkpoints[at] === 'agrees'
@@ -38,6 +51,7 @@ export async function checkLog(
     bound: finding.wrong.length > 0 ? 0 : boundBy(agreeing),
     lines,
     restores: report.restores,
+    documents: search.found,
     finding,
   }
 }

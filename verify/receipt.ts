@@ -15,11 +15,16 @@ interface Around {
   logs: readonly CheckedLog[]
 }
 
+export interface CheckedReceipt {
+  finding: Finding
+  judged: JudgedReceipt
+}
+
 /** How a receipt is judged is said in proof/; this page says it in sentences, and looks it up in each log. */
 export async function checkReceipt(
   { name, jws }: KindOf<'receipt'>,
   { keySets, keys, logs }: Around,
-): Promise<{ finding: Finding; judged: JudgedReceipt }> {
+): Promise<CheckedReceipt> {
   const judged = await judgeJws(
     jws,
     keys.map(({ key }) => key),

@@ -98,6 +98,11 @@ export const logCommands: Record<string, CommandSpec> = {
         description:
           'a receipt or a tlog-proof to check; with --export it is compared with the log too; repeatable',
       },
+      document: {
+        value: 'FILE',
+        list: true,
+        description: 'a file that must be a document of an approved order, whatever its name; repeatable',
+      },
       orders: {
         value: 'FILE',
         description:
@@ -123,13 +128,14 @@ export const logCommands: Record<string, CommandSpec> = {
       'The exit status is 1 if an event does not fit (the first is named), if a checkpoint disagrees or covers more' +
         ' than the log has, or if an order differs from its events. A file of orders must show all events up to the' +
         ' newest checkpoint. docs/auditing.md says what this proves, and what it does not.',
-      'It is also 1 if a receipt is not valid or its key is missing, and if none of the given witnesses cosigned a' +
-        ' checkpoint, or the checkpoint of a receipt.',
+      'It is also 1 if a receipt is not valid or its key is missing, if no approval in it names a given document, and' +
+        ' if none of the given witnesses cosigned a checkpoint, or the checkpoint of a receipt.',
     ],
     examples: [
       'log verify',
       'log verify --export log.jsonl --checkpoint june.txt,july.txt --log-key orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0',
       'log verify --receipt receipt.jwt --jwks jwks.json',
+      'log verify --receipt receipt.jwt --document offer.pdf --log-key orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0',
     ],
     load: async () => (await import('../verify/verify.ts')).runVerifyLog,
   },

@@ -90,9 +90,9 @@ function jwsOf(file: string, text: string): string {
 export const keptBy = ({ file, vouched }: Receipt): Kept => ({ ...headOf(vouched), name: file })
 
 /** A name of another service may have control characters, which a terminal would obey. */
-const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, '\ufffd')
+export const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, '\ufffd')
 
-const plain: Spelling = { total: (total) => total, instant: (atUtc) => atUtc, name: (name) => name }
+export const plain: Spelling = { total: (total) => total, instant: (atUtc) => atUtc, name: (name) => name }
 
 /** Says in sentences what the receipt proves, and what that rests on. */
 export function describeReceipt({ file, line, vouched, judged }: Receipt, keys: GivenKeys): string[] {

@@ -1,6 +1,7 @@
 /** The command `log verify`: it checks each file that was given, and then compares them with the log. */
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
+import { type ApprovedDocument, DocumentSearch } from '../../../proof/document.ts'
 import type { LogLine } from '../../../proof/line.ts'
 import { type Agreement, type LogReport, restoreThatLost, verifyLog } from '../../../proof/log.ts'
 import type { Head } from '../../../proof/log-tree.ts'
@@ -16,6 +17,13 @@ import { withDatabaseToRead } from '../database.ts'
 import { Refused, UsageError } from '../failures.ts'
 import { grouped } from '../output.ts'
 import { type Kept, type KeptCheckpoint, readCheckpoints } from './checkpoints.ts'
+import {
+  describeDocuments,
+  documentsForScripts,
+  type GivenDocument,
+  readDocuments,
+  requireApproved,
+} from './documents.ts'
 import { cosignaturesOf, type GivenKeys, readKeys, unusedOf } from './keys.ts'
 import { ordersIn, ordersOf } from './orders.ts'
 import {
@@ -34,12 +42,14 @@ interface Given {
   keys: GivenKeys
   checkpoints: readonly KeptCheckpoint[]
   receipts: readonly Receipt[]
+  documents: readonly GivenDocument[]
 }
 
 /** A log that is intact and agrees with every file that was given. */
 interface Verified {
   report: LogReport
   orders: OrderComparison | undefined
+  approved: readonly ApprovedDocument[]
   /** Why witnesses reject the log of the database. */
   contradiction?: Contradiction | undefined
 }
@@ -56,26 +66,39 @@ export async function runVerifyLog(invocation: Invocation): Promise<Outcome> {
   const receipts = await readReceipts(lists.receipt ?? [], keys)
   const [contradiction] = contradictionsOf([...checkpoints, ...receipts].map(({ vouched }) => vouched))
   if (contradiction !== undefined) throw new Refused('checkpoints-contradict', contradiction)
-  const given = { keys, checkpoints, receipts }
+  const documents = await readDocuments(lists.document ?? [])
+  const given = { keys, checkpoints, receipts, documents }
   const verified = isAlone ? undefined : await verifyGiven(invocation, given)
+  const approved = verified?.approved ?? approvedIn(given)
+  requireApproved(documents, approved)
   const sentences = [
     ...(verified === undefined ? [] : describe(verified, given)),
     ...receipts.flatMap((receipt) => describeReceipt(receipt, keys)),
+    ...describeDocuments(documents, approved),
   ]
+  const files = documents.length === 0 ? {} : { documents: documentsForScripts(documents, approved) }
   return {
-    value: outcomeValue(verified, given),
+    value: { ...outcomeValue(verified, given), ...files },
     text: sentences.join('\n'),
     ...hintOf(verified, given),
   }
 }
 
+function approvedIn({ receipts, documents }: Given): ApprovedDocument[] {
+  return receipts.flatMap(({ lines }) => {
+    const search = new DocumentSearch(documents.map(({ sha256 }) => sha256))
+    for (const line of lines) search.see(line)
+    return search.found
+  })
+}
+
 async function verifyGiven(invocation: Invocation, given: Given): Promise<Verified> {
   const { export: file, orders: ordersFile } = invocation.texts
-  const { checkpoints, receipts } = given
+  const { checkpoints, receipts, documents } = given
   const kept = [...checkpoints, ...receipts.map(keptBy)]
   if (file !== undefined && kept.length === 0) throw nothingBinds()
   const orders = ordersFile === undefined ? undefined : await ordersOf(ordersFile, checkpoints)
-  const compared = { kept, orders, receipts }
+  const compared = { kept, orders, receipts, documents }
   return file === undefined
     ? withDatabaseToRead(invocation, (db) => verifyDatabase(db, compared))
     : verify(createReadStream(file), compared)
@@ -96,7 +119,10 @@ function outcomeValue(verified: Verified | undefined, { keys, checkpoints, recei
   }
 }
 
-function valueOfLog(verified: Verified, { checkpoints, receipts }: Omit<Given, 'keys'>): object {
+function valueOfLog(
+  verified: Verified,
+  { checkpoints, receipts }: Pick<Given, 'checkpoints' | 'receipts'>,
+): object {
   const { head, backInTime, signed } = verified.report
   const lost = lostOf(verified.report, [...checkpoints, ...receipts.map(keptBy)])
   return {
@@ -178,6 +204,7 @@ interface Compared {
   kept: readonly Kept[]
   orders: OrderComparison | undefined
   receipts: readonly Receipt[]
+  documents: readonly GivenDocument[]
 }
 
 /** The database itself states how far its log goes. Its orders are compared unless a file has them. */
@@ -194,11 +221,13 @@ async function verifyDatabase(db: ReadableDatabase, compared: Compared): Promise
  * than the log has, a lost text, or an order that differs.
  */
 async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase): Promise<Verified> {
-  const { kept, orders, receipts } = compared
+  const { kept, orders, receipts, documents } = compared
+  const search = new DocumentSearch(documents.map(({ sha256 }) => sha256))
   const found = new Map<number, LogLine>()
   const wanted = new Set(receipts.flatMap((receipt) => receipt.lines).map(({ sequence }) => sequence))
   const report = await verifyLog(lines, kept, (line) => {
     orders?.see(line)
+    search.see(line)
     if (wanted.has(line.sequence)) found.set(line.sequence, line)
   })
   const { head, fault, checkpoints, lost } = report
@@ -220,7 +249,7 @@ async function verify(lines: Readable, compared: Compared, db?: ReadableDatabase
   const difference = await orders?.difference(db?.read)
   if (difference !== undefined) throw new Refused('orders-differ', difference)
   for (const receipt of receipts) requireShown(receipt, { lines: found, restores: report.restores })
-  return { report, orders }
+  return { report, orders, approved: search.found }
 }
 
 /**
