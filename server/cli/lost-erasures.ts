@@ -1,25 +1,42 @@
 import { createReadStream } from 'node:fs'
+import type { LogLine } from '../../proof/line.ts'
 import { linesOf } from '../../proof/log.ts'
+import { formatInstant } from '../clock.ts'
 import type { Db } from '../db/tables.ts'
-import { type Erasure, erasureOf, isOfCustomer, personIn } from '../erasure/again.ts'
+import { type Erasure, erasureOf, type FormerErasure, isOfLines, personIn } from '../erasure/again.ts'
 import { customerOf, hasValue, personOf } from '../erasure/store.ts'
 import { Refused } from './failures.ts'
 
 /** The erasures in an export of the log, which is read to its end. */
-export async function erasuresIn(file: string): Promise<Erasure[]> {
-  const erasures: Erasure[] = []
+export async function erasuresIn(file: string): Promise<FormerErasure[]> {
+  const erasures: FormerErasure[] = []
+  const addedAt = new Map<string, number>()
+  const hashes = new Map<number, string>()
+  await eachLine(file, ({ kind, subject, data, atUtc }) => {
+    if (typeof kind !== 'string') throw new TypeError()
+    if (kind === 'user-added') addedAt.set(subject.id, Date.parse(atUtc))
+    if (kind !== 'erased') return
+    const erasure = checked(erasureOf(subject.id, data as never))
+    erasures.push({ ...erasure, createdAt: addedAt.get(String(personIn(erasure))), hashes })
+  })
+  const alone = new Set(erasures.filter(isOfLines).flatMap(({ places }) => Object.values(places).flat()))
+  if (alone.size === 0) return erasures
+  await eachLine(file, ({ sequence, hash }) => {
+    if (alone.has(sequence)) hashes.set(sequence, hash)
+  })
+  return erasures
+}
+
+async function eachLine(file: string, see: (line: LogLine) => void): Promise<void> {
   let number = 0
   for await (const bytes of linesOf(createReadStream(file))) {
     number += 1
     try {
-      const { kind, subject, data } = JSON.parse(new TextDecoder().decode(bytes))
-      if (typeof kind !== 'string') throw new TypeError()
-      if (kind === 'erased') erasures.push(checked(erasureOf(subject.id, data)))
+      see(JSON.parse(new TextDecoder().decode(bytes)))
     } catch {
       throw new Refused('bad-export', `${file}:${number} is not a line of an export of the log`)
     }
   }
-  return erasures
 }
 
 /** The names become part of commands. */
@@ -32,33 +49,45 @@ function checked(erasure: Erasure): Erasure {
   return erasure
 }
 
-/** The commands that do erasures again, as far as the database still has the names. */
-export async function lostErasures(db: Db, erasures: readonly Erasure[]): Promise<string[]> {
-  const commands = new Set<string>()
+/** A command that does an erasure again. `note` says what it is about where the command does not. */
+interface Command {
+  command: string
+  note?: string
+}
+
+/**
+ * The commands that do erasures again, as far as the database still has the names. An account or a line that
+ * came to the database after it went back may have the number of one that was erased: it is left alone.
+ */
+export async function lostErasures(db: Db, erasures: readonly FormerErasure[]): Promise<Command[]> {
+  const commands = new Map<string, Command>()
   for (const erasure of erasures) {
-    for (const command of await commandsFor(db, erasure)) commands.add(command)
+    for (const each of await commandsFor(db, erasure)) commands.set(each.command, each)
   }
-  return [...commands]
+  return [...commands.values()]
 }
 
 /** As a shell takes it for one word, whatever it is. */
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-async function commandsFor(db: Db, erasure: Erasure): Promise<string[]> {
+async function commandsFor(db: Db, erasure: FormerErasure): Promise<Command[]> {
+  const commands: Command[] = []
   const id = personIn(erasure)
-  if (id > 0) return (await personOf(db, id))?.isErased === false ? [`person erase ${id}`] : []
-  if (isOfCustomer(erasure)) {
-    const customers = new Set<string>()
-    for (const order of erasure.orders) {
-      const customer = await customerOf(db, order)
-      if (customer !== undefined) customers.add(`customer erase -- ${quoted(customer)}`)
-    }
-    return [...customers]
+  if (id > 0) {
+    const is = await personOf(db, id)
+    const { createdAt = is?.createdAt } = erasure
+    if (is === undefined || is.isErased || is.createdAt !== createdAt) return []
+    return [{ command: `person erase ${id}`, note: `the account was added at ${formatInstant(createdAt)}` }]
   }
-  const commands: string[] = []
+  for (const order of erasure.orders) {
+    const customer = await customerOf(db, order)
+    if (customer !== undefined) commands.push({ command: `customer erase -- ${quoted(customer)}` })
+  }
+  if (!isOfLines(erasure)) return commands
   for (const [name, sequences] of Object.entries(erasure.places)) {
     for (const sequence of sequences) {
-      if (await hasValue(db, { sequence, name })) commands.push(`log erase ${sequence} ${name}`)
+      const is = await hasValue(db, { sequence, name, hash: erasure.hashes.get(sequence) })
+      if (is) commands.push({ command: `log erase ${sequence} ${name}` })
     }
   }
   return commands

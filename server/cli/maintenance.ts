@@ -216,10 +216,11 @@ export async function runLogRestored(invocation: Invocation): Promise<Outcome> {
     const begun = await db.write('beginEra', input)
     return { begun, lost: await lostErasures(db.read, erasures) }
   })
+  const lines = lost.map(({ command, note }) => (note === undefined ? command : `${command}  # ${note}`))
   const again =
-    lost.length === 0 ? '' : `\nThe database lost erasures that the export has. Run:\n${lost.join('\n')}`
+    lost.length === 0 ? '' : `\nThe database lost erasures that the export has. Run:\n${lines.join('\n')}`
   return {
-    value: file === undefined ? begun : { ...begun, lostErasures: lost },
+    value: file === undefined ? begun : { ...begun, lostErasures: lost.map(({ command }) => command) },
     text: `${describeEra(begun)}${again}`,
   }
 }

@@ -36,6 +36,7 @@ export function erasureOf(
 /** The id of the person, if the erasure is one. */
 export const personIn = ({ subject }: Erasure) => Number(/^person-(\d+)$/.exec(subject)?.[1] ?? 0)
 export const isOfCustomer = ({ subject }: Erasure) => subject.startsWith('customer-')
+export const isOfLines = (erasure: Erasure) => personIn(erasure) === 0 && !isOfCustomer(erasure)
 
 /** An erasure, with what shows whether it fits another database. */
 export interface FormerErasure extends Erasure {
@@ -52,7 +53,7 @@ export async function formerErasures(former: Db): Promise<FormerErasure[]> {
     const id = personIn(erasure)
     const createdAt = id > 0 ? (await personOf(former, id))?.createdAt : undefined
     const hashes = new Map<number, string>()
-    if (id === 0 && !isOfCustomer(erasure)) {
+    if (isOfLines(erasure)) {
       for (const sequence of Object.values(erasure.places).flat()) {
         hashes.set(sequence, (await lineAt(former, sequence))?.hash ?? '')
       }

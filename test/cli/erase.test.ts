@@ -5,7 +5,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { newOrderedId } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { stamp } from '../support/orders.ts'
-import { type CommandLine, commandLine, goodPassword, refusal, runCommand } from './command-line.ts'
+import { type CommandLine, commandLine, goodPassword, refusal } from './command-line.ts'
 
 const count = 12
 const numbers = Array.from({ length: count }, (_, index) => index + 1)
@@ -127,39 +127,6 @@ describe('person erase and customer erase', () => {
       assert.equal((await cli.run(command)).status, 2, command)
     }
   })
-
-  it('are done or not begun when the process is killed', async (t) => {
-    const preload = new URL('../support/stop-preload.ts', import.meta.url).href
-    const places = [
-      'update "users"',
-      'update events set clear',
-      'update orders set version',
-      'insert into events',
-      'vacuum',
-    ]
-    for (const command of ['person erase 2', `customer erase ${customerOf(1)}`]) {
-      for (const place of places) {
-        const cli = erasable(t)
-        const killed = { NODE_OPTIONS: `--import=${preload}`, STOP_BEFORE: place, STOP_SIGNAL: 'SIGKILL' }
-        await runCommand(command, '', cli.folder, { DATABASE_URL: `file:${cli.databaseFile}`, ...killed })
-        const { inRows, inLines } = cli.sql((database) => ({
-          inRows: database
-            .prepare('select count(*) from orders where created_by = ? or customer = ?')
-            .pluck()
-            .get(
-              command.startsWith('person') ? nameOf(1) : '',
-              command.startsWith('customer') ? customerOf(1) : '',
-            ),
-          inLines: database
-            .prepare(`select count(*) from events where clear like ?`)
-            .pluck()
-            .get(`%"value":"${command.startsWith('person') ? nameOf(1) : customerOf(1)}"%`),
-        }))
-        assert.equal(Number(inRows) > 0, Number(inLines) > 0, `${command} at ${place}`)
-        assert.equal((await cli.run('log verify')).status, 0, `${command} at ${place}`)
-      }
-    }
-  })
 })
 
 describe('restore', () => {
@@ -198,7 +165,19 @@ describe('restore', () => {
 
   it('goes on if the log of the file that it replaces is damaged, and says so', async (t) => {
     const cli = erasable(t)
-    cli.sql((database) => database.exec('alter table events rename to lost'))
+    assert.equal((await cli.run('person erase 2')).status, 0)
+    const { page, size } = cli.sql((database) => {
+      database.pragma('wal_checkpoint(truncate)')
+      const root = "select rootpage from sqlite_schema where name = 'events'"
+      return {
+        page: database.prepare(root).pluck().get(),
+        size: database.pragma('page_size', { simple: true }),
+      }
+    })
+    const bytes = readFileSync(cli.databaseFile)
+    bytes.fill(0xff, (Number(page) - 1) * Number(size), Number(page) * Number(size))
+    writeFileSync(cli.databaseFile, bytes)
+    assert.throws(() => cli.sql((database) => database.prepare('select * from events').all()), /malformed/)
     const { status, stdout } = await cli.run('restore before.db')
     assert.equal(status, 0)
     assert.match(stdout, /\nThe former database is damaged: which erasures it had is not known\.\n/)
@@ -225,6 +204,27 @@ describe('log restored', () => {
       'log erase 1 name',
     ]
     assert.deepEqual(lostErasures.toSorted(), wanted.toSorted())
+    const { stdout } = await cli.run('log restored --export kept.jsonl')
+    assert.match(stdout, /^person erase 2 {2}# the account was added at 20\d\d-\S+Z$/m)
+    assert.doesNotMatch(stdout, /quillon/i)
+  })
+
+  it('leaves alone an account or a line that has the number of an erased one since', async (t) => {
+    const cli = erasable(t)
+    for (const command of ['person erase 2 3', 'log erase 1 name', 'log export kept.jsonl']) {
+      assert.equal((await cli.run(command)).status, 0)
+    }
+    const lines = readFileSync(join(cli.folder, 'kept.jsonl'), 'utf8').split('\n')
+    const others = lines.map((line) => {
+      const { kind, subject, sequence, hash } = JSON.parse(line || '{}')
+      if (sequence === 1) return line.replace(hash, 'another')
+      return kind === 'user-added' && subject.id === '2' ? line.replace(/"20\d\d-/, '"1999-') : line
+    })
+    writeFileSync(join(cli.folder, 'kept.jsonl'), others.join('\n'))
+    for (const end of ['-wal', '-shm']) rmSync(`${cli.databaseFile}${end}`, { force: true })
+    cpSync(join(cli.folder, 'before.db'), cli.databaseFile)
+    const { lostErasures } = await cli.json<{ lostErasures: string[] }>('log restored --export kept.jsonl')
+    assert.deepEqual(lostErasures, ['person erase 3'])
   })
 
   it('begins no era if the export cannot be read to its end', async (t) => {
