@@ -21,6 +21,12 @@ Sqlite.prototype.prepare = function (this: Sqlite.Database, source: string) {
   return prepare.call(this, source)
 } as typeof Sqlite.prototype.prepare
 
+const exec = Sqlite.prototype.exec as (this: Sqlite.Database, source: string) => Sqlite.Database
+Sqlite.prototype.exec = function (this: Sqlite.Database, source: string) {
+  reached(source)
+  return exec.call(this, source)
+} as typeof Sqlite.prototype.exec
+
 const query = pg.Client.prototype.query as (this: pg.Client, ...args: unknown[]) => unknown
 pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
   reached(String((args[0] as { text?: string }).text ?? args[0]))
