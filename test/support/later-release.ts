@@ -1,3 +1,4 @@
+import { sql } from '#kysely'
 import { parseDatabaseUrl } from '../../server/db/address.ts'
 import { migratePostgres } from '../../server/db/postgres/migrate.ts'
 import { schema as postgresSchema } from '../../server/db/postgres/schema.ts'
@@ -20,3 +21,18 @@ export function migrateTo(
   const target = { url: address.url, transactionPooler: false, readOnly: false }
   return migratePostgres(target, 0, onNotice, withLater(postgresSchema))
 }
+
+/** A migration to one more column of orders. */
+export const laterColumn = (oldestRelease: string): Migration => ({
+  oldestRelease,
+  locks: ['orders'],
+  async step(trx) {
+    await sql`alter table orders add column later integer`.execute(trx)
+  },
+})
+
+/** Settings with which a program is a later release: see later-release-preload.ts. */
+export const laterRelease = (oldestRelease: string) => ({
+  NODE_OPTIONS: `--import=${new URL('./later-release-preload.ts', import.meta.url).href}`,
+  LATER_READERS: oldestRelease,
+})

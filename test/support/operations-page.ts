@@ -30,15 +30,18 @@ export interface Machine {
   /** `systemctl stop countersign` and `systemctl start countersign`. */
   stop(): Promise<unknown>
   start(): Promise<unknown>
+  /** More settings of the commands. */
+  env?: Record<string, string>
 }
 
 /** Runs commands one after the other, as they stand, and returns what they print. Rejects if one fails. */
 export async function runOn(machine: Machine, commands: readonly string[]): Promise<string> {
-  const { databaseUrl, backups } = machine
+  const { databaseUrl, backups, env: more } = machine
   const env = {
     PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
     HOME: process.env.HOME,
     DATABASE_URL: databaseUrl,
+    ...more,
   }
   const printed: string[] = []
   for (const command of commands) {
