@@ -173,6 +173,19 @@ describe('accounts', () => {
     await eventually(async () => assert.equal(await check.count(), 0))
   })
 
+  it('add a role for auditors by one press', async () => {
+    const boss = await newUser(service, { roles: ['Admin'] })
+    const page = await visit(person, boss, '/accounts/roles')
+    await button(page, 'Add “Auditor”').click()
+    await says(page, 'The role Auditor has been added. It can read all orders and the log.')
+    const admin = await service.bearer('admin')
+    const { permissions } = (await admin.get('/v1/roles/Auditor')).body
+    assert.deepEqual(permissions.toSorted(), ['Log.Read', 'Orders.Read'])
+    assert.equal(await button(page, 'Add “Auditor”').count(), 0)
+    await button(page, 'Remove Auditor').click()
+    await button(page, 'Add “Auditor”').waitFor()
+  })
+
   it('ask for the password on the same page when it was given long ago, and lose nothing', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/users/2')

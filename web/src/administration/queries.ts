@@ -168,16 +168,16 @@ export async function dropOldSecrets(id: number): Promise<void> {
   await client.DELETE('/v1/clients/{id}/secrets', { params: { path: { id } } }).finally(changed)
 }
 
-export async function addRole(name: string): Promise<void> {
-  await client.POST('/v1/roles', { body: { name, permissions: [] } })
+type Permissions = Schemas['SetRolePermissionsCommand']['permissions']
+
+export async function addRole(name: string, permissions: Permissions = []): Promise<void> {
+  await client.POST('/v1/roles', { body: { name, permissions } })
   await changed()
 }
 
 export async function removeRole(name: string): Promise<void> {
   await client.DELETE('/v1/roles/{name}', { params: { path: { name } } }).finally(changed)
 }
-
-type Permissions = Schemas['SetRolePermissionsCommand']['permissions']
 
 export interface Allowing {
   role: string

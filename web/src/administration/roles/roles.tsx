@@ -82,7 +82,7 @@ function RoleTable() {
         </table>
       </div>
       <Refused failure={changing.error ?? removing.error} />
-      <NewRole />
+      <NewRole hasAuditor={roles.data.some(({ name }) => name === auditor.name)} />
     </>
   )
 }
@@ -101,8 +101,15 @@ function RoleHead({ role: { name, accounts }, onRemove }: { role: Role; onRemove
   )
 }
 
-function NewRole() {
+/** A role that many need: it sees everything, and changes nothing. */
+const auditor = { name: 'Auditor', permissions: ['Orders.Read', 'Log.Read'] } as const
+
+function NewRole({ hasAuditor }: { hasAuditor: boolean }) {
   const [name, setName] = useState('')
+  const addingAuditor = useAction(
+    () => addRole(auditor.name, [...auditor.permissions]),
+    () => announce('The role Auditor has been added. It can read all orders and the log.'),
+  )
   const adding = useAction(
     () => addRole(name),
     () => {
@@ -119,11 +126,16 @@ function NewRole() {
         spellCheck={false}
         onChange={({ target }) => setName(target.value)}
       />
-      <Refused failure={adding.error} />
+      <Refused failure={adding.error ?? addingAuditor.error} />
       <div className="row">
         <Submit className="button" isClosed={adding.isPending}>
           Add role
         </Submit>
+        {!hasAuditor && (
+          <Button className="button" isDisabled={addingAuditor.isPending} onPress={() => addingAuditor.act()}>
+            Add “Auditor”
+          </Button>
+        )}
       </div>
     </Form>
   )
