@@ -404,6 +404,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/links/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check whether a one-time link works
+         * @description For the page that a link leads to, before it asks for a password or a passkey: links of both kinds, for a password and for a new email. The link stays as it is.
+         */
+        post: operations["checkLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/email": {
         parameters: {
             query?: never;
@@ -1928,6 +1948,11 @@ export interface components {
             /** @description Whether events are sent. One that is disabled keeps its place, and continues there. */
             enabled?: boolean;
         };
+        /** @description Asks about a link. */
+        CheckLinkCommand: {
+            /** @description The `token` of the link. */
+            token: string;
+        };
         /** @description A service client as administrators see it. */
         ClientAccount: {
             /**
@@ -3410,6 +3435,12 @@ export interface components {
             };
             content?: never;
         };
+        LoginSession204: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         NoContent: {
             headers: {
                 [name: string]: unknown;
@@ -3423,12 +3454,6 @@ export interface components {
             content?: never;
         };
         RemovePasskey204: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content?: never;
-        };
-        RequestLink204: {
             headers: {
                 [name: string]: unknown;
             };
@@ -3584,7 +3609,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            204: components["responses"]["PublicNoContent"];
+            204: components["responses"]["LoginSession204"];
         };
     };
     loginSessionByPasskey: {
@@ -3611,7 +3636,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            204: components["responses"]["PublicNoContent"];
+            204: components["responses"]["LoginSession204"];
         };
     };
     refreshSession: {
@@ -3636,7 +3661,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuthenticatedUser"];
                 };
             };
-            204: components["responses"]["PublicNoContent"];
+            204: components["responses"]["LoginSession204"];
         };
     };
     confirmSession: {
@@ -3880,7 +3905,7 @@ export interface operations {
             };
         };
         responses: {
-            204: components["responses"]["RequestLink204"];
+            204: components["responses"]["PublicNoContent"];
         };
     };
     useLink: {
@@ -3896,7 +3921,23 @@ export interface operations {
             };
         };
         responses: {
-            204: components["responses"]["RequestLink204"];
+            204: components["responses"]["PublicNoContent"];
+        };
+    };
+    checkLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckLinkCommand"];
+            };
+        };
+        responses: {
+            204: components["responses"]["PublicNoContent"];
         };
     };
     changeEmail: {
@@ -3936,7 +3977,7 @@ export interface operations {
             };
         };
         responses: {
-            204: components["responses"]["RequestLink204"];
+            204: components["responses"]["PublicNoContent"];
         };
     };
     getOwnAccount: {

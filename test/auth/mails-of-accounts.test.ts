@@ -157,6 +157,19 @@ describe('mail that follows the log', () => {
       assert.equal(mail?.headers.subject, 'Your account at Countersign')
       assert.match(mail?.text ?? '', new RegExp(`${admin.user.userName} invited you to Countersign`))
       assert.equal((await use(tokenIn(mail ?? { text: '' }))).status, 204)
+      const { data } = (await accountEvents(service, body.id)).at(-1) ?? assert.fail()
+      assert.deepEqual(data, { name: userName, mailed: true, first: true })
+      assert.deepEqual(await mailsTo({ email }), [])
+    })
+
+    it('is no news if a person uses the link of an invitation that was shown', async () => {
+      const userName = `invited-${Math.floor(service.now())}-b`
+      const email = `${userName}@example.com`
+      const { body } = await admin.caller.post('/v1/users', { userName, email, roles: ['Viewer'] })
+      const shown = tokenIn({ text: (await makeLink({ id: body.id } as TestUser)).body.link })
+      await mailsTo({ email })
+      assert.equal((await use(shown)).status, 204)
+      assert.deepEqual(await mailsTo({ email }), [])
     })
 
     it('ends with the link that was shown, and never later', async () => {

@@ -18,7 +18,7 @@ const operationIds = [
     ' ',
   ),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
-  ...'getOwnMail setOwnMail requestLink useLink changeEmail useEmailLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(
+  ...'getOwnMail setOwnMail requestLink useLink checkLink changeEmail useEmailLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(
     ' ',
   ),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),

@@ -94,6 +94,7 @@ const contracted: Record<string, string> = {
   'PUT /v1/auth/me/mail': 'person',
   'POST /v1/auth/links': 'public',
   'POST /v1/auth/links/use': 'public',
+  'POST /v1/auth/links/check': 'public',
   'PUT /v1/auth/email': 'person',
   'POST /v1/auth/email/use': 'public',
   'GET /v1/auth/me/account': 'person',

@@ -10,6 +10,7 @@ import { type AuthParts, confirmHolder, logEvent } from '../login.ts'
 import { presentedSignIn } from './administration/requests.ts'
 import {
   ChangeEmailCommand,
+  CheckLinkCommand,
   givenAgain,
   RequestLinkCommand,
   UseEmailLinkCommand,
@@ -56,6 +57,22 @@ export const linkRoutes: Routes<AuthParts> = {
         stamp: stampOf({ id, userName }, now, null),
       })
       logEvent(request, 'link-used', { principalId: id })
+      return reply.code(204).send(undefined)
+    },
+  }),
+  checkLink: route('POST /v1/auth/links/check', {
+    summary: 'Check whether a one-time link works',
+    description:
+      'For the page that a link leads to, before it asks for a password or a passkey: links of both kinds, for a password and for a new email. The link stays as it is.',
+    access: 'public',
+    limit: 'exchange',
+    problems: ['link-not-found'],
+    body: CheckLinkCommand,
+    response: { 204: noContent },
+    handler: async (parts, request, reply) => {
+      const link = { tokenHash: sha256(request.body.token), nowMilliseconds: parts.clock() }
+      const other = await findLinkHolder(parts.db.read, { ...link, purpose: 'email' })
+      if (other === undefined) await requireHolder(parts, request, { ...link, purpose: 'password' })
       return reply.code(204).send(undefined)
     },
   }),

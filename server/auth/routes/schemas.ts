@@ -95,6 +95,7 @@ export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', {
   token: linkToken,
   newPassword,
 })
+export const CheckLinkCommand = bodyOf('CheckLinkCommand', 'Asks about a link.', { token: linkToken })
 export const ChangeEmailCommand = bodyOf('ChangeEmailCommand', 'Asks for another email.', {
   email: newEmailField,
 })

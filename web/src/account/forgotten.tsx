@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { client } from '../api/client.ts'
+import { sendsMail } from '../auth/mail.ts'
 import { CardPage } from '../ui/card-page.tsx'
 import { endInWords } from '../ui/describe.ts'
 import { Form, Submit } from '../ui/form.tsx'
@@ -14,7 +15,14 @@ export function ForgottenView() {
   })
   return (
     <CardPage title="Forgot your password?">
-      {asking.isSuccess ? (
+      {!sendsMail ? (
+        <Note
+          kind="warning"
+          role="status"
+          title="This service sends no mail"
+          lines={['Ask an administrator for a link to set a new password.']}
+        />
+      ) : asking.isSuccess ? (
         <Note
           kind="waiting"
           role="status"

@@ -15,15 +15,37 @@ import { NewPassword } from './new-password.tsx'
 
 /** Where a one-time link leads: sets the password and signs in. */
 export function LinkView() {
-  return <LinkPage title="Set your password" form={LinkForm} />
+  return <LinkPage title="Set your password" form={LinkForm} broken={BrokenLink} />
 }
 
-/** A page of what a link says, or of why it does not work. */
-export function LinkPage({ title, form: LinkedForm }: { title: string; form: ComponentType<LinkParts> }) {
+/** A page of what a link says, or of why it does not work: it says so before anything is typed. */
+export function LinkPage({ title, ...views }: LinkViews & { title: string }) {
   const link = useLinkParts()
   return (
-    <CardPage title={title}>{link ? <LinkedForm key={link.token} {...link} /> : <BrokenLink />}</CardPage>
+    <CardPage title={title}>
+      {link ? <CheckedLink key={link.token} link={link} {...views} /> : <views.broken />}
+    </CardPage>
   )
+}
+
+interface LinkViews {
+  form: ComponentType<LinkParts>
+  broken: ComponentType
+}
+
+function CheckedLink({ link, form: LinkedForm, broken: Broken }: LinkViews & { link: LinkParts }) {
+  const { token } = link
+  const [state, setState] = useState<'unknown' | 'works' | 'broken'>('unknown')
+  // Not a query: those of the start are forgotten once it is known who is signed in.
+  useEffect(() => {
+    client.POST('/v1/auth/links/check', { body: { token } }).then(
+      () => setState('works'),
+      // If the check failed for another reason, the use of the link says why.
+      (failure) => setState(problemOf(failure, 'link-not-found') ? 'broken' : 'works'),
+    )
+  }, [token])
+  if (state === 'unknown') return <p role="status">Checking the link …</p>
+  return state === 'broken' ? <Broken /> : <LinkedForm {...link} />
 }
 
 export interface LinkParts {
@@ -89,7 +111,9 @@ function LinkForm({ token, email }: LinkParts) {
   )
 }
 
-export function BrokenLink() {
+export function BrokenLink({
+  used = 'If you have set your password already, perhaps by the other link of your invitation, just sign in.',
+}) {
   return (
     <>
       <Note
@@ -97,7 +121,8 @@ export function BrokenLink() {
         role="status"
         title="The link is not valid"
         lines={[
-          'A link works once, within 24 hours, until a newer one is created, and until its maker is signed out by someone else. Ask for a new link.',
+          used,
+          'A link works once, within 24 hours, until a newer one is created, and until its maker is signed out by someone else. Ask for a new link if you need one.',
         ]}
       />
       <Link to="/sign-in" search={{ to: '/' }} className="button">

@@ -8,8 +8,10 @@ import { BrokenLink, LinkPage, type LinkParts } from './link.tsx'
 
 /** Where the link to a new email leads. Nothing is confirmed without the password or a passkey. */
 export function NewEmailView() {
-  return <LinkPage title="Confirm your email" form={Confirmation} />
+  return <LinkPage title="Confirm your email" form={Confirmation} broken={Broken} />
 }
+
+const Broken = () => <BrokenLink used="If you have confirmed the email already, just sign in with it." />
 
 const passkey = { isKnown: false, give: async () => touch(await signInOptions()) }
 
@@ -24,7 +26,7 @@ function Confirmation({ token, email }: LinkParts) {
       setEnd('broken')
     }
   }
-  if (end === 'broken') return <BrokenLink />
+  if (end === 'broken') return <Broken />
   if (end === 'changed')
     return (
       <>

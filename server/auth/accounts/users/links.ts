@@ -4,7 +4,7 @@ import { Problem } from '../../../problems/problems.ts'
 import { recordAccount, recordChange, requireAccount } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
 import { type AccountReference, lockAccount, voidLinks } from '../store.ts'
-import { replaceLink, takeLink } from './store.ts'
+import { findUser, replaceLink, takeLink } from './store.ts'
 import { type AddUserInput, addUser, givePassword, resetPassword } from './users.ts'
 
 const lifetimeMilliseconds = 24 * 3_600_000
@@ -93,13 +93,15 @@ export async function useLink(trx: Trx, { tokenHash, passwordHash, stamp }: UseL
   const account = await lockAccount(trx, principalId)
   const link = await takeLink(trx, { principalId, tokenHash, purpose: 'password', nowMilliseconds })
   if (account === undefined || link === undefined) throw new Problem('link-not-found')
+  const isFirst = (await findUser(trx, principalId))?.hasPassword === false
   const origin = link.kind === 'forgotten' ? 'mailed' : { setBy: link.askedById ?? null }
   const password = { passwordHash, origin } as const
   if (link.kind !== 'shown') {
     await givePassword(trx, principalId, password, stamp)
-    await recordChange(trx, stamp, 'link-used', account, { mailed: true })
+    await recordChange(trx, stamp, 'link-used', account, { mailed: true, ...(isFirst && { first: true }) })
   } else {
     const reset = await resetPassword(trx, principalId, password, stamp)
-    await recordChange(trx, stamp, 'link-used', account, reset)
+    const first = isFirst && reset.passkeys === undefined && { first: true }
+    await recordChange(trx, stamp, 'link-used', account, { ...reset, ...first })
   }
 }
