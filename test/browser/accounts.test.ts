@@ -42,6 +42,8 @@ describe('accounts', () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/')
     await link(page, 'Settings').press('Enter')
+    // The arrival at a view takes the focus.
+    await page.getByRole('heading', { level: 1 }).and(page.locator(':focus')).waitFor()
     await link(page, 'Users').press('Enter')
     await heading(page, 'Users').waitFor()
     const address = await invite(page, 'colleague@example.com', 'colleague', 'Admin')

@@ -191,7 +191,9 @@ describe('a session', () => {
       .getByText(/antiforgery/i)
       .first()
       .waitFor()
-    assert.deepEqual(requests, ['POST /v1/orders', 'GET /v1/auth/csrf', 'POST /v1/orders'])
+    // The list may ask for itself again meanwhile.
+    const about = requests.filter((request) => request !== 'GET /v1/orders')
+    assert.deepEqual(about, ['POST /v1/orders', 'GET /v1/auth/csrf', 'POST /v1/orders'])
     await person.network('normal')
     await page.getByRole('button', { name: 'Create order' }).click()
     await heading(page, 'Antiforgery Anvils').waitFor()
