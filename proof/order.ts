@@ -17,8 +17,10 @@ export interface OrderRules {
 export interface Person {
   /** Null for a command. */
   id: number | null
-  /** The user name. */
+  /** The user name, or what stands in its place. */
   name: string
+  /** Whether the line shows the name: it may have been erased, or taken out of what was given. */
+  isShown: boolean
   /** As it is printed. */
   fullName: string | null
 }
@@ -56,7 +58,7 @@ export interface OrderDocument extends Act {
 export interface ApprovedOrder {
   id: string
   number: number
-  /** Null if the name was erased. */
+  /** Null if no line shows the name: it may have been erased, or taken out of what was given. */
   customer: string | null
   total: `${number}`
   rules: OrderRules
@@ -336,15 +338,14 @@ export function documentIn(line: Line): OrderDocument {
 export function actIn(line: Line): Act {
   const { by, for: absent } = namesIn(line)
   const { sequence, atUtc, byId, forId, data } = line
-  const person = (id: number | null, name: string, fullName: string) => ({
-    id,
-    name,
-    fullName: valueIn(line, fullName),
+  const person = (id: number | null, name: string, as: 'by' | 'for') => ({
+    ...{ id, name, isShown: valueIn(line, as) !== null },
+    fullName: valueIn(line, `${as}Name`),
   })
   return {
     ...{ sequence, atUtc },
-    by: person(byId, by, 'byName'),
-    for: absent === null ? null : person(forId, absent, 'forName'),
+    by: person(byId, by, 'by'),
+    for: absent === null ? null : person(forId, absent, 'for'),
     isProgram: data.program !== undefined,
   }
 }

@@ -4,7 +4,7 @@ import { lineFrom } from './log.ts'
 
 /** The content of a receipt: it says nothing that no line says. `readOrder` says what the lines mean. */
 export interface Receipt {
-  /** The address of the service. */
+  /** The address of the service: scheme, host and port, and nothing else. */
   iss: string
   /** Seconds since 1970. */
   iat: number
@@ -39,13 +39,9 @@ export function readReceipt(jws: string): Receipt {
     throw new Error(`a receipt must have ${claims.join(', ')} and nothing else`)
   }
   const { iss, iat, lines, checkpoint } = content
-  if (
-    typeof iss !== 'string' ||
-    !URL.canParse(iss) ||
-    !Number.isSafeInteger(iat) ||
-    typeof checkpoint !== 'string'
-  ) {
-    throw new Error('a claim of the receipt has a wrong type')
+  const isOrigin = /^https?:/.test(iss) && URL.canParse(iss) && new URL(iss).origin === iss
+  if (!isOrigin || !Number.isSafeInteger(iat) || typeof checkpoint !== 'string') {
+    throw new Error('a claim of the receipt is not what it has to be')
   }
   if (!Array.isArray(lines)) throw new Error('the lines of a receipt must be a list')
   return { iss, iat, lines: lines.map(placedLine), checkpoint }

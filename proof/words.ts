@@ -15,8 +15,8 @@ export interface Spelling {
 export function describeOrder(order: ApprovedOrder, spelling: Spelling): string[] {
   const { number, customer, total, rules, created, documents, approvals } = order
   const { name, instant } = spelling
-  const whom = customer === null ? 'a customer whose name was erased' : name(customer)
-  return [
+  const whom = customer === null ? hiddenCustomer : name(customer)
+  const words = [
     `Order #${number} for ${whom} has a total of ${spelling.total(total)}.`,
     `${actorOf(created, spelling)} created it on ${instant(created.atUtc)}.`,
     `Rule: ${describeRules(rules)}.`,
@@ -26,7 +26,14 @@ export function describeOrder(order: ApprovedOrder, spelling: Spelling): string[
       return `${count}${describeApproval(approval, spelling)}`
     }),
   ]
+  const isHidden = words.some((sentence) => sentence.includes(notShown))
+  return isHidden ? [...words, 'A name that is not shown was erased, or taken out of what was given.'] : words
 }
+
+/** Anybody who has a receipt can leave a name out, so nothing may say that the service erased it. */
+const notShown = 'name is not shown'
+export const hiddenCustomer = `a customer whose ${notShown}`
+export const hiddenDocument = `a document whose ${notShown}`
 
 /** The order and the approvals of a file, which `called` names. */
 export function describeApproved(called: string, found: ApprovedDocument, spelling: Spelling): string[] {
@@ -65,7 +72,8 @@ export function conditionOf(restsOn: readonly VerifierKey[], called: (key: Verif
 }
 
 /** Such as "Ann Smith (ann)". */
-export function nameOf({ name, fullName }: Person): string {
+export function nameOf({ name, fullName, isShown }: Person): string {
+  if (!isShown) return `${name} (${notShown})`
   return fullName === null ? name : `${fullName} (${name})`
 }
 
@@ -77,7 +85,7 @@ const actorOf = ({ by, isProgram }: Act, { name }: Spelling) =>
   isProgram ? `The service ${name(nameOf(by))}` : name(nameOf(by))
 
 function describeDocument({ name, size, sha256, ...act }: OrderDocument, spelling: Spelling): string {
-  const called = name === null ? 'a document whose name was erased' : `the document “${spelling.name(name)}”`
+  const called = name === null ? hiddenDocument : `the document “${spelling.name(name)}”`
   return `${actorOf(act, spelling)} added ${called} (${size} bytes, SHA-256 ${sha256}) on ${spelling.instant(act.atUtc)}.`
 }
 

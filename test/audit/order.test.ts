@@ -36,7 +36,7 @@ describe('readOrder', () => {
     ])
   })
 
-  it('uses printed names, and says what was erased', async () => {
+  it('uses printed names, and says which names it does not show, whoever took them out', async () => {
     const lines = await linesOf()
     const named = logAround(
       (await approvedOrder()).map((line) => renamed(line, { byName: 'Jo Doe' })),
@@ -44,10 +44,11 @@ describe('readOrder', () => {
     assert.equal(describeOrder(await readOrder(named), plain)[1], 'Jo Doe (jo) created it on 2026-11-22.')
     const erased = lines.map((line) => withoutValue(withoutValue(line, 'customer'), 'by'))
     assert.deepEqual(describeOrder(await readOrder(erased), plain), [
-      'Order #1042 for a customer whose name was erased has a total of 1250.5.',
-      'person-3 created it on 2026-11-22.',
+      'Order #1042 for a customer whose name is not shown has a total of 1250.5.',
+      'person-3 (name is not shown) created it on 2026-11-22.',
       'Rule: one approval from people or services, also from the creator.',
-      'person-4 approved it on 2026-11-22.',
+      'person-4 (name is not shown) approved it on 2026-11-22.',
+      'A name that is not shown was erased, or taken out of what was given.',
     ])
   })
 

@@ -74,6 +74,17 @@ describe('the verdict on a receipt', () => {
         /^not valid: its checkpoint is of orders\.example\.com\/log/,
       )
     }
+    for (const iss of [
+      'https://bank.example.com@orders.example.com',
+      'https://orders.example.com/',
+      'https://orders.example.com?bank.example.com',
+      'javascript://orders.example.com',
+      'orders.example.com',
+      ['https://orders.example.com'],
+    ]) {
+      const reason = 'not valid: a claim of the receipt is not what it has to be'
+      assert.equal(await judge({ ...receipt, iss: iss as string }, log), reason, String(iss))
+    }
   })
 
   it('is the same for the proof of its last line', async () => {

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { readCheckpoint, readNote } from '../../../../proof/note.ts'
 import type { ApprovedOrder } from '../../../../proof/order.ts'
 import type { Receipt } from '../../../../proof/receipt.ts'
-import { describeRules, nameOf } from '../../../../proof/words.ts'
+import { describeRules, hiddenCustomer, hiddenDocument, nameOf } from '../../../../proof/words.ts'
 import { isolated } from '../../../../rules/isolate.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { formatCount, formatDate, formatExactInstant, formatTotal, inSeries } from '../../ui/format.ts'
@@ -49,7 +49,7 @@ export function Certificate({ order, receipt }: CertificateProps) {
   )
 }
 
-const customerOf = ({ customer }: ApprovedOrder) => customer ?? 'a customer whose name was erased'
+const customerOf = ({ customer }: ApprovedOrder) => customer ?? hiddenCustomer
 
 /** Such as "ann and bo for cy approved 359.46 for Béranger on November 25, 2026." */
 export function sentenceOf(order: ApprovedOrder): string {
@@ -77,7 +77,7 @@ function factsOf(order: ApprovedOrder): Record<string, ReactNode> {
         <ul>
           {documents.map(({ name, sha256, sequence }) => (
             <li key={sequence}>
-              <Name of={name ?? 'A document whose name was erased'} />
+              <Name of={name ?? hiddenDocument} />
               <div className="soft small">SHA-256 {sha256}</div>
             </li>
           ))}
