@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, relative } from 'node:path'
 import { headOfLog } from '../audit/audit.ts'
 import { type BegunEra, beginEra } from '../audit/sealing/era.ts'
 import { hasAdministrator } from '../auth/accounts/roles/store.ts'
@@ -216,7 +216,8 @@ export async function runLogRestored(invocation: Invocation): Promise<Outcome> {
     const begun = await db.write('beginEra', input)
     return { begun, lost: await lostErasures(db.read, erasures) }
   })
-  const lines = lost.map(({ command, note }) => (note === undefined ? command : `${command}  # ${note}`))
+  const program = `node ${relative('.', process.argv[1] ?? '')}`
+  const lines = lost.map(({ command, note }) => `${program} ${command}${note ? `  # ${note}` : ''}`)
   const again =
     lost.length === 0 ? '' : `\nThe database lost erasures that the export has. Run:\n${lines.join('\n')}`
   return {

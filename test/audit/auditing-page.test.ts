@@ -33,7 +33,7 @@ const scripts = {
   'check.mjs': [process.execPath, 'log.jsonl', 'checkpoint.txt', 'KEY'],
   'tree.py': ['python3'],
   'checkpoint.py': ['python3', 'checkpoint.txt', 'KEY'],
-  'signatures.py': ['python3', 'log.jsonl', 'receipt.txt'],
+  'signatures.py': ['python3', 'log.jsonl', 'receipt.json'],
 } as const
 /** Runs signatures.py over each altered log, and prints the numbers of those that it accepts. */
 const runOverAll = `
@@ -41,7 +41,7 @@ import json, runpy, sys
 missed = []
 for number, log in enumerate(json.load(open("altered.json"))):
     open("altered.jsonl", "w").write(log)
-    sys.argv = ["signatures.py", "altered.jsonl", "receipt.txt"]
+    sys.argv = ["signatures.py", "altered.jsonl", "receipt.json"]
     try:
         runpy.run_path("signatures.py")
         missed.append(number)
@@ -60,7 +60,6 @@ describe('docs/auditing.md', () => {
   const files = {
     'log.jsonl': '',
     'checkpoint.txt': '',
-    'receipt.txt': '',
     'receipt.json': '',
     'orders.jsonl': '',
     KEY: '',
@@ -90,8 +89,7 @@ describe('docs/auditing.md', () => {
     const [signed] = await sign(caller, passkey, { orders: [id] })
     assert.equal((await decide(caller, id, signed)).status, 204)
     await seal(service.db)
-    files['receipt.txt'] = (await admin.get(`/v1/orders/${id}/receipt`)).body.receipt
-    files['receipt.json'] = JSON.stringify({ receipt: files['receipt.txt'] })
+    files['receipt.json'] = (await admin.get(`/v1/orders/${id}/receipt`)).text
     files['orders.jsonl'] = (await admin.get('/v1/orders', { accept: 'application/jsonl' })).text
     files['log.jsonl'] = (await admin.get('/v1/log', { accept: 'application/jsonl' })).text
     files['checkpoint.txt'] = (await admin.get('/v1/log/checkpoint')).text
@@ -175,7 +173,7 @@ describe('docs/auditing.md', () => {
       [{ 'log.jsonl': lines.slice(0, -1).join('\n') }, `the checkpoint of ${lines.length} events disagrees`],
       [{ 'checkpoint.txt': files['checkpoint.txt'].replace('\n', '\n1') }, 'no checkpoint of this log'],
       [{ 'checkpoint.txt': foreign }, 'no checkpoint of this log'],
-      [{ 'checkpoint.txt': files['receipt.txt'] }, 'no checkpoint of this log'],
+      [{ 'checkpoint.txt': files['receipt.json'] }, 'no checkpoint of this log'],
     ]
     for (const [given, said] of cases) assert.deepEqual(await check(given), { ok: false, said })
   })
@@ -226,7 +224,7 @@ describe('docs/auditing.md', () => {
   it('has a script that notices a receipt which is not the whole approval of one order', {
     skip: lacks('cryptography') && 'needs cryptography',
   }, async () => {
-    const [header, claims = '', signature] = files['receipt.txt'].split('.')
+    const [header, claims = '', signature] = JSON.parse(files['receipt.json']).receipt.split('.')
     const receipt = JSON.parse(Buffer.from(claims, 'base64url').toString())
     const { lines: placed, checkpoint } = receipt as Receipt
     const last = placed.at(-1) ?? assert.fail()
@@ -238,10 +236,12 @@ describe('docs/auditing.md', () => {
       { lines: placed.with(-1, { ...last, line: renamed(last.line, { by: 'eve' }) }) },
       { lines: placed.with(-1, { ...last, proof: last.proof.slice(1) }) },
       { checkpoint: checkpoint.replace(/\n\d+\n/, '\n9\n') },
+      { iss: 'https://other.example.com' },
+      { iss: `https://other.example.com@${new URL(publicUrl).host}` },
     ]
     for (const change of changes) {
       const forged = Buffer.from(JSON.stringify({ ...receipt, ...change })).toString('base64url')
-      const given = { 'receipt.txt': [header, forged, signature].join('.') }
+      const given = { 'receipt.json': JSON.stringify({ receipt: [header, forged, signature].join('.') }) }
       const { ok, said } = await check(given, 'signatures.py')
       assert.deepEqual([ok, /receipt/.test(said)], [false, true], said)
     }
@@ -259,7 +259,7 @@ describe('docs/auditing.md', () => {
     const { 'checkpoint.txt': foreign = '' } = await signedBy(loadLogKeys([]))
     const none = { ok: false, said: 'no checkpoint of this log' }
     assert.deepEqual(await run({ 'checkpoint.txt': foreign }), none)
-    const { ok } = await run({ 'checkpoint.txt': files['receipt.txt'] })
-    assert.equal(ok, false)
+    const { stdout } = spawnSync('python3', ['checkpoint.py', 'receipt.json', files.KEY], { cwd: folder })
+    assert.match(String(stdout), /^\d+ [0-9a-f]{64}\n$/)
   })
 })

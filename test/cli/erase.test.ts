@@ -205,7 +205,7 @@ describe('log restored', () => {
     ]
     assert.deepEqual(lostErasures.toSorted(), wanted.toSorted())
     const { stdout } = await cli.run('log restored --export kept.jsonl')
-    assert.match(stdout, /^person erase 2 {2}# the account was added at 20\d\d-\S+Z$/m)
+    assert.match(stdout, /^node \S+ person erase 2 {2}# the account was added at 20\d\d-\S+Z$/m)
     assert.doesNotMatch(stdout, /quillon/i)
   })
 
