@@ -36,7 +36,7 @@ describe('readOrder', () => {
     ])
   })
 
-  it('uses printed names, and says which names it does not show, whoever took them out', async () => {
+  it('uses printed names, and says which names it does not show, however they were taken out', async () => {
     const lines = await linesOf()
     const named = logAround(
       (await approvedOrder()).map((line) => renamed(line, { byName: 'Jo Doe' })),
