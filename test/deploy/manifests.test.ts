@@ -1,7 +1,7 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -263,18 +263,16 @@ describe('the files of deploy/ and the Containerfile', () => {
     assert.deepEqual(statementsOf(read('deploy/postgres/rights.sql')), statementsOf(second))
   })
 
-  it('have every folder that the server imports from', () => {
-    const copied = [...containerfile.matchAll(/^COPY --from=build \/opt\/countersign\/(\S+) (\S+)$/gm)]
-    assert.ok(copied.every(([, from, to]) => from === to || to === './'))
-    const folders = globSync('server/**/*.ts', { cwd: root }).flatMap((path) => {
-      const outside = new RegExp(
-        `^(?:import|export) (?!type ).* from '(?:\\.\\./){${path.split('/').length - 1}}(.*)/.*'$`,
-        'gm',
-      )
-      return [...read(path).matchAll(outside)].map(([, folder]) => folder)
-    })
-    const needed = new Set(folders.filter((folder) => folder !== ''))
-    assert.ok(needed.size > 0)
-    assert.deepEqual(needed.difference(new Set(copied.map(([, from]) => from))), new Set())
+  it('send to the build of the image all that the package is made of', () => {
+    const admitted = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path)
+    const isAdmitted = (path: string) => admitted.some((each) => path === each || path.startsWith(`${each}/`))
+    const named = [...read('tools/pack.ts').matchAll(/'((?:\w+\/)?\w+(?:\.md|\.json)?)'/g)]
+      .flatMap(([, path = '']) => [path, `client/${path}`, `witness/${path}`])
+      .filter((path) => !path.startsWith('web/') && existsSync(join(root, path)))
+    assert.ok(named.length > 8, String(named))
+    const sources = globSync('{server,proof,rules}/*', { cwd: root })
+    const strays = [...named, ...sources].filter((path) => !isAdmitted(path))
+    assert.deepEqual(strays, [])
+    assert.match(containerfile, /^COPY --from=build \/opt\/countersign \.\/$/m)
   })
 })

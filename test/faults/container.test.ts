@@ -64,7 +64,7 @@ describe('the image of the Containerfile', { skip }, () => {
   it('runs as an account without rights, and without a shell', () => {
     const { User, Entrypoint, Cmd } = image.config
     assert.match(User, /^[1-9]\d*:[1-9]\d*$/)
-    assert.deepEqual([Entrypoint.at(-1), ...Cmd], ['server/main.ts', 'serve'])
+    assert.deepEqual([Entrypoint.at(-1), ...Cmd], ['server/main.js', 'serve'])
   })
 
   it('makes keys and accounts, serves, and drains on SIGTERM, on a root that is read-only', async () => {

@@ -91,7 +91,8 @@ function makeRunBase(files: string): void {
 /** Node, npm with its settings, and the programs that the build calls. */
 function makeBuildBase(files: string): void {
   addProgram(files, process.execPath, '/usr/local/bin/node')
-  for (const name of ['sh', 'rm', 'mkdir', 'env']) addProgram(files, pathOf(name), `/usr/bin/${name}`)
+  for (const name of ['sh', 'tar', 'gzip', 'mkdir', 'env'])
+    addProgram(files, pathOf(name), `/usr/bin/${name}`)
   symlinkSync('usr/bin', join(files, 'bin'))
   const npm = join(realpathSync(pathOf('npm')), '../..')
   cpSync(npm, join(files, '/usr/local/lib/node_modules/npm'), { recursive: true })
