@@ -22,11 +22,19 @@ export async function runCommandLine(argumentsGiven: string[]): Promise<ExitStat
   try {
     return await dispatch(args, json)
   } catch (error) {
-    const { code, message, exitStatus, members } = describeFailure(error)
+    const { code, message: reason, exitStatus, members } = describeFailure(error)
+    const message = reason + hintAtDevelopment(args, reason)
     const line = message.includes('cannot start:') ? message : `countersign: ${message}`
     print(process.stderr, json ? JSON.stringify({ error: { code, message, ...members } }) : line)
     return exitStatus
   }
+}
+
+/** Someone who served with `--dev` and forgets it here looks for the database of production. */
+function hintAtDevelopment(args: readonly string[], reason: string): string {
+  const isUsual = /^DATABASE_URL: there is no database at \.\/data\/countersign\.db$/.test(reason)
+  if (process.env.DATABASE_URL !== undefined || args.includes('--dev') || !isUsual) return ''
+  return '; set DATABASE_URL, or add --dev for the database of development'
 }
 
 async function dispatch(args: string[], json: boolean): Promise<ExitStatus> {

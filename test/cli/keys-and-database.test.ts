@@ -114,6 +114,17 @@ describe('migrate', () => {
     assert.deepEqual([status, stderr], [1, 'countersign: DATABASE_URL: there is no database at missing.db\n'])
   })
 
+  it('names --dev to someone who has not said which database', async (t) => {
+    const cli = commandLine(t)
+    for (const command of ['user list', 'log export', 'migrate --check']) {
+      const { status, stderr } = await cli.run(command, '', {})
+      assert.equal(status, 1)
+      assert.match(stderr, /no database at \.\/data\/countersign\.db; set DATABASE_URL, or add --dev for /)
+    }
+    const given = await cli.run('user list', '', { DATABASE_URL: 'file:./data/countersign.db' })
+    assert.doesNotMatch(given.stderr, /--dev/)
+  })
+
   it('says with --check what it would do, and does not do it', async (t) => {
     const cli = commandLine(t)
     cli.sql((database) => database.exec('create table mine (name text)'))
