@@ -1,4 +1,5 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import assert from 'node:assert/strict'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -19,13 +20,14 @@ before(async () => {
 })
 after(() => rm(root, { recursive: true }))
 
-/** Opens the app at an address: it signs in, creates an order, and approves it. */
-async function assertWorks(t: TestContext, service: Service, baseUrl: string): Promise<void> {
+/** Opens the app at an address: it signs in, creates an order, and approves it. Returns its page. */
+async function assertWorks(t: TestContext, service: Service, baseUrl: string) {
   const { page, expectFault } = await browser.person(t, { service: { baseUrl } })
   const { credentials } = await newUser(service, { roles: ['Admin'] })
   expectFault(/DocumentCookie/)
   await page.goto(`/#${new URLSearchParams(credentials)}`)
   await page.getByText('Acme is approved').waitFor()
+  return page
 }
 
 describe('an app with the defaults of Vite', () => {
@@ -49,5 +51,29 @@ describe('an app with the defaults of Vite', () => {
     await server.listen()
     t.after(() => server.close())
     await assertWorks(t, service, url)
+  })
+})
+
+describe('an app with the defaults of Angular', () => {
+  it('works with the policy of docs/own-app.md', async (t) => {
+    const folder = join(root, 'angular')
+    await mkdir(folder)
+    await cp(join(source, 'angular.html'), join(folder, 'index.html'))
+    await writeFile(join(folder, 'styles-5INURTSO.css'), 'output { font-weight: 700 }')
+    // Components of Angular make such elements.
+    const component = `document.head.appendChild(document.createElement('style')).textContent = 'output { color: #010203 }'`
+    const main = await readFile(join(source, 'main.js'), 'utf8')
+    await writeFile(join(folder, 'main-4WQJ3OZ7.js'), `${component}\n${main}`)
+    const manual = await readFile(new URL('../../docs/own-app.md', import.meta.url), 'utf8')
+    const [, policy] = /^export WEB_CSP="(.*)"$/m.exec(manual) ?? assert.fail()
+    const env = { WEB_DIR: folder, WEB_CSP: String(policy) }
+    const service = await startService({ inside: true, env, until: t })
+    const page = await assertWorks(t, service, service.baseUrl)
+    const look = page.evaluate(
+      `(({ color, fontWeight }) => ({ color, fontWeight }))(getComputedStyle(document.querySelector('output')))`,
+    )
+    assert.deepEqual(await look, { color: 'rgb(1, 2, 3)', fontWeight: '700' })
+    const script = await fetch(`${service.baseUrl}/main-4WQJ3OZ7.js`)
+    assert.match(String(script.headers.get('cache-control')), /immutable/)
   })
 })
