@@ -1,7 +1,7 @@
 /** Another single-page app in the place of the one that is built in (`WEB_DIR`). */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from '../problems/problems.ts'
 import { webAppPolicy } from './security-headers.ts'
@@ -45,8 +45,8 @@ export function sendWebDir(folder: string, givenPolicy = webAppPolicy): SendPage
 function fileIn(root: string, path: string): string | undefined {
   if (/[\\\0]/.test(path) || path.endsWith('/')) return undefined
   try {
-    const file = relative(root, realpathSync(join(root, path)))
-    return !/^\.|[\\/]\./.test(file) && statSync(join(root, file)).isFile() ? file : undefined
+    const file = relative(root, realpathSync(join(root, path))).replaceAll(sep, '/')
+    return !/^\.|\/\./.test(file) && statSync(join(root, file)).isFile() ? file : undefined
   } catch {
     return undefined
   }
