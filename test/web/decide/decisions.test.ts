@@ -15,6 +15,7 @@ const subjectsOf = (count: number): Subject[] =>
     createdAtUtc,
     status: 0,
     documents: 0,
+    etag: '"1"',
   }))
 
 function refusal(code: Problem['code'], status: number): ProblemError {
@@ -148,7 +149,8 @@ describe('prepareDecisions tries again', () => {
   it('with a new signature, which is another request, if the first one no longer fits', async () => {
     const failures = { a: [refusal('decision-signature-invalid', 400)] }
     const { service, seen } = scripted({ failures })
-    const subject: Subject = { id: 'a', customer: 'A', total: 1, createdAtUtc, status: 0, signedVersion: 1 }
+    const signed = { etag: '"1"', signedVersion: 1 }
+    const subject: Subject = { id: 'a', customer: 'A', total: 1, createdAtUtc, status: 0, ...signed }
     const decisions = prepareDecisions([subject], service)
     for (const signature of ['first', 'second']) {
       assert.equal(decisions.toSign().length, 1)

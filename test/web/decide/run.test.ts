@@ -20,6 +20,7 @@ const { keepDraft, readDraft } = await import('../../../web/src/ui/draft.ts')
 const subject = {
   id: '1',
   customer: 'Acme',
+  etag: '"1"',
   total: 1,
   createdAtUtc: '2026-11-20T09:30:00.000Z',
   status: 0 as const,

@@ -6,6 +6,11 @@ import { beginInUtc, inZone } from '../filter/zone.ts'
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { countQuery } = await import('../../../web/src/orders/address/queries.ts')
 const { actions } = await import('../../../web/src/orders/decide/actions.ts')
+const { prepareDecisions } = await import('../../../web/src/orders/decide/decisions.ts')
+const { serviceFor } = await import('../../../web/src/orders/decide/service.ts')
+const { subjectOf } = await import('../../../web/src/orders/decide/sign.ts')
+const { failureOf } = await import('../../../web/src/orders/outbox.ts')
+const { endInWords } = await import('../../../web/src/ui/describe.ts')
 const { orderQuery, prefetchOrder } = await import('../../../web/src/orders/queries.ts')
 
 describe('the version of an order that was read', () => {
@@ -17,17 +22,30 @@ describe('the version of an order that was read', () => {
     return request.method === 'GET' ? answerWith(200, { id: '1' }, tag ? { etag: tag } : {}) : answerWith(204)
   })
 
-  for (const [name, given, etag] of [
-    ['as the service sends it', '"7"', '"7"'],
-    ['weakened by a proxy, which the service allows for', 'W/"7"', 'W/"7"'],
-    ['taken off by a proxy', '', undefined],
+  for (const [name, given, etag, words] of [
+    ['as the service sends it', '"7"', '"7"', undefined],
+    ['weakened by a proxy, which the service allows for', 'W/"7"', 'W/"7"', undefined],
+    [
+      'taken off by a proxy, so that there is no approval',
+      '',
+      undefined,
+      'Nothing was saved. The version of the order is missing, probably because a proxy removes the ETag header: ask your administrator.',
+    ],
   ] as const) {
     it(`${name} is the version that an approval names`, async () => {
       tag = given
       const read = await queries.fetchQuery({ ...orderQuery('1'), staleTime: 0 })
       assert.equal(read.etag, etag)
-      await actions.approve.send({ id: '1', etag: read.etag, idempotencyKey: 'key' })
-      assert.equal(sent.at(-1)?.headers.get('if-match') ?? undefined, etag)
+      sent.length = 0
+      const subject = { ...subjectOf(read, { isSigned: false }), id: '1' }
+      const decisions = prepareDecisions([subject], serviceFor('approve', 'mara'))
+      await decisions.start()
+      const tags = sent
+        .filter(({ method }) => method === 'PATCH')
+        .map(({ headers }) => headers.get('if-match'))
+      assert.deepEqual(tags, etag === undefined ? [] : [etag])
+      const failure = decisions.snapshot.get().steps.map(({ progress }) => failureOf(progress))[0]
+      assert.equal(failure === undefined ? undefined : endInWords(failure), words)
     })
   }
 })
@@ -57,7 +75,7 @@ describe('a request', () => {
   })
 
   it('that sends a decision continues when its page goes away; one that only reads does not', async () => {
-    const decision = { id: '2', idempotencyKey: 'key' }
+    const decision = { id: '2', etag: '"1"', idempotencyKey: 'key' }
     await actions.approve.send(decision)
     await actions.reject.send({ ...decision, reason: 'Twice.' })
     await actions.withdraw.send(decision)

@@ -1,4 +1,5 @@
 import { isPassing, ProblemError, problemOf } from '../../api/problem.ts'
+import { Unsendable } from '../../ui/describe.ts'
 import type { Identity } from '../identity.ts'
 import type { OrderSummary, VersionedOrder } from '../order.ts'
 import {
@@ -16,8 +17,8 @@ import { changesOf, type ShownDocuments } from './changes.ts'
 import type { Decision } from './queries.ts'
 
 /**
- * The order as shown when the person was asked. With `etag`, the decision applies to exactly that version, or
- * to a later one in which nothing that was shown is different.
+ * The order as shown when the person was asked. The decision applies to exactly the version in `etag`, or to
+ * a later one in which nothing that was shown is different. Without it, nothing is decided.
  */
 export interface Subject extends Identity {
   status: OrderSummary['status']
@@ -96,6 +97,9 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
   }
 }
 
+const withoutVersion =
+  'The version of the order is missing, probably because a proxy removes the ETag header: ask your administrator.'
+
 /**
  * Decides on one order, and reads how that left it. If only the version is another one, such as after
  * someone's approval, the decision is sent again with the new tag, unless a passkey signed the old one. Never
@@ -107,7 +111,9 @@ export async function decideOne(
   tryIt: Try,
 ): Promise<Outcome | { kind: 'waiting' }> {
   const { idempotencyKey } = sent
-  const answer = await tryIt(() => service.decide({ ...subject, idempotencyKey }), sent)
+  const { etag } = subject
+  if (etag === undefined) return { kind: 'refused', failure: new Unsendable(withoutVersion) }
+  const answer = await tryIt(() => service.decide({ ...subject, etag, idempotencyKey }), sent)
   if (answer.kind === 'done') {
     const counting = await tryIt(() => service.missing(subject.id))
     return { kind: 'decided', missing: counting.kind === 'done' ? counting.value : undefined }
@@ -131,6 +137,7 @@ export function isWorthTrying(progress: Progress): boolean {
   if (progress.kind === 'waiting') return true
   if (progress.kind !== 'refused' && progress.kind !== 'unclear') return false
   const { failure } = progress
+  if (failure instanceof Unsendable) return false
   return isPassing(failure) || !(failure instanceof ProblemError) || failure.problem.status >= 500
 }
 

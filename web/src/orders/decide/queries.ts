@@ -4,8 +4,8 @@ import { ownTimeZone } from '../../ui/format.ts'
 /** A person's decision about an order. */
 export interface Decision {
   id: string
-  /** The version that the person saw. If absent, any version is meant, as long as the order is pending. */
-  etag?: string | undefined
+  /** The version that the person saw. */
+  etag: string
   reason?: string
   /** Of a passkey, as `signDecisions` makes it. */
   signature?: string
@@ -16,7 +16,7 @@ export interface Decision {
 export function changeOf({ etag, idempotencyKey, signature }: Decision): ChangeOptions {
   return {
     ...{ idempotencyKey, timeZone: ownTimeZone, keepalive: true },
-    ...(etag && { ifUnchanged: { etag } }),
+    ifUnchanged: { etag },
     ...(signature && { signature }),
   }
 }
