@@ -26,7 +26,7 @@ describe('the version of an order that was read', () => {
     ['as the service sends it', '"7"', '"7"', undefined],
     ['weakened by a proxy, which the service allows for', 'W/"7"', 'W/"7"', undefined],
     [
-      'taken off by a proxy, so that there is no approval',
+      'taken off by a proxy, which ends in no approval',
       '',
       undefined,
       'Nothing was saved. The version of the order is missing, probably because a proxy removes the ETag header: ask your administrator.',
