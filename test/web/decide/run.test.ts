@@ -36,7 +36,10 @@ function known(): unknown {
 async function isThere(id: number): Promise<void> {
   userId = id
   await loadSession()
-  queries.setQueryData(queryKey, { order: { ...subject, modifiedBy: null }, documents: [] } as unknown as VersionedOrder)
+  queries.setQueryData(queryKey, {
+    order: { ...subject, modifiedBy: null },
+    documents: [],
+  } as unknown as VersionedOrder)
   told.length = 0
 }
 
