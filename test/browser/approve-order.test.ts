@@ -101,7 +101,7 @@ describe('approving an order', sideBySide, () => {
           await closed(page)
           await page
             .getByRole('status')
-            .getByText(/^Order #\d+ for \u2068Acme & Sons\u2069, .* approved$/)
+            .getByText(/^Order #\d+ approved$/)
             .waitFor()
           await showsApproval(page, 'admin')
           await focuses(page, 'Order for Acme & Sons')
@@ -294,7 +294,7 @@ describe('approving an order', sideBySide, () => {
       assert.equal((await again).headers()['idempotency-replayed'], 'true')
       await page
         .getByRole('status')
-        .getByText(/^Order #\d+ for \u2068Acme\u2069, .* approved$/)
+        .getByText(/^Order #\d+ approved$/)
         .waitFor()
       await showsApproval(page, 'admin')
       assert.ok(sent.length >= 2)

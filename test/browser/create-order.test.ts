@@ -11,7 +11,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { visit } from '../support/browser/orders.ts'
+import { eventually, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { firstPolicy, policyRow, putPolicy } from '../support/policy.ts'
@@ -62,7 +62,7 @@ describe('creating an order', () => {
     await page.getByText('Means 1,250.50').first().waitFor()
     await page.keyboard.press('Enter')
     await waitForFocus(heading(page, 'Keyboard Kites'))
-    await page.getByText(/^Order for \u2068Keyboard Kites\u2069, 1,250.50 \(.*\) created$/).waitFor()
+    await page.getByText(/^Order for \u2068Keyboard Kites\u2069 created$/).waitFor()
     assert.deepEqual(await storedOrders('Keyboard Kites'), [
       { totalE4: 12_505_000, by: 'operator', zone: 'Asia/Tokyo' },
     ])
@@ -86,7 +86,9 @@ describe('creating an order', () => {
     await putPolicy(service, rows)
     const page = await visit(await browser.person(t, { service }), 'admin', '/orders/new')
     await fill(page, { customer: 'Next Nets', total: '999.99' })
-    await page.getByText('Rule: one approval; the creator and services may approve.').waitFor()
+    await page
+      .getByText('Rule: one approval. Anyone who may approve can give it, also the creator.')
+      .waitFor()
     const top = await create(page).boundingBox()
     await total(page).fill('1000')
     await page.getByText('Rule: two approvals, from anyone other than the creator.').waitFor()
@@ -137,9 +139,9 @@ describe('creating an order', () => {
     for (const turn of [1, 2]) {
       await fill(page, { customer: 'Serial Saws', total: String(turn) })
       await another.click()
-      await page.getByText(new RegExp(`^Order for \u2068Serial Saws\u2069, ${turn}.00 .* created$`)).waitFor()
+      await eventually(async () => assert.equal(await customer(page).inputValue(), ''))
+      await page.getByText('Order for \u2068Serial Saws\u2069 created').waitFor()
       await waitForFocus(customer(page))
-      assert.equal(await customer(page).inputValue(), '')
       assert.equal(await total(page).inputValue(), '')
     }
     await waitForAddress(person, '/orders/new')

@@ -35,7 +35,7 @@ describe('an order that was created', () => {
     arrive(order, '7')
     arrive(order, '7')
     const [words, ...others] = said()
-    assert.match(words ?? '', /^Order for \u2068Acme\u2069, 7.00 \(.*\) created$/)
+    assert.match(words ?? '', /^Order for \u2068Acme\u2069 created$/)
     assert.deepEqual(others, [])
     assert.equal(readDraft(place, 1), undefined)
   })
@@ -47,7 +47,7 @@ describe('an order that was created', () => {
     arrive(order, '7')
     assert.deepEqual(said(), [])
     arrive(prepareSending(2, draft, { ...draft, customer: 'Birch' }), '8')
-    assert.match(said().join(), /^Order for \u2068Birch\u2069, .* created$/)
+    assert.match(said().join(), /^Order for \u2068Birch\u2069 created$/)
   })
 })
 

@@ -1,5 +1,6 @@
 import './shell.css'
 import { Link, Outlet } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { StandingIn } from '../account/standing-in.tsx'
 import { ConfirmDialog } from '../auth/confirm-dialog.tsx'
@@ -20,7 +21,7 @@ import { useOpenSetting, useSettings } from './settings.tsx'
 const sideLink = 'bare row nowrap gap-3 label soft side-link'
 
 /** The frame around every view of a signed-in person. */
-export function Shell() {
+export function Shell({ children = <Outlet /> }: { children?: ReactNode }) {
   useLive()
   return (
     <div className="shell">
@@ -32,7 +33,7 @@ export function Shell() {
         <div className="main-inner">
           <SessionKeeper />
           <StandingIn />
-          <Outlet />
+          {children}
         </div>
         <OnTheirWay />
         <ConfirmDialog />
@@ -82,20 +83,35 @@ function Side() {
           </Link>
         )}
       </nav>
-      <Button className={`${sideLink} side-end`} aria-label="Sign out" onPress={() => leaving.act()}>
-        <SignOutIcon />
-        <span>Sign out</span>
-      </Button>
-      <Link to="/account" className="row nowrap gap-3 person">
-        <span className="visually-hidden">My account:</span>
-        <span className="tag person-initial" aria-hidden="true">
-          {[...user.userName][0]}
-        </span>
-        <div className="label clip person-name">
-          <Name of={user.userName} />
-          <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
-        </div>
-      </Link>
+      <button type="button" className="bare side-menu-button" popoverTarget={menuId} aria-label="Menu">
+        <Initial of={user.userName} />
+      </button>
+      <div id={menuId} popover="auto" className="side-menu">
+        <Button className={`${sideLink} side-end`} onPress={() => [closeMenu(), leaving.act()]}>
+          <SignOutIcon />
+          <span>Sign out</span>
+        </Button>
+        <Link to="/account" className="row nowrap gap-3 person" onClick={closeMenu}>
+          <span className="visually-hidden">My account:</span>
+          <Initial of={user.userName} />
+          <div className="label clip person-name">
+            <Name of={user.userName} />
+            <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
+          </div>
+        </Link>
+      </div>
     </header>
+  )
+}
+
+/** On a wide screen, its content is a part of the side. */
+const menuId = 'side-menu'
+const closeMenu = () => document.getElementById(menuId)?.hidePopover()
+
+function Initial({ of }: { of: string }) {
+  return (
+    <span className="tag person-initial" aria-hidden="true">
+      {[...of][0]}
+    </span>
   )
 }

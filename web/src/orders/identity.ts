@@ -13,11 +13,9 @@ interface Numbered {
 /** The number as people say it and search for it. Empty if it is unknown. */
 export const numberOf = ({ number }: Numbered) => (number === undefined ? '' : `#${number}`)
 
-/** The name of the order in a sentence. */
-export function orderInWords({ customer, total, createdAtUtc, ...order }: Identity): string {
-  const name = isolated(shortName(customer))
-  const start = ['Order', numberOf(order)].filter(Boolean).join(' ')
-  return `${start} for ${name}, ${formatTotal(total)} (${formatInstant(createdAtUtc)})`
+/** The name of the order in a short sentence: its number, or whom it is for. */
+export function orderInWords(order: Pick<Identity, 'customer' | 'number'>): string {
+  return `Order ${numberOf(order) || `for ${isolated(shortName(order.customer))}`}`
 }
 
 /** The name of the order for the tab and the browser's history. */

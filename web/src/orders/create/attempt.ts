@@ -5,7 +5,7 @@ import { announce } from '../../ui/announce.ts'
 import { dropDraft } from '../../ui/draft.ts'
 import { observable } from '../../ui/observable.ts'
 import { addFiles } from '../documents/uploads.ts'
-import { type Identity, orderInWords } from '../identity.ts'
+import { orderInWords } from '../identity.ts'
 import { type Answer, failureOf, Outbox, type Snapshot } from '../outbox.ts'
 import { filesPlace, isStillThere, place, type Sending } from './form.ts'
 import { createOrder } from './queries.ts'
@@ -36,7 +36,7 @@ export function arrive(order: Sending, id: string): void {
   const { idempotencyKey } = order.sent
   if (order.person !== currentPerson()) return
   if (!announced.has(idempotencyKey)) {
-    announce(`${orderInWords(createdNow(order, id))} created`)
+    announce(`${orderInWords(order)} created`)
     addFiles(id, order.files)
   }
   announced.add(idempotencyKey)
@@ -44,10 +44,6 @@ export function arrive(order: Sending, id: string): void {
   dropDraft(place)
   dropDraft(filesPlace)
   leadAway?.(id)
-}
-
-function createdNow({ customer, total }: Sending, id: string): Identity {
-  return { id, customer, total: Number(total), createdAtUtc: new Date().toISOString() }
 }
 
 /** For one order at a time. */
