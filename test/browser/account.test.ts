@@ -242,7 +242,7 @@ describe('my account', () => {
     await places(page).nth(2).waitFor()
     await places(page).first().getByText('This browser').waitFor()
     // The session came from Node, whose user agent is no browser’s.
-    assert.match((await places(page).first().textContent()) ?? '', /^Browser, active [\w ]+This browser$/)
+    assert.match((await places(page).first().textContent()) ?? '', /^Browser · active [\w ]+This browser$/)
     person.expectFault(/ 403 .*\/v1\/auth\/sessions\//)
     const app = places(page).filter({ hasText: 'Another app' })
     const signOut = app.getByRole('button', { name: 'Sign out' })

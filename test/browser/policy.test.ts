@@ -66,7 +66,7 @@ describe('the approval policy', () => {
     await waitForFocus(page.getByLabel('Role of one approver').last())
     await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
-    await shows(page, /three approvals, from people only; the creator may approve/)
+    await shows(page, /three approvals. Any person who may approve can give one, also the creator/)
     await eventually(async () =>
       assert.deepEqual(await rules.locator('.number').allInnerTexts(), ['3 orders', '3 orders']),
     )
@@ -111,7 +111,7 @@ describe('the approval policy', () => {
     for (const name of ['Operator', 'Any']) {
       await role.selectOption(name)
       const chosen = name === 'Any' ? null : name
-      await shows(page, `services may approve${chosen ? `; the approver must have the role ${chosen}` : ''}`)
+      await shows(page, `one approval${chosen ? `, by someone with the role ${chosen}` : ''}. Anyone`)
       await button(page, 'Save policy').click()
       await eventually(async () => assert.deepEqual(await policyNow(), [policyRow({ role: chosen })]))
       await eventually(async () =>

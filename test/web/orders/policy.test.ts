@@ -5,16 +5,16 @@ import { type PolicyRow, rowFor, ruleInWords } from '../../../web/src/orders/pol
 describe('the rules of a policy in words', () => {
   it('say how many approvals are needed, and from whom', () => {
     const row = { approvals: 1, selfApproval: true, services: true, role: null, passkey: false }
-    assert.equal(ruleInWords(row), 'one approval; the creator and services may approve')
+    assert.equal(ruleInWords(row), 'one approval. Anyone who may approve can give it, also the creator')
     const strict = { approvals: 5, selfApproval: false, services: false, role: null, passkey: false }
     assert.equal(ruleInWords(strict), 'five approvals, from people other than the creator')
     assert.equal(
       ruleInWords({ ...strict, role: 'Finance' }),
-      'five approvals, from people other than the creator; one approver must have the role Finance',
+      'five approvals, from people other than the creator, at least one by someone with the role Finance',
     )
     assert.equal(
       ruleInWords({ ...row, role: 'Finance' }),
-      'one approval; the creator and services may approve; the approver must have the role Finance',
+      'one approval, by someone with the role Finance. Anyone who may approve can give it, also the creator',
     )
   })
 })

@@ -10,7 +10,7 @@ import { Unread } from '../ui/failure.tsx'
 import { Form, Submit } from '../ui/form.tsx'
 import { Section } from '../ui/section.tsx'
 import { AccountFields, type AccountValues, type Looks } from './fields.tsx'
-import { Frame } from './frame.tsx'
+import { Frame, type FrameProps } from './frame.tsx'
 import { type Fields, Judged } from './judged.tsx'
 import { AccountState, Refused } from './pieces.tsx'
 
@@ -18,16 +18,17 @@ interface AccountPageProps<Account> {
   useAccount(id: number): UseQueryResult<{ account: Account; etag: string }>
   /** Undefined until it is known. */
   titleOf(account: Account | undefined): string
+  back: NonNullable<FrameProps['back']>
   children(account: Account, etag: string): ReactNode
 }
 
 /** The page of the account that the address names. */
-export function AccountPage<Account>({ useAccount, titleOf, children }: AccountPageProps<Account>) {
+export function AccountPage<Account>({ useAccount, titleOf, back, children }: AccountPageProps<Account>) {
   const { id } = useParams({ strict: false })
   const query = useAccount(Number(id))
   const { data } = query
   return (
-    <Frame title={titleOf(data?.account)}>
+    <Frame title={titleOf(data?.account)} back={back}>
       <Unread query={query} />
       {data && children(data.account, data.etag)}
     </Frame>

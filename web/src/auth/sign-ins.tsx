@@ -77,9 +77,9 @@ function Place({ signIn, onEnd }: { signIn: SignIn; onEnd(): void }) {
     <li>
       <div className="row">
         <span id={title}>
-          <strong>{browserOf(userAgent ?? '') ?? kinds[kind]}</strong>,{' '}
+          <strong>{browserOf(userAgent ?? '') ?? kinds[kind]}</strong>
           <span className="soft">
-            active{' '}
+            {' · active '}
             <time dateTime={lastUsedAtUtc} title={formatExactInstant(lastUsedAtUtc)}>
               {formatAgo(lastUsedAtUtc, now)}
             </time>

@@ -12,23 +12,24 @@ export interface PolicyRow {
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
 
-/** Such as "two approvals, from people other than the creator". */
-export function ruleInWords({ role, passkey, ...rule }: Omit<PolicyRow, 'from'>): string {
-  const isOne = rule.approvals === 1
+/** Such as "two approvals, from people other than the creator, at least one by someone with the role Admin". */
+export function ruleInWords({
+  approvals,
+  selfApproval,
+  services,
+  role,
+  passkey,
+}: Omit<PolicyRow, 'from'>): string {
+  const isOne = approvals === 1
+  const people = services && !passkey ? 'anyone' : 'people'
+  const who = services && !passkey ? 'Anyone' : 'Any person'
   return [
-    giversInWords({ ...rule, services: rule.services && !passkey }),
-    ...(role === null ? [] : [`${isOne ? 'the' : 'one'} approver must have the role ${role}`]),
-    ...(passkey ? [isOne ? 'signed with a passkey' : 'each signed with a passkey'] : []),
-  ].join('; ')
-}
-
-type Givers = Pick<PolicyRow, 'approvals' | 'selfApproval' | 'services'>
-
-function giversInWords({ approvals, selfApproval, services }: Givers): string {
-  const count = `${numbers[approvals] ?? approvals} ${approvals === 1 ? 'approval' : 'approvals'}`
-  if (selfApproval && services) return `${count}; the creator and services may approve`
-  if (selfApproval) return `${count}, from people only; the creator may approve`
-  return `${count}, from ${services ? 'anyone' : 'people'} other than the creator`
+    `${numbers[approvals] ?? approvals} ${isOne ? 'approval' : 'approvals'}`,
+    selfApproval ? '' : `, from ${people} other than the creator`,
+    role === null ? '' : `, ${isOne ? '' : 'at least one '}by someone with the role ${role}`,
+    passkey ? `, ${isOne ? '' : 'each '}signed with a passkey` : '',
+    selfApproval ? `. ${who} who may approve can give ${isOne ? 'it' : 'one'}, also the creator` : '',
+  ].join('')
 }
 
 /** The row that applies to a total. The only row also applies to a total that is not known yet. */

@@ -15,10 +15,16 @@ import { SecretShown } from './add.tsx'
 import { endOfDay, lastDayBefore } from './end-date.ts'
 import { serviceFields } from './fields.ts'
 
+const services = { to: '/accounts/services', name: 'Services' } as const
+
 /** One service client: its fields, roles, secrets and the switch. */
 export function ServiceView() {
   return (
-    <AccountPage useAccount={useServiceAccount} titleOf={(service) => service?.clientId ?? 'Service'}>
+    <AccountPage
+      useAccount={useServiceAccount}
+      titleOf={(service) => service?.clientId ?? 'Service'}
+      back={services}
+    >
       {(service, etag) => (
         <>
           <ServiceDetails key={service.id} service={service} etag={etag} />

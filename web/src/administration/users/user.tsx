@@ -24,10 +24,12 @@ import {
 import { userFields } from './fields.ts'
 import { LinkShown } from './invite.tsx'
 
+const users = { to: '/accounts', name: 'Users' } as const
+
 /** One user: fields, roles, the switch, a link, and where they are signed in. */
 export function UserView() {
   return (
-    <AccountPage useAccount={useUserAccount} titleOf={(user) => user?.userName ?? 'User'}>
+    <AccountPage useAccount={useUserAccount} titleOf={(user) => user?.userName ?? 'User'} back={users}>
       {(user, etag) => (
         <>
           <UserDetails key={user.id} user={user} etag={etag} />

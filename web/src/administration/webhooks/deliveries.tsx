@@ -8,7 +8,7 @@ import { Sign } from './sign.tsx'
 import { formatDuration, outcomeInWords } from './words.ts'
 
 /** The last attempts to send something. */
-export function Deliveries({ id }: { id: string }) {
+export function Deliveries({ id, url }: { id: string; url: string }) {
   const query = useQuery(deliveriesQuery(id))
   return (
     <>
@@ -19,7 +19,7 @@ export function Deliveries({ id }: { id: string }) {
         <div className="card table rows-to-cards admin-table">
           <Table
             caption="The last 50 deliveries, newest first"
-            rows={query.data}
+            rows={query.data.map((delivery) => ({ ...delivery, url }))}
             keyOf={({ eventId, atUtc }) => `${eventId} ${atUtc}`}
             columns={Object.entries(columns)}
           />
@@ -44,8 +44,8 @@ const columns = {
       <div className="soft small">took {formatDuration(durationMilliseconds)}</div>
     </>
   ),
-  Outcome: (delivery: Delivery) => {
-    const { more, ...sign } = outcomeInWords(delivery)
+  Outcome: ({ url, ...delivery }: Delivery & { url: string }) => {
+    const { more, ...sign } = outcomeInWords(delivery, url)
     return (
       <>
         <Sign {...sign} />

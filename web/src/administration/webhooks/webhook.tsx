@@ -16,19 +16,21 @@ import { Secret } from './secret.tsx'
 import { Sign } from './sign.tsx'
 import { outcomeInWords, stateInWords } from './words.ts'
 
+const webhooks = { to: '/webhooks', name: 'Webhooks' } as const
+
 /** One webhook: its state and fields, its last deliveries, what is rarely needed, and its removal. */
 export function WebhookView() {
   const { id = '' } = useParams({ strict: false })
   const query = useWebhook(id)
   const { data } = query
   return (
-    <WebhooksFrame title={data ? new URL(data.webhook.url).host : 'Webhook'}>
+    <WebhooksFrame title={data ? new URL(data.webhook.url).host : 'Webhook'} back={webhooks}>
       <Unread query={query} />
       {data && (
         <>
           <State key={`state ${id}`} {...data} />
           <Details key={`details ${id}`} {...data} />
-          <Deliveries id={id} />
+          <Deliveries id={id} url={data.webhook.url} />
           <details className="admin-advanced">
             <summary className="label">Advanced: send again, keys and secret</summary>
             <div className="stack gap-5">
@@ -85,7 +87,8 @@ function State({ webhook, etag }: WebhookProps) {
       <div role="status">
         {testing.data && (
           <p>
-            <Sign {...outcomeInWords(testing.data)} /> The test: {outcomeInWords(testing.data).more}.
+            <Sign {...outcomeInWords(testing.data, webhook.url)} /> The test:{' '}
+            {outcomeInWords(testing.data, webhook.url).more}.
           </p>
         )}
       </div>

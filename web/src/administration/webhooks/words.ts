@@ -80,9 +80,12 @@ function whyDisabled({ disabledBecause }: State): string[] {
   return disabledBecause === null ? [continues] : [reasons[disabledBecause] ?? disabledBecause, continues]
 }
 
-/** The outcome of an attempt: a word, the class of its sign, and why it failed. */
-export function outcomeInWords({ failure, status }: Delivery) {
-  if (failure !== null) return { word: 'Failed', className: 'is-crossed tone-bad', more: failure }
+/** The outcome of an attempt at a URL: a word, the class of its sign, and why it failed. */
+export function outcomeInWords({ failure, status }: Pick<Delivery, 'failure' | 'status'>, url: string) {
+  if (failure !== null) {
+    const more = failure.endsWith('(ENOTFOUND)') ? `No such host: ${new URL(url).hostname}` : failure
+    return { word: 'Failed', className: 'is-crossed tone-bad', more }
+  }
   return { word: 'Delivered', className: 'is-full tone-good', more: `it answered ${status}` }
 }
 

@@ -16,8 +16,8 @@ export function CustomerField({ refusal, ...props }: FieldProps) {
   return (
     <Field
       {...props}
-      label="Customer"
       fault={refusal ?? props.fault}
+      label="Customer"
       hint="A person or a company, up to 200 characters."
       left={charactersLeft(props.text)}
       isRequired
@@ -26,13 +26,13 @@ export function CustomerField({ refusal, ...props }: FieldProps) {
   )
 }
 
-export function NoteField({ refusal, onLeave: _, ...props }: FieldProps) {
+export function NoteField({ refusal = '', onLeave: _, ...props }: FieldProps) {
   return (
     <Field
       {...props}
       label="Note (optional)"
-      fault={refusal ?? props.fault}
       hint="The approver reads it. It stays in the history of the order."
+      fault={refusal || props.fault}
       left={charactersLeftIn(props.text)}
       isRequired={false}
       isLong
