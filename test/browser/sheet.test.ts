@@ -219,7 +219,7 @@ describe('nothing is created twice', () => {
     await button(page, 'Create 3 orders').click()
     await isCreated.promise
     await page.reload()
-    await page.getByText('1 of 3 rows sent.').waitFor()
+    await page.getByText('1 of 3 orders was created.').waitFor()
     await row(page, 'Reloads 1').getByText('Created', { exact: true }).waitFor()
     await button(page, 'Go on').click()
     await page.getByText('3 orders exist.').first().waitFor()
@@ -265,7 +265,7 @@ describe('what failed', () => {
     await person.network({ answers: 'permission-denied', paths: '/v1/orders' })
     person.expectFault(/ 403 .*\/v1\/orders\)/)
     await button(page, 'Create 2 orders').click()
-    await page.getByText('0 of 2 rows sent.').waitFor()
+    await page.getByText('0 of 2 orders were created.').waitFor()
     await button(page, 'Go on').waitFor()
     await person.network('normal')
     assert.deepEqual(await created('Denied'), [])

@@ -13,7 +13,7 @@ import { sendsMail } from './mail.ts'
 import { knowsPasskeys, signInOptions, touch, touchFailure } from './passkeys.ts'
 import { currentPassword, passwordFailure, selectAll, usePasswordRequest } from './password.ts'
 import { type Ending, NoCookieError, signIn, startSession, useSession } from './session.ts'
-import { unsent } from './unsent.ts'
+import { leftOver, unsent } from './unsent.ts'
 
 type Given = Parameters<typeof signIn>[0]
 type Credential = Awaited<ReturnType<typeof touch>>
@@ -28,6 +28,10 @@ const endings: Record<Ending, string> = {
   'signed-out': 'You are signed out.',
   'signed-out-elsewhere': 'You were signed out in another tab.',
 }
+
+/** Only a sign-out takes the sheet from the tab. */
+const goOnWords = (ending: Ending) =>
+  `${ending === 'expired' ? 'Sign in' : 'Paste the sheet again'} to go on: nothing is created twice.`
 
 /** Signing in leads back to where the person was: `to`, an address within this app. */
 export function SignInView() {
@@ -52,7 +56,9 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
   const offer = useOffer((credential) =>
     signing.submit({ isTouch: true, give: async () => ({ credential }) }),
   )
+  const done = leftOver.use()
   useEffect(() => email.current?.focus(), [])
+  useEffect(() => () => leftOver.set(undefined), [])
 
   function submit(form: HTMLFormElement) {
     const entered = new FormData(form)
@@ -77,6 +83,7 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
       {ending && (
         <p id="sign-in-ending" className="note">
           {endings[ending]}
+          {done && ` ${done} ${goOnWords(ending)}`}
         </p>
       )}
       <Unsent />

@@ -24,6 +24,9 @@ const parts = new Map<object, Unsent>()
 /** Everything that this page has not sent yet, and whose it is. */
 export const unsent = observable<{ parts: readonly Unsent[]; userName: string }>({ parts: [], userName: '' })
 
+/** What was done of something that a sign-out ended, as a sentence for the next sign-in. */
+export const leftOver = observable<string | undefined>(undefined)
+
 /** Called at each change in a part of the page. While anything is unsent, the browser asks before leaving. */
 export function reportUnsent(part: object, now: Unsent): void {
   if (now.count > 0) parts.set(part, now)

@@ -1,10 +1,10 @@
 import './on-their-way.css'
-import { Link, useNavigate, useRouter } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { isolated } from '../../../../rules/isolate.ts'
 import { useUser } from '../../auth/session.ts'
-import { delayInWords } from '../../auth/unsent.ts'
+import { countInWords, delayInWords, unsent } from '../../auth/unsent.ts'
 import { keepFocus } from '../../ui/focus.ts'
 import { formatCount, formatTotal, shortName } from '../../ui/format.ts'
 import { Key } from '../../ui/key.tsx'
@@ -41,8 +41,29 @@ export function OnTheirWay() {
           {delay ?? (last && `${nameOf(last, 'long')} in five seconds. Press u to undo it.`)}
         </span>
       </div>
+      <Creating />
       <Held open={open} delay={delay} />
     </section>
+  )
+}
+
+/** How far a sheet of orders is, on every page but its own. */
+function Creating() {
+  const { parts } = unsent.use()
+  const isOnline = online.use()
+  const { pathname } = useLocation()
+  const part = parts.find(({ noun, count }) => noun === 'order' && count > 1)
+  if (part === undefined || pathname === '/orders/new/sheet') return null
+  const delay = delayInWords(part, isOnline)
+  return (
+    <div className="held row row-between">
+      <p>
+        Creating orders: {countInWords(part.count, 'order')} to go. {delay}
+      </p>
+      <Link to="/orders/new/sheet" className="button button-small">
+        Show the sheet
+      </Link>
+    </div>
   )
 }
 

@@ -10,6 +10,7 @@ import type { Decimal } from './notation.ts'
 import { type Reading, sizeLimit, textOf } from './reading.ts'
 import type { Row } from './rows.ts'
 import { changeSheet } from './sending.ts'
+import { WhichColumns } from './which-columns.tsx'
 import { WhichNumber } from './which-number.tsx'
 import {
   headingsInWords,
@@ -107,6 +108,7 @@ export function SheetForm(props: SheetFormProps) {
           <p className="soft">These rows could not be compared with the orders of the last 24 hours.</p>
         )}
       </div>
+      {reading.samples && <WhichColumns key={text} samples={reading.samples} />}
       {doubt !== undefined && <WhichNumber doubt={doubt} decimal={decimal} />}
       {sums.length > 0 && !isUndecided && (
         <Check isOn={isWithoutSums} onTurn={props.onTurnSums}>

@@ -44,7 +44,9 @@ export function notationIn(
   }
 }
 
-/** The notation with this sign before decimal places. */
+/** The notation with this sign before decimal places. Lakhs cannot be mistaken for anything then. */
 export function withDecimal(notation: Notation, decimal: Decimal | undefined): Notation {
-  return decimal === undefined ? notation : { ...notation, decimal, group: other[decimal] }
+  return decimal === undefined
+    ? notation
+    : { ...notation, decimal, group: other[decimal], groupSizes: [3, 2] }
 }

@@ -9,7 +9,7 @@ import { Section } from '../../ui/section.tsx'
 import { csvOf, failuresOf, saveFailures } from './failures.ts'
 import type { Row } from './rows.ts'
 import { goOn, isDone, results, rowInDoubt, sheet, stop, useCourse } from './sending.ts'
-import { doubtWords, endWords, rowsInWords } from './words.ts'
+import { doubtWords, endWords, partInWords, rowsInWords } from './words.ts'
 
 interface SheetProgressProps {
   rows: readonly Row[]
@@ -36,7 +36,9 @@ export function SheetProgress({ rows, headingRef, onStartOver }: SheetProgressPr
       <p>
         {isOver
           ? endWords(outcomes, failures.length)
-          : `${formatCount(outcomes.length)} of ${rowsInWords(count)} sent.`}
+          : isSending
+            ? `${formatCount(outcomes.length)} of ${rowsInWords(count)} sent.`
+            : partInWords(outcomes, count)}
       </p>
       {!isOver && <progress aria-label="Rows sent" value={outcomes.length} max={count} />}
       <div className="stack" role="status">

@@ -8,21 +8,23 @@ export const rowLimit = 1_000
 /** Of a file, or of a text in characters. A thousand rows with many columns stay below it. */
 export const sizeLimit = 1_000_000
 
-export type Reading =
+/** `samples` has the first cells of each column, where the person points at the columns. */
+export type Reading = { samples?: readonly string[] } & (
   | { ok: true; rows: readonly Cells[]; headings: readonly string[] | undefined }
   | { ok: false; fault: string }
+)
 
 interface Line {
   number: number
   cells: string[]
   isBroken: boolean
 }
-type Columns = Record<CellName, number> & { note?: number | undefined }
+export type Columns = Record<CellName, number> & { note?: number | undefined }
 
 /** Headings by which a column is found, in lower case. */
 const headingsOf: Record<CellName, readonly string[]> = {
-  customer: ['customer', 'client', 'company', 'customer name', 'name'],
-  total: ['total', 'amount', 'sum', 'value'],
+  customer: ['customer', 'client', 'company', 'customer name', 'kunde', 'firma', 'société', 'name', 'nom'],
+  total: ['total', 'amount', 'sum', 'value', 'betrag', 'summe', 'gesamt', 'montant', 'somme'],
 }
 /** The column of notes is optional, and has a heading. */
 const noteHeadings = [
@@ -39,19 +41,36 @@ const noteHeadings = [
 /** The first one decides a tie. */
 const delimiters = ['\t', ';', ',']
 const sampleLines = 50
+const shownLines = 3
 
-/** Reads rows that were pasted from a spreadsheet, or a CSV file. Every row that is not empty is there. */
-export function readSheet(text: string): Reading {
+/**
+ * Reads rows that were pasted from a spreadsheet, or a CSV file. Every row that is not empty is there.
+ * `pointed` are the columns that the person chose.
+ */
+export function readSheet(text: string, pointed?: Columns): Reading {
   if (text.length > sizeLimit) return { ok: false, fault: sheetFaults.size }
   const lines = linesOf(text, delimiterOf(text))
   if (lines.length > rowLimit + 1) return { ok: false, fault: sheetFaults.rows(lines.length) }
-  const { columns, hasHeadings } = columnsOf(lines)
-  if (columns === undefined) return { ok: false, fault: sheetFaults.columns }
+  const { columns, hasHeadings } = pointed ? headingsAbove(lines, pointed) : columnsOf(lines)
+  if (columns === undefined) return { ok: false, fault: sheetFaults.columns, samples: samplesOf(lines) }
   const body = hasHeadings ? lines.slice(1) : lines
   if (body.length > rowLimit) return { ok: false, fault: sheetFaults.rows(body.length) }
   const headings = hasHeadings ? cellNames.map((name) => cellAt(lines[0], columns[name])) : undefined
   const width = hasHeadings ? widthOf(lines[0]) : usual(body.map(widthOf))
-  return { ok: true, rows: body.map((line) => cellsOf(line, columns, width)), headings }
+  const rows = body.map((line) => cellsOf(line, columns, width))
+  return { ok: true, rows, headings, ...(pointed && { samples: samplesOf(lines) }) }
+}
+
+/** The first line holds headings if it has no total in the chosen column. */
+const headingsAbove = (lines: readonly Line[], columns: Columns) => ({
+  columns,
+  hasHeadings: lines.length > 1 && !isRead('total', cellAt(lines[0], columns.total)),
+})
+
+function samplesOf(lines: readonly Line[]): string[] {
+  const width = Math.max(0, ...lines.map(widthOf))
+  const cellsAt = (at: number) => lines.slice(0, shownLines).map((line) => cellAt(line, at).trim())
+  return Array.from({ length: width }, (_, at) => cellsAt(at).filter(isFilled).join(', '))
 }
 
 function linesOf(text: string, delimiter: string, preview = 0): Line[] {

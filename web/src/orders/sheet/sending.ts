@@ -1,5 +1,6 @@
 import { isPassing, problemOf } from '../../api/problem.ts'
 import { currentPerson, onForget, refreshSession } from '../../auth/session.ts'
+import { leftOver } from '../../auth/unsent.ts'
 import { announce } from '../../ui/announce.ts'
 import type { UserId } from '../../ui/draft.ts'
 import { observable } from '../../ui/observable.ts'
@@ -10,13 +11,16 @@ import { ordersChanged } from '../queries.ts'
 import { failuresOf } from './failures.ts'
 import { keyOf, nameOf } from './judging.ts'
 import type { Decimal } from './notation.ts'
+import type { Columns } from './reading.ts'
 import type { Result, Results, Row } from './rows.ts'
-import { endWords, whyRefused } from './words.ts'
+import { endWords, partInWords, whyRefused } from './words.ts'
 
 export interface Sheet {
   text: string
   /** How the person reads totals that are one of two numbers. */
   decimal?: Decimal
+  /** The columns that the person points at. */
+  columns?: Columns
   /** Once sending has begun. */
   sent?: {
     /** See `nameOf`. */
@@ -62,6 +66,9 @@ export function openSheet(userId: UserId): void {
 
 // The tab keeps the sheet for the same person, unless they sign out (main.tsx).
 onForget(() => {
+  const { sent } = sheet.get()
+  if (sent !== undefined && !isDone())
+    leftOver.set(partInWords(Object.values(results.get()), sent.rows.length))
   outbox.clear()
   owner = undefined
   sheet.set({ text: '' })
@@ -73,9 +80,9 @@ export function changeSheet(text: string): void {
   keepResults({})
 }
 
-/** Says how the totals of the sheet are read. */
-export function readWith(decimal: Decimal): void {
-  keep({ ...sheet.get(), decimal })
+/** Says how the totals of the sheet are read, or in which columns its values are. */
+export function readWith(how: Pick<Sheet, 'decimal' | 'columns'>): void {
+  keep({ ...sheet.get(), ...how })
 }
 
 /** Sends the chosen ones of all rows of the sheet. */

@@ -30,7 +30,7 @@ export function SheetView() {
 function SheetOfOrders() {
   const user = useUser()
   useState(() => openSheet(user.id))
-  const { text, sent, decimal: chosenDecimal } = sheet.use()
+  const { text, sent, decimal: chosenDecimal, columns } = sheet.use()
   const [isWithoutDoubles, setWithoutDoubles] = useState(false)
   const [isWithoutSums, setWithoutSums] = useState(true)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -42,7 +42,7 @@ function SheetOfOrders() {
     ...recentQuery,
     enabled: mayCompare && !isSent && judged !== '',
   })
-  const reading = useMemo(() => readSheet(judged), [judged])
+  const reading = useMemo(() => readSheet(judged, columns), [judged, columns])
   const column = useMemo(
     () => notationIn(reading.ok ? reading.rows.map(({ total }) => total) : [], notation),
     [reading],

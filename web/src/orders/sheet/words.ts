@@ -11,7 +11,7 @@ export const sheetFaults = {
   empty: 'Paste rows, or choose a file.',
   size: 'The sheet is larger than 1 MB. Send it in parts.',
   rows: (count: number) => `The sheet has ${formatCount(count)} rows. Send at most 1,000 at a time.`,
-  columns: 'It is not clear which columns to use. Name them customer and total in the first row.',
+  columns: 'It is not clear which columns to use. Choose them below.',
   quotes: 'The quotation marks in this row do not match.',
   width:
     'This row has too many columns. A comma inside a name or a total needs quotation marks around the cell.',
@@ -75,8 +75,14 @@ export function endWords(results: readonly Result[], failed: number): string {
     : `${orders} ${rowsInWords(failed)} ${failed === 1 ? 'was' : 'were'} not created.`
 }
 
+/** Such as "56 of 150 were created." */
+export function partInWords(results: readonly Result[], count: number): string {
+  const made = results.filter(({ kind }) => kind !== 'failed').length
+  return `${formatCount(made)} of ${formatOrders(count)} ${made === 1 ? 'was' : 'were'} created.`
+}
+
 export function doubtWords(number: number): string {
-  return `This sheet was first sent more than 24 hours ago, and the service no longer knows what it got. Check in the list whether the order of row ${formatCount(number)} was created before you go on.`
+  return `This sheet was first sent more than 24 hours ago, and the service no longer knows what it got. Check in the list whether the order of row ${formatCount(number)} exists before you go on.`
 }
 
 /** The columns of the file of failures. The first two are found again by their names. */
