@@ -24,7 +24,7 @@ const parts = new Map<object, Unsent>()
 /** Everything that this page has not sent yet, and whose it is. */
 export const unsent = observable<{ parts: readonly Unsent[]; userName: string }>({ parts: [], userName: '' })
 
-/** What was done of something that a sign-out ended, as a sentence for the next sign-in. */
+/** A sentence for the sign-in page: how far a sheet was that the sign-out ended. */
 export const leftOver = observable<string | undefined>(undefined)
 
 /** Called at each change in a part of the page. While anything is unsent, the browser asks before leaving. */

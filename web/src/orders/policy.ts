@@ -12,7 +12,7 @@ export interface PolicyRow {
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
 
-/** Such as "two approvals, from people other than the creator, at least one by someone with the role Admin". */
+/** Such as "two approvals, from people other than the creator, each signed with a passkey". */
 export function ruleInWords({
   approvals,
   selfApproval,
