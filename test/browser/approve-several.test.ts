@@ -72,6 +72,29 @@ async function approvedOnce(rows: OrderRow[], by = 'admin'): Promise<string[]> {
   return approved.map(({ customer }) => customer)
 }
 
+it('several orders are rejected with one reason', async (t) => {
+  const person = await browser.person(t, { service })
+  const { page, rows } = await atList(person, 'Gannet', 3)
+  await choose(page, ['Gannet 1', 'Gannet 3'])
+  await bar(page).getByRole('button', { name: 'Reject …' }).click()
+  await titled(page, 'Reject 2 orders?')
+  await checkAccessibility(page)
+  await screenshot(page, 'reject-several')
+  await page.keyboard.press('Enter')
+  await page.getByText('Enter a reason.').waitFor()
+  await page.keyboard.insertText('Too dear.')
+  await page.keyboard.press('Enter')
+  await titled(page, '2 orders rejected')
+  const admin = await service.bearer('admin')
+  const texts = rows.map(async ({ id }) => {
+    const { items } = (await admin.get(`/v1/orders/${id}/history`)).body as {
+      items: { text: string | null }[]
+    }
+    return items.at(-1)?.text
+  })
+  assert.deepEqual(await Promise.all(texts), ['Too dear.', undefined, 'Too dear.'])
+})
+
 describe('without a selection', () => {
   const person = browser.stayingPerson({ service })
 

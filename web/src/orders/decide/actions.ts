@@ -15,6 +15,8 @@ interface Action {
   reason?: { label: string; isAsked: boolean }
   /** The sentence below the order that says what the action means. `name` is such as "in your name". */
   meaning(name: string): string
+  /** The same about several orders. */
+  meaningOfSeveral(name: string): string
   /**
    * Resolves when it has happened. Throws `ProblemError` or `NoAnswerError`; may be called again with the
    * same input.
@@ -31,6 +33,7 @@ export const actions: Record<ActionName, Action> = {
     past: 'approved',
     noun: 'approval',
     meaning: (name) => `You approve it ${name}. This cannot be undone.`,
+    meaningOfSeveral: (name) => `You approve them ${name}. This cannot be undone.`,
     send: (decision) => client.orders.approve(decision.id, changeOf(decision)),
   },
   reject: {
@@ -41,6 +44,8 @@ export const actions: Record<ActionName, Action> = {
     noun: 'rejection',
     reason: { label: 'Reason', isAsked: true },
     meaning: (name) => `You reject it ${name}, and the reason stays in its history. This cannot be undone.`,
+    meaningOfSeveral: (name) =>
+      `You reject them ${name}, and the reason stays in the history of each. This cannot be undone.`,
     send: (decision) => client.orders.reject(decision.id, decision.reason ?? '', changeOf(decision)),
   },
   withdraw: {
@@ -50,6 +55,7 @@ export const actions: Record<ActionName, Action> = {
     noun: 'withdrawal',
     reason: { label: 'Reason (optional)', isAsked: false },
     meaning: () => 'You withdraw the order that you created. This cannot be undone.',
+    meaningOfSeveral: () => 'You withdraw the orders that you created. This cannot be undone.',
     send: (decision) => client.orders.withdraw(decision.id, decision.reason, changeOf(decision)),
   },
 }

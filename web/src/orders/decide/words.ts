@@ -147,7 +147,7 @@ export function stoppingWords(steps: readonly Step[]): string {
 export function titleOfSeveral(action: ActionName, phase: Snapshot['phase'], steps: readonly Step[]): string {
   const all = formatCount(steps.length)
   if (phase === 'asking') return `${actions[action].name} ${all} orders?`
-  if (phase !== 'done') return `Approving ${all} orders`
+  if (phase !== 'done') return `${actions[action].doing.replace(' …', '')} ${all} orders`
   const count = steps.filter(isDone).length
   const given = steps.filter(isGiven).length
   if (count === 0 && given > 0) return `Your approval of ${formatOrders(given)} is recorded`

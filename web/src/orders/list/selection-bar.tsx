@@ -16,19 +16,20 @@ const DecisionDialog = lazyPart('DecisionDialog', () => import('../decide/dialog
 const mostAtOnce = 100
 
 export interface Approving {
-  /** Asks whether to approve these. */
-  ask(chosen: Chosen): void
+  /** Asks whether to approve these, or to reject them. */
+  ask(chosen: Chosen, action?: 'approve' | 'reject'): void
   /** The button that asks, when it is on the screen. */
   button: RefObject<HTMLButtonElement | null>
   dialog: ReactNode
 }
 
 /**
- * Approves the chosen orders. The dialog belongs to the whole view, so it can show its result whatever the
+ * Approves or rejects the chosen orders. The dialog belongs to the whole view, so it can show its result whatever the
  * list does.
  */
 export function useApproving(): Approving {
   const [subjects, setSubjects] = useState<readonly Subject[]>([])
+  const [action, setAction] = useState<'approve' | 'reject'>('approve')
   const button = useRef<HTMLButtonElement>(null)
   function close({ decided }: { decided: string[] }) {
     setSubjects([])
@@ -38,9 +39,12 @@ export function useApproving(): Approving {
     }, 100)
   }
   return {
-    ask: (chosen) => setSubjects([...chosen.values()].slice(0, mostAtOnce)),
+    ask(chosen, wanted = 'approve') {
+      setAction(wanted)
+      setSubjects([...chosen.values()].slice(0, mostAtOnce))
+    },
     button,
-    dialog: subjects.length > 0 && <DecisionDialog action="approve" subjects={subjects} onClose={close} />,
+    dialog: subjects.length > 0 && <DecisionDialog action={action} subjects={subjects} onClose={close} />,
   }
 }
 
@@ -66,6 +70,8 @@ interface BarProps {
  */
 export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
   const ask = () => approving.ask(chosen)
+  const reject = () => approving.ask(chosen, 'reject')
+  useShortcut('r', chosen.size > 0 ? reject : undefined)
   const countHere = orders.filter(({ id }) => chosen.has(id)).length
   useShortcut('a', () => {
     if (chosen.size > 0) return ask()
@@ -75,6 +81,7 @@ export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
     else approving.ask(new Map([[order.id, subjectOfRow(order)]]))
   })
   const count = chosen.size
+  const first = count > mostAtOnce ? ` the first ${mostAtOnce}` : ''
   const countElsewhere = count - countHere
   return (
     <div role="status">
@@ -92,7 +99,10 @@ export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
             aria-keyshortcuts="a"
             onClick={ask}
           >
-            {count > mostAtOnce ? `Approve the first ${mostAtOnce} …` : 'Approve …'}
+            {`Approve${first} …`}
+          </button>
+          <button type="button" className="button" aria-keyshortcuts="r" onClick={reject}>
+            {`Reject${first} …`}
           </button>
           <button
             type="button"

@@ -6,7 +6,7 @@ import { DecideSeveral } from './several.tsx'
 
 interface DecisionDialogProps {
   action: ActionName
-  /** 1 to 100 orders to approve, or one order for any other action. Fixed when the dialog opens. */
+  /** 1 to 100 orders to approve or reject, or one to withdraw. Fixed when the dialog opens. */
   subjects: readonly Subject[]
   /**
    * Called with the orders decided so far. A later result is announced, and the views fetch it by

@@ -39,7 +39,7 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
   const { data } = useQuery({ ...orderQuery(step.subject.id), enabled: false })
   const now = otherVersion(run.phase, step, data)
   const backButton = useRef<HTMLButtonElement>(null)
-  const reason = useReason(run, step.subject)
+  const reason = useReason(run, step.subject.id)
   const primary = primaryOf(run, step, now, userName, reason.give)
   const hasPrimary = primary !== undefined
   const Frame = action.reason ? QuestionInCard : QuestionFrame
@@ -54,7 +54,7 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
       onKeyDown={action.reason && primary && sendsOnEnter(() => !isRunning(run) && primary.act())}
       description={now ? <WhatChanged {...{ run, step, now }} /> : <Question {...{ run, step }} />}
     >
-      {hasPrimary && reason.field}
+      {hasPrimary && reason.fieldFor()}
       <div role="status">
         {isRunning(run) && <span className="visually-hidden">{action.doing}</span>}
         {!now && <HowItGoes run={run} step={step} />}
@@ -98,10 +98,10 @@ function HowItGoes({ run, step, step: { progress } }: { run: Run; step: Step }) 
 }
 
 /** The field for the reason, if the action takes one. `give` continues with the text, if it is valid. */
-function useReason(run: Run, subject: Subject) {
+export function useReason(run: Run, id: string) {
   const { action } = run
   const { reason } = actions[action]
-  const text = useText(placeOf(action, subject.id), 'reason', reason?.isAsked ? 'Enter a reason.' : undefined)
+  const text = useText(placeOf(action, id), 'reason', reason?.isAsked ? 'Enter a reason.' : undefined)
   function give(goOn: (subject: Subject) => void, about: Subject) {
     if (!reason) return goOn(about)
     const given = text.submit()
@@ -109,15 +109,18 @@ function useReason(run: Run, subject: Subject) {
   }
   return {
     give,
-    field: reason && (
-      <Field
-        {...text.field}
-        label={reason.label}
-        hint="Anyone who can see the order can read it."
-        isReadOnly={isReasonFixed(run)}
-        isRequired={reason.isAsked}
-      />
-    ),
+    /** Enter in the field does this, where nothing around it listens. */
+    fieldFor: (send?: () => void) =>
+      reason && (
+        <Field
+          {...text.field}
+          label={reason.label}
+          hint="Anyone who can see the order can read it."
+          input={send ? { onKeyDown: sendsOnEnter(send) } : {}}
+          isReadOnly={isReasonFixed(run)}
+          isRequired={reason.isAsked}
+        />
+      ),
   }
 }
 

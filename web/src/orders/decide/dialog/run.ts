@@ -17,7 +17,7 @@ export interface Run extends Snapshot {
   /**
    * Decides on another version, or with another reason. That is a different request, so it gets a new key.
    */
-  startInstead(subject: Subject): void
+  startInstead(...subjects: Subject[]): void
   stop(): void
   close(): void
 }
@@ -61,8 +61,8 @@ export function useRun(
     action,
     touch,
     start: () => void run(decisions),
-    startInstead(subject) {
-      const next = prepareDecisions([subject], serviceFor(action, userName))
+    startInstead(...instead) {
+      const next = prepareDecisions(instead, serviceFor(action, userName))
       setDecisions(next)
       void run(next)
     },

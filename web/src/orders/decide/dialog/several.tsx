@@ -9,6 +9,7 @@ import { TouchNote } from '../touch-note.tsx'
 import { useInWhoseName } from '../whose-name.ts'
 import { isDecided, settledOf, spokenOf, summaryOf, titleOfSeveral, troubleOf } from '../words.ts'
 import { QuestionFrame } from './frame.tsx'
+import { useReason } from './one.tsx'
 import { DecisionRows } from './rows.tsx'
 import type { Back, Run } from './run.ts'
 
@@ -22,7 +23,18 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
   const signed = signedInWords(action, subjects)
   const counted = isOver ? steps.filter(isDecided) : steps
   const sum = formatTotal(sumOfTotals(counted.map(({ subject }) => subject.total)))
+  const { reason, meaningOfSeveral, past } = actions[action]
+  const { give, fieldFor } = useReason(run, 'selected')
+  const isAsking = phase === 'asking'
   const canTryAgain = isOver && steps.some(({ progress }) => mayTryAgain(progress))
+  function start() {
+    const [first] = subjects
+    if (!isAsking || first === undefined || !reason) return run.start()
+    give(
+      (given) => run.startInstead(...subjects.map((each) => ({ ...each, reason: given.reason ?? '' }))),
+      first,
+    )
+  }
   useEffect(() => {
     if (phase !== 'asking') backButton.current?.focus()
   }, [phase])
@@ -34,15 +46,16 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
       description={
         <>
           <dl className="box decide-order">
-            <dt className="soft small">{isOver ? 'Value that you approved' : 'Value'}</dt>
+            <dt className="soft small">{isOver ? `Value that you ${past}` : 'Value'}</dt>
             <dd className="large-total">{sum}</dd>
           </dl>
-          {phase === 'asking' && <p>You approve them {name}. This cannot be undone.</p>}
-          {phase === 'asking' && signed !== undefined && <p>{signed}</p>}
+          {isAsking && <p>{meaningOfSeveral(name)}</p>}
+          {isAsking && signed !== undefined && <p>{signed}</p>}
         </>
       }
     >
       {phase !== 'asking' && <HowFar run={run} />}
+      {isAsking && fieldFor(start)}
       <DecisionRows {...run} />
       <div role="status">
         <TouchNote touch={run.touch} />
@@ -51,8 +64,12 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
         <Button ref={backButton} className="button" onPress={back.go}>
           {back.name}
         </Button>
-        {(phase === 'asking' || canTryAgain) && (
-          <Button className="button button-primary" autoFocus={!isOver} onPress={run.start}>
+        {(isAsking || canTryAgain) && (
+          <Button
+            className={`button ${reason ? 'button-danger' : 'button-primary'}`}
+            autoFocus={!isOver && !reason}
+            onPress={start}
+          >
             {canTryAgain ? 'Try again' : `${actions[action].name} ${formatCount(steps.length)} orders`}
           </Button>
         )}
