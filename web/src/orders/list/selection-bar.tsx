@@ -24,8 +24,8 @@ export interface Approving {
 }
 
 /**
- * Approves or rejects the chosen orders. The dialog belongs to the whole view, so it can show its result whatever the
- * list does.
+ * Approves or rejects the chosen orders. The dialog belongs to the whole view, so it can show its result
+ * whatever the list does.
  */
 export function useApproving(): Approving {
   const [subjects, setSubjects] = useState<readonly Subject[]>([])
