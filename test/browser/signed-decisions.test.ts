@@ -168,6 +168,8 @@ describe('an approval that must be signed', () => {
     await touched()
     await page.keyboard.press('h')
     await isAt(page, '/')
+    // The address changes before the review is gone.
+    await page.getByRole('article').waitFor({ state: 'detached' })
     await letGo()
     await answered(page)
     await pass(5_000)

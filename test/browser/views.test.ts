@@ -56,6 +56,12 @@ const adminViews: Views = {
     await page.getByRole('heading', { name: 'Orders per day' }).waitFor()
     await page.getByRole('link', { name: 'Review oldest' }).waitFor()
   },
+  async 'unknown-page-inside'({ page }) {
+    await page.goto('/no/such/page')
+    await heading(page, 'Page not found').waitFor()
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Overview' }).click()
+    await heading(page, /admin/).waitFor()
+  },
   async 'keyboard-dialog'({ page }) {
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
