@@ -314,6 +314,7 @@ describe('the live description knows every answer', () => {
   it('about links and the caller’s own account', async () => {
     for (const email of ['x', 'nobody@example.com']) await anybody.post('/v1/auth/links', { email })
     const token = await newLink(service, await newUser(service))
+    for (const each of [token, 'x']) await anybody.post('/v1/auth/links/check', { token: each })
     for (const password of ['x', 'password password', newPassword, newPassword]) {
       await anybody.post('/v1/auth/links/use', { token, newPassword: password })
     }
