@@ -238,7 +238,10 @@ export async function recordOf(admin: Client, log: string): Promise<Omit<Recorde
       ['', '/history?pageSize=100', '/approvals'].map((part) => done(admin.get(path + part))),
     )
     orders.push({ order: order?.body, history: history?.body, approvals: approvals?.body })
-    const receipt = await admin.get(`${path}/receipt`)
+    let receipt = await admin.get(`${path}/receipt`)
+    // Another process seals.
+    for (; receipt.body.code === 'receipt-not-ready'; receipt = await admin.get(`${path}/receipt`))
+      await wait(50)
     if (receipt.status === 200) receipts[id] = receipt.body.receipt
   }
   const { keys } = (await done(admin.get('/v1/log/key'))).body
