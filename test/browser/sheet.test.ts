@@ -298,6 +298,7 @@ describe('a sheet that is being sent', () => {
     await held
     await page.getByRole('link', { name: 'Orders', exact: true }).first().click()
     await heading(page, 'Orders').waitFor()
+    await page.getByText('Creating orders: 2 orders to go.').waitFor()
     await button(page, 'Sign out').click()
     const asking = question(page, 'Sign out with 2 orders not sent?')
     await asking.waitFor()
@@ -318,6 +319,7 @@ describe('a sheet that is being sent', () => {
     await button(page, 'Sign out').click()
     await asking.getByRole('button', { name: 'Discard' }).click()
     await signInHeading(page).waitFor()
+    await page.getByText('1 of 3 orders was created. Paste the sheet again to go on').waitFor()
     // The request that was under way.
     person.allowFault(/ 401 .*\/v1\/orders\)/)
     await dropping.release()
