@@ -1,5 +1,6 @@
 import type { ApprovedDocument } from './document.ts'
 import { accountIn } from './line.ts'
+import type { LogReport } from './log.ts'
 import { isOfLog, type VerifierKey } from './note.ts'
 import type { Act, Approval, ApprovedOrder, Enrolment, OrderDocument, OrderRules, Person } from './order.ts'
 import { hostOf } from './verdict.ts'
@@ -114,3 +115,10 @@ function givenFor(
   if (password === 'mailed') return 'a password that was set by a mailed link'
   return `a password that ${passwordSetBy === null ? accountIn(id) : name(passwordSetBy)} had set`
 }
+
+/** As in "3, 8 and 12 more". */
+export const listed = (
+  { events, first }: LogReport['backInTime'],
+  spell: (line: number) => string = String,
+) =>
+  `${first.map(spell).join(', ')}${events > first.length ? ` and ${spell(events - first.length)} more` : ''}`

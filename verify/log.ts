@@ -3,6 +3,7 @@ import { type ApprovedDocument, DocumentSearch } from '../proof/document.ts'
 import type { LogLine } from '../proof/line.ts'
 import { eraOf, type LogReport, restoreThatLost, verifyLog } from '../proof/log.ts'
 import { placeInLog } from '../proof/verdict.ts'
+import { listed } from '../proof/words.ts'
 import { isolated } from '../rules/isolate.ts'
 import type { CheckedCheckpoint } from './checkpoint.ts'
 import { allOf, type Finding, nothingSaid, type Worth } from './finding.ts'
@@ -110,7 +111,7 @@ function worthOf(
       ...lostLines(report, checkpoints),
       ...(backInTime.events === 0
         ? []
-        : [`That the clock was right at line ${listed(backInTime)}, where the time runs back.`]),
+        : [`That the clock was right at line ${listed(backInTime, formatCount)}, where the time runs back.`]),
     ],
   }
 }
@@ -143,10 +144,6 @@ function lostLines({ restores }: LogReport, checkpoints: readonly CheckedCheckpo
     ]
   })
 }
-
-/** As in "3, 8 and 12 more". */
-const listed = ({ events, first }: LogReport['backInTime']) =>
-  `${first.map(formatCount).join(', ')}${events > first.length ? ` and ${formatCount(events - first.length)} more` : ''}`
 
 /** The finding about a line in the logs. `what` names it, and its checkpoint has `origin`. */
 export function worthInLogs(

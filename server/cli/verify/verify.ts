@@ -6,6 +6,7 @@ import type { LogLine } from '../../../proof/line.ts'
 import { type Agreement, type LogReport, restoreThatLost, verifyLog } from '../../../proof/log.ts'
 import type { Head } from '../../../proof/log-tree.ts'
 import { contradictionsOf } from '../../../proof/verdict.ts'
+import { listed } from '../../../proof/words.ts'
 import { contradictionOf, headOfLog } from '../../audit/audit.ts'
 import { exportLog } from '../../audit/lines/log.ts'
 import { firstUnlikeTile } from '../../audit/lines/store.ts'
@@ -179,11 +180,6 @@ function describe({ report, orders }: Verified, { keys, checkpoints, receipts }:
       ? []
       : [`The clock went back by more than a minute at event ${listed(backInTime)}.`]),
   ]
-}
-
-/** As in "3, 8 and 12 more". */
-function listed({ events, first }: LogReport['backInTime']): string {
-  return `${first.join(', ')}${events > first.length ? ` and ${events - first.length} more` : ''}`
 }
 
 function hintOf(verified: Verified | undefined, { keys, checkpoints, receipts }: Given): { hint?: string } {
