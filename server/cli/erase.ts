@@ -1,8 +1,9 @@
-/** The commands that erase names and texts. */
+/** The commands that erase names, texts and documents. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { sealedEvents } from '../audit/audit.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Erased } from '../erasure/erasure.ts'
+import { parseUuid } from '../ids.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { commandStamp, withStranded } from './database.ts'
 import { UsageError } from './failures.ts'
@@ -66,6 +67,24 @@ export async function runEraseLine(invocation: Invocation): Promise<Outcome> {
       text: `Erased ${name} of event ${sequence} (${kind}, ${subject_kind} ${id}).`,
     }
   })
+}
+
+export async function runEraseDocument(invocation: Invocation): Promise<Outcome> {
+  const orderId = requiredId(invocation, 0, 'the id of the order')
+  const id = requiredId(invocation, 1, 'the id of the document')
+  return erasing(invocation, async (db) => {
+    const { sha256 } = await db.write('eraseDocument', { orderId, id, stamp: commandStamp() })
+    return {
+      value: { orderId, id, sha256 },
+      text: `Erased the bytes of document ${id}. Its hash stays: ${sha256}.`,
+    }
+  })
+}
+
+function requiredId(invocation: Invocation, position: number, what: string): string {
+  const id = parseUuid(requiredArgument(invocation, position, what))
+  if (id === undefined) throw new UsageError(`${what} is a UUID`)
+  return id
 }
 
 /** Afterwards no file of the database has what was erased, or the hint says which still has. */

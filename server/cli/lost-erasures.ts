@@ -3,8 +3,16 @@ import type { LogLine } from '../../proof/line.ts'
 import { linesOf } from '../../proof/log.ts'
 import { formatInstant } from '../clock.ts'
 import type { Db } from '../db/tables.ts'
-import { type Erasure, erasureOf, type FormerErasure, isOfLines, personIn } from '../erasure/again.ts'
+import {
+  type Erasure,
+  erasureOf,
+  type FormerErasure,
+  hasBytes,
+  isOfLines,
+  personIn,
+} from '../erasure/again.ts'
 import { customerOf, hasValue, personOf } from '../erasure/store.ts'
+import { parseUuid } from '../ids.ts'
 import { Refused } from './failures.ts'
 
 /** The erasures in an export of the log, which is read to its end. */
@@ -15,7 +23,7 @@ export async function erasuresIn(file: string): Promise<FormerErasure[]> {
   await eachLine(file, ({ kind, subject, data, atUtc }) => {
     if (typeof kind !== 'string') throw new TypeError()
     if (kind === 'user-added') addedAt.set(subject.id, Date.parse(atUtc))
-    if (kind !== 'erased') return
+    if (kind !== 'erased' && kind !== 'document-erased') return
     const erasure = checked(erasureOf(subject.id, data as never))
     erasures.push({ ...erasure, createdAt: addedAt.get(String(personIn(erasure))), hashes })
   })
@@ -41,11 +49,12 @@ async function eachLine(file: string, see: (line: LogLine) => void): Promise<voi
 
 /** The names become part of commands. */
 function checked(erasure: Erasure): Erasure {
-  const { subject, places, orders } = erasure
+  const { subject, places, orders, document } = erasure
   const areNames = Object.keys(places).every((name) => /^[A-Za-z]{1,40}$/.test(name))
   const areNumbers = Object.values(places).every((each) => each.every(Number.isSafeInteger))
   const areIds = Array.isArray(orders) && [subject, ...orders].every((id) => typeof id === 'string')
-  if (!areNames || !areNumbers || !areIds) throw new TypeError()
+  const isDocument = document === undefined || [subject, document].every((id) => parseUuid(id) === id)
+  if (!areNames || !areNumbers || !areIds || !isDocument) throw new TypeError()
   return erasure
 }
 
@@ -78,6 +87,11 @@ async function commandsFor(db: Db, erasure: FormerErasure): Promise<Command[]> {
     const { createdAt = is?.createdAt } = erasure
     if (is === undefined || is.isErased || is.createdAt !== createdAt) return []
     return [{ command: `person erase ${id}`, note: `the account was added at ${formatInstant(createdAt)}` }]
+  }
+  if (erasure.document !== undefined) {
+    const place = { orderId: erasure.subject, id: erasure.document }
+    if (!(await hasBytes(db, place))) return []
+    return [{ command: `order erase-document ${place.orderId} ${place.id}` }]
   }
   for (const order of erasure.orders) {
     const customer = await customerOf(db, order)

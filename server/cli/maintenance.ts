@@ -189,7 +189,9 @@ export async function runRestore(invocation: Invocation): Promise<Outcome> {
   })
   const again = changed.erasedAgain
   const erased =
-    again === 0 ? '' : `\nErased again: ${again} ${again === 1 ? 'name' : 'names'} that the backup still had.`
+    again === 0
+      ? ''
+      : `\nRepeated ${again} ${again === 1 ? 'erasure' : 'erasures'} that the backup did not know.`
   const left = [
     ...(changed.lacksAdministrator
       ? ['\nNobody can manage accounts any more: add somebody by `user add --role Admin`.']

@@ -3,16 +3,20 @@
 import type { Places } from '../audit/audit.ts'
 import type { Stamp } from '../caller/stamp.ts'
 import type { Db, Trx } from '../db/tables.ts'
+import { eraseDocument } from '../orders/documents/documents.ts'
+import { erasedDocuments, findDocument } from '../orders/documents/store.ts'
 import { eraseCustomerOf, eraseFromLog, erasePerson } from './erasure.ts'
 import { hasValue, lineAt, personOf } from './store.ts'
 
-/** The facts in an event `erased`. */
+/** The facts in an event `erased` or `document-erased`. */
 export interface Erasure {
-  /** Its subject: `person-17`, `customer-413`, or the sequence of a line. */
+  /** Its subject: `person-17`, `customer-413`, the sequence of a line, or the order of a document. */
   subject: string
   places: Places
   /** The orders of a customer. */
   orders: string[]
+  /** The id of the document whose bytes were erased. */
+  document: string | undefined
 }
 
 /** The erasures of a log, the oldest first. Those of several lines come as several. */
@@ -28,15 +32,16 @@ export async function erasuresOf(db: Db): Promise<Erasure[]> {
 
 export function erasureOf(
   subject: string,
-  { erased, orders = [] }: { erased: Places; orders?: string[] },
+  { erased = {}, orders = [], document }: { erased?: Places; orders?: string[]; document?: { id: string } },
 ): Erasure {
-  return { subject, places: erased, orders }
+  return { subject, places: erased, orders, document: document?.id }
 }
 
 /** The id of the person, if the erasure is one. */
 export const personIn = ({ subject }: Erasure) => Number(/^person-(\d+)$/.exec(subject)?.[1] ?? 0)
 export const isOfCustomer = ({ subject }: Erasure) => subject.startsWith('customer-')
-export const isOfLines = (erasure: Erasure) => personIn(erasure) === 0 && !isOfCustomer(erasure)
+export const isOfLines = (erasure: Erasure) =>
+  personIn(erasure) === 0 && !isOfCustomer(erasure) && erasure.document === undefined
 
 /** An erasure, with what shows whether it fits another database. */
 export interface FormerErasure extends Erasure {
@@ -60,7 +65,12 @@ export async function formerErasures(former: Db): Promise<FormerErasure[]> {
     }
     erasures.push({ ...erasure, createdAt, hashes })
   }
-  return erasures
+  const unnamed = { places: {}, orders: [], createdAt: undefined, hashes: new Map<number, string>() }
+  const documents = await erasedDocuments(former)
+  return [
+    ...erasures,
+    ...documents.map(({ id, orderId }) => ({ ...unnamed, subject: orderId, document: id })),
+  ]
 }
 
 /**
@@ -84,6 +94,11 @@ export async function eraseAgain(
       const { subject: name, orders } = erasure
       const done = await eraseCustomerOf(restored, { name, orders, stamp: stamp() })
       if (done.values > 0) count += 1
+    } else if (erasure.document !== undefined) {
+      const place = { orderId: erasure.subject, id: erasure.document }
+      if (!(await hasBytes(restored, place))) continue
+      await eraseDocument(restored, { ...place, stamp: stamp() })
+      count += 1
     } else {
       count += await eraseLines(restored, erasure, stamp)
     }
@@ -105,4 +120,9 @@ async function eraseLines(
     }
   }
   return count
+}
+
+/** Whether the order has the document, with its bytes. */
+export async function hasBytes(db: Db, { orderId, id }: { orderId: string; id: string }): Promise<boolean> {
+  return (await findDocument(db, orderId, id))?.isErased === false
 }

@@ -32,8 +32,27 @@ before(async () => {
     assert.equal((await original.run(command)).status, 0)
   }
   await makeOrders()
+  await addDocument()
   assert.equal((await original.run('backup before.db')).status, 0)
 })
+
+const documentBytes = 'Zanzibar, seven chairs'
+/** The order and the id of a document. */
+let document: { orderId: string; id: string }
+
+async function addDocument(): Promise<void> {
+  const id = newOrderedId(1_795_000_100_000)
+  document = original.sql((database) => {
+    const orderId = String(database.prepare('select min(id) from orders').pluck().get())
+    database
+      .prepare("insert into order_documents values (?, ?, 'a', 'text/plain', 9, 'digest', 1, 'jo', null)")
+      .run(id, orderId)
+    database.prepare('insert into document_pieces values (?, 0, ?)').run(id, Buffer.from(documentBytes))
+    return { orderId, id }
+  })
+}
+
+const eraseDocument = (cli: CommandLine) => cli.run(`order erase-document ${document.orderId} ${document.id}`)
 
 /** Each person creates an order of each customer, and adds a note. */
 async function makeOrders(): Promise<void> {
@@ -67,9 +86,13 @@ function erasable(t: TestContext): CommandLine {
 }
 
 /** The files of the database that have one of the names. */
-function filesWithNames({ folder }: CommandLine, others: readonly string[] = ['before.db']): string[] {
+function filesWithNames(
+  { folder }: CommandLine,
+  others: readonly string[] = ['before.db'],
+  searched = anyName,
+): string[] {
   const files = readdirSync(folder).filter((name) => !others.includes(name))
-  return files.filter((name) => anyName.test(readFileSync(join(folder, name)).toString('latin1')))
+  return files.filter((name) => searched.test(readFileSync(join(folder, name)).toString('latin1')))
 }
 
 const people = `person erase ${ids.join(' ')}`
@@ -134,10 +157,13 @@ describe('restore', () => {
     const cli = erasable(t)
     await eraseAll(cli)
     assert.equal((await cli.run('log erase 1 name')).status, 0)
+    assert.equal((await eraseDocument(cli)).status, 0)
     const { status, stdout } = await cli.run('restore before.db')
     assert.equal(status, 0)
-    assert.match(stdout, new RegExp(`Erased again: ${2 * count + 1} names that the backup still had\\.`))
+    assert.match(stdout, new RegExp(`Repeated ${2 * count + 2} erasures that the backup did not know\\.`))
     assert.deepEqual(filesWithNames(cli), [])
+    assert.deepEqual(filesWithNames(cli, ['before.db'], new RegExp(documentBytes)), [])
+    assert.equal((await eraseDocument(cli)).status, 1)
     assert.equal((await cli.run('log verify')).status, 0)
   })
 
@@ -149,7 +175,7 @@ describe('restore', () => {
     }
     const { status, stdout } = await cli.run('restore before.db')
     assert.equal(status, 0)
-    assert.match(stdout, /Erased again: 1 name .*\nNobody can manage accounts any more: /)
+    assert.match(stdout, /Repeated 1 erasure .*\nNobody can manage accounts any more: /)
     assert.equal((await cli.run('log verify')).status, 0)
   })
 
@@ -188,6 +214,7 @@ describe('log restored', () => {
   it('prints how to do again the erasures that a kept export has', async (t) => {
     const cli = erasable(t)
     await eraseAll(cli)
+    assert.equal((await eraseDocument(cli)).status, 0)
     assert.equal((await cli.run('log erase 1 name')).status, 0)
     assert.equal((await cli.run('log export kept.jsonl')).status, 0)
     for (const end of ['-wal', '-shm']) rmSync(`${cli.databaseFile}${end}`, { force: true })
@@ -202,6 +229,7 @@ describe('log restored', () => {
       "customer erase -- '-Zed'\\''s $(x) `y`'",
       ...numbers.slice(1).map((number) => `customer erase -- '${customerOf(number)}'`),
       'log erase 1 name',
+      `order erase-document ${document.orderId} ${document.id}`,
     ]
     assert.deepEqual(lostErasures.toSorted(), wanted.toSorted())
     const { stdout } = await cli.run('log restored --export kept.jsonl')

@@ -34,24 +34,25 @@ export const policyCommands: Record<string, CommandSpec> = {
   },
 }
 
+const rewriteNote =
+  'At the end a database in a file is rewritten, so that no file has it any more: that needs free space, and a running' +
+  ' service writes nothing meanwhile. A database server needs its own command. Backups, archives and exports still have' +
+  ' it. See “Forgetting people” in docs/operations.md.'
+
 export const orderCommands: Record<string, CommandSpec> = {
   'order erase-document': {
     argumentsText: '<order> <document>',
     summary: 'erase the bytes of a document for good',
     notes: [
       'Its hash, its size and its name stay, and every page says that it was erased. The erasure is logged as an event.',
+      rewriteNote,
     ],
     examples: [
       'order erase-document 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a60',
     ],
-    load: async () => (await import('../order.ts')).runEraseDocument,
+    load: async () => (await import('../erase.ts')).runEraseDocument,
   },
 }
-
-const rewriteNote =
-  'At the end a database in a file is rewritten, so that no file has the name: that needs free space, and a running' +
-  ' service writes nothing meanwhile. A database server needs its own command. Backups, archives and exports still have' +
-  ' the name. See “Forgetting people” in docs/operations.md.'
 
 export const erasureCommands: Record<string, CommandSpec> = {
   'person erase': {

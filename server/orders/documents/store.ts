@@ -159,6 +159,16 @@ export async function deleteDocument(
   return row && documentOf(row)
 }
 
+/** The documents whose bytes were erased, in the order in which that happened. */
+export function erasedDocuments(db: Db): Promise<{ id: string; orderId: string }[]> {
+  return db
+    .selectFrom('order_documents')
+    .select(['id', 'order_id as orderId'])
+    .where('erased_at', 'is not', null)
+    .orderBy('erased_at')
+    .execute()
+}
+
 /** Undefined if the order has no such document, or it is erased already. */
 export async function deleteBytes(
   trx: Trx,
