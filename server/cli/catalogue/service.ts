@@ -69,7 +69,7 @@ export const serviceCommands: Record<string, CommandSpec> = {
     argumentsText: '<file>',
     options: { era: eraOption },
     notes: [
-      'Stop the service first. The backup must be of this version. It is checked, and then replaces the database by' +
+      'Stop the service first. The backup must be one that this version serves (`version --check`). It is checked, and then replaces the database by' +
         ' one rename, so a killed command leaves one or the other. The former database stays in the same folder.',
       'The log begins its next era: later checkpoints have another origin, and readers of the live list start over.',
     ],
