@@ -24,7 +24,7 @@ export function sendWebDir(folder: string, givenPolicy = webAppPolicy): SendPage
   const index = readFileSync(join(root, 'index.html'), 'utf8')
   const policy = allowInline(givenPolicy, index)
   return (request: FastifyRequest, reply: FastifyReply, path: string) => {
-    const found = fileIn(root, path)
+    const found = /\/\./.test(path) ? undefined : fileIn(root, path)
     const file = found !== undefined && isWhole(root, `/${found}`) ? found : undefined
     if (file === undefined && path.startsWith('/assets/')) throw new Problem('route-not-found')
     withoutParts(request)
@@ -39,14 +39,16 @@ export function sendWebDir(folder: string, givenPolicy = webAppPolicy): SendPage
 }
 
 /**
- * The real path within the folder. No file is there whose name, or whose folder's, begins with a dot, and
- * none outside, whatever links say.
+ * The real path within the folder. No link leads outside, or to a name that begins with a dot. Two dots begin
+ * the folders of Kubernetes: the files that a ConfigMap shows are links into them.
  */
 function fileIn(root: string, path: string): string | undefined {
   if (/[\\\0]/.test(path) || path.endsWith('/')) return undefined
   try {
     const file = relative(root, realpathSync(join(root, path))).replaceAll(sep, '/')
-    return !/^\.|\/\./.test(file) && statSync(join(root, file)).isFile() ? file : undefined
+    return !/(?:^|\/)\.(?:[^.]|\.(?:\/|$))/.test(file) && statSync(join(root, file)).isFile()
+      ? file
+      : undefined
   } catch {
     return undefined
   }

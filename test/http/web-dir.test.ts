@@ -29,6 +29,8 @@ const files = {
   '.env': 'secret',
   '.git/config': 'secret',
   'v1/orders': 'never',
+  '..2026_11_28/cm.js': 'of a ConfigMap',
+  '..2026_11_28/only.js': 'secret',
 }
 for (const [name, text] of Object.entries(files)) {
   mkdirSync(join(folder, name, '..'), { recursive: true })
@@ -42,6 +44,8 @@ symlinkSync(join(outside, 'secret'), join(folder, 'one.html.br'))
 symlinkSync(join(outside, 'secret'), join(folder, 'two.js.gz'))
 symlinkSync('.env', join(folder, 'env.txt'))
 symlinkSync('.git', join(folder, 'git'))
+symlinkSync('..2026_11_28', join(folder, '..data'))
+symlinkSync('..data/cm.js', join(folder, 'cm.js'))
 
 const start = (t: TestContext, env: Record<string, string> = {}): Promise<Service> =>
   startService({ inside: true, env: { WEB_DIR: folder, ...env }, until: t })
@@ -64,6 +68,7 @@ describe('a folder with another app', () => {
       ['/icon-1024x768.png', 'a picture', 'no-cache'],
       ['/a%20b.txt', 'a space', 'no-cache'],
       ['/inside.txt', 'a space', 'no-cache'],
+      ['/cm.js', 'of a ConfigMap', 'no-cache'],
     ] as const) {
       const answer = await service.client().get(path)
       assert.deepEqual([answer.status, answer.text], [200, text], path)
@@ -78,7 +83,7 @@ describe('a folder with another app', () => {
     const service = await start(t)
     for (const path of [
       ...['/.env', '/%2eenv', '/.git/config', '/linked', '/folder/secret', '/folder', '/assets', '/env.txt'],
-      ...['/git/config', '/one.html.br', '/one.html', '/two.js'],
+      ...['/git/config', '/one.html.br', '/one.html', '/two.js', '/..data/only.js', '/%2e.data/only.js'],
       ...[
         '/../outside/secret',
         '/%2e%2e%2fsecret',
