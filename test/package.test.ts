@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -113,6 +114,8 @@ describe('what npm run pack makes', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
+      'deploy',
       'docs',
       'npm-shrinkwrap.json',
       'package.json',
@@ -125,6 +128,20 @@ describe('what npm run pack makes', () => {
       .filter((entry) => entry.isFile() && !entry.parentPath.startsWith(release))
       .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
     assert.ok(bytes < 110_000_000, `${bytes} bytes`)
+  })
+
+  it('has what its README and its page on operations link to, but for the pages of developers', () => {
+    for (const page of ['README.md', 'docs/operations.md']) {
+      const links = readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!\w+:)([^)#]+)/g)
+      const dead = [...links]
+        .map(([, link = '']) => join(page, '..', link))
+        .filter((path) => !existsSync(join(installed, path)))
+      assert.deepEqual(
+        dead.filter((path) => !/^(?:CONTRIBUTING|client|docs.decisions)\b/.test(path)),
+        [],
+        page,
+      )
+    }
   })
 
   it('passes the tests of the service as installed', () => {

@@ -78,9 +78,10 @@ function withEndings(code: string): string {
 }
 
 function stageOthers(): void {
-  // A resource of agents is a page of the documents.
-  for (const file of ['LICENSE', 'README.md', 'CHANGELOG.md', 'docs/filter.md']) copy(file)
-  copy('web/dist')
+  // The README, messages of commands and a resource of agents lead to these pages.
+  for (const file of globSync('docs/*.{md,png}', { cwd: root })) copy(file)
+  for (const file of ['LICENSE', 'README.md', 'CHANGELOG.md', 'SECURITY.md']) copy(file)
+  for (const folder of ['docs/monitoring', 'docs/proxies', 'deploy', 'web/dist']) copy(folder)
   cpSync(
     fileURLToPath(new URL('one-file.js', import.meta.resolve('kysely'))),
     join(staged, 'server/db/one-file.js'),
