@@ -9,7 +9,7 @@ export interface OptionSpec {
    * switch.
    */
   value?: string
-  /** May be given more than once, each time with several values separated by commas. */
+  /** May be given more than once. */
   list?: boolean
   description: string
 }
@@ -69,7 +69,7 @@ export function parseInvocation(spec: CommandSpec, args: string[]): Invocation {
   invocation.development = invocation.switches.has('dev')
   for (const token of tokens) {
     if (token.kind === 'option' && token.value !== undefined) {
-      addValue(invocation, token.name, token.value, options[token.name]?.list === true)
+      addValue(invocation, token.name, token.value, options[token.name])
     }
   }
   const maximum = maximumArguments(spec)
@@ -128,9 +128,13 @@ function describeParseError(message: string, known: string[]): string {
   return first.charAt(0).toLowerCase() + first.slice(1) + (first.startsWith('Unknown option') ? meant : '')
 }
 
-function addValue(invocation: Invocation, name: string, value: string, list: boolean): void {
-  if (list) {
-    invocation.lists[name] = [...(invocation.lists[name] ?? []), ...splitCommas([value])]
+function addValue(invocation: Invocation, name: string, value: string, option?: OptionSpec): void {
+  // An unset variable of a script must not take a check away.
+  if (value === '' && (option?.list || option?.value?.startsWith('FILE'))) {
+    throw new UsageError(`option '--${name}' is empty`)
+  }
+  if (option?.list) {
+    invocation.lists[name] = [...(invocation.lists[name] ?? []), value]
   } else {
     if (invocation.texts[name] !== undefined) throw new UsageError(`option '--${name}' is given twice`)
     invocation.texts[name] = value

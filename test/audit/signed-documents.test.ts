@@ -88,12 +88,12 @@ async function verdictsOn(t: TestContext, made: LogContent[], given: Record<stri
 
 describe('a signed approval of two documents', () => {
   it('is about these files, whatever they are called', async (t) => {
-    const given = { 'renamed.bin': offer, 'b.txt': plan }
+    const given = { 'offer,final.bin': offer, 'b.txt': plan }
     const { client, page, pageOfLog, command, commandOfLog, python } = await verdictsOn(t, contents, given)
     assert.deepEqual([client, page.verdict, pageOfLog.verdict], ['valid', 'valid', 'valid'])
     const instant = '2026-11-22T12:00:00.000Z'
     const said = [
-      'renamed.bin is a document of order #1042, which was approved.',
+      'offer,final.bin is a document of order #1042, which was approved.',
       `jo added the document “offer 0.pdf” (7 bytes, SHA-256 ${digestOf(offer)}) on ${instant}.`,
       `ann approved it on ${instant}. A passkey signed the approval, this document included.`,
       `kim approved it on ${instant}. A passkey signed the approval, this document included.`,
@@ -104,7 +104,7 @@ describe('a signed approval of two documents', () => {
       assert.ok(stdout.includes(said), stdout)
     }
     for (const { findings } of [page, pageOfLog]) {
-      const proven = findings.find(({ title }) => title === 'renamed.bin')?.proven ?? []
+      const proven = findings.find(({ title }) => title === 'offer,final.bin')?.proven ?? []
       assert.equal(proven[0], 'It is a document of order #1042, which was approved.')
       assert.equal(proven.filter((words) => words.includes('A passkey signed the approval')).length, 2)
     }

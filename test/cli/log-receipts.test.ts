@@ -113,9 +113,9 @@ describe('log verify of receipts', () => {
   it('takes the answer of the service, and several receipts', async (t) => {
     const { write, jws, verify } = await folderOf(t)
     write('answer.json', JSON.stringify({ receipt: jws }))
-    const given = `--jwks others.json,jwks.json --log-key ${keyOf(log)}`
+    const given = `--jwks others.json --jwks jwks.json --log-key ${keyOf(log)}`
     const { status, stdout } = await verify(
-      `--receipt answer.json,certificate.html,receipt.tlog-proof ${given}`,
+      `--receipt answer.json --receipt certificate.html --receipt receipt.tlog-proof ${given}`,
     )
     assert.deepEqual(
       [status, stdout.match(/^\S+ is valid/gm)],
@@ -126,7 +126,7 @@ describe('log verify of receipts', () => {
   it('says which given keys it did not use', async (t) => {
     const { verify } = await folderOf(t)
     const other = await newSigner('other.example.com/log')
-    const given = `--jwks jwks.json,others.json --log-key ${keyOf(log)},${keyOf(other)} --witness ${keyOf(near)},${keyOf(far)}`
+    const given = `--jwks jwks.json --jwks others.json --log-key ${keyOf(log)},${keyOf(other)} --witness ${keyOf(near)},${keyOf(far)}`
     const { status, stdout, stderr } = await verify(`--receipt receipt.jwt ${given}`)
     assert.equal(status, 0)
     assert.match(stdout, /\n1 of 2 witnesses cosigned its checkpoint: near\.example\.org \(/)
@@ -206,7 +206,7 @@ describe('log verify of receipts', () => {
     const { write, verify } = await folderOf(t)
     write('june.txt', checkpointBy([log, near], origin, headOf(lines.slice(0, 3))))
     const given = `--export log.jsonl --log-key ${keyOf(log)} --witness ${keyOf(near)},${keyOf(far)}`
-    const { status, stdout, stderr } = await verify(`${given} --checkpoint june.txt,kept.txt`)
+    const { status, stdout, stderr } = await verify(`${given} --checkpoint june.txt --checkpoint kept.txt`)
     const cosigned = `1 of 2 witnesses cosigned checkpoints: near.example.org (${cosignedAt}).`
     assert.deepEqual(
       [status, stdout.split('\n').slice(1, -1)],
@@ -215,7 +215,7 @@ describe('log verify of receipts', () => {
     assert.equal(stderr, said(`Not used: --witness ${shortKeyOf(far)} signed nothing here.`))
     write('june.txt', checkpointBy([log], origin, headOf(lines.slice(0, 3))))
     const none = 'june.txt is not checked yet: none of the given witnesses cosigned the checkpoint'
-    assert.deepEqual(await verify(`${given} --checkpoint june.txt,kept.txt`), refusal(none))
+    assert.deepEqual(await verify(`${given} --checkpoint june.txt --checkpoint kept.txt`), refusal(none))
   })
 
   it('says that two checkpoints of one size contradict each other', async (t) => {

@@ -211,7 +211,7 @@ describe('log verify of an export, offline', () => {
     cli.write('second.txt', second)
     const logged = others.map((checkpoint) => JSON.stringify({ level: 30, event: 'checkpoint', checkpoint }))
     cli.write('service.log', `${logged.join('\n\n')}\n`)
-    const given = '--checkpoint first.txt --checkpoint second.txt,service.log'
+    const given = '--checkpoint first.txt --checkpoint second.txt --checkpoint service.log'
     const { root } = headOf(lines)
     const stdout = `The log is intact: 5 events, with the root ${root}.\nIt agrees with all 5 checkpoints.\n`
     assert.deepEqual(await offline(cli, `${given} --log-key ${await keyOf()}`), {
@@ -240,7 +240,7 @@ describe('log verify of an export, offline', () => {
     cli.write('june.txt', await checkpointOver(head, older))
     cli.write('july.txt', await checkpointOver(head, newer))
     cli.write('both.txt', await checkpointOver(head, [...older, ...newer]))
-    const given = '--checkpoint june.txt,july.txt,both.txt'
+    const given = '--checkpoint june.txt --checkpoint july.txt --checkpoint both.txt'
     const refused =
       'july.txt is not checked yet: none of the keys given for orders.example.com/log signed the checkpoint: if its key was replaced, add the former one'
     assert.deepEqual(await offline(cli, `${given} --log-key ${await keyOf(older)}`), refusal(refused))
@@ -280,11 +280,11 @@ describe('log verify of an export, offline', () => {
     )
     cli.write('log.jsonl', exportOf(rewritten))
     assert.deepEqual(
-      await withKey(cli, '--checkpoint first.txt,kept.txt'),
+      await withKey(cli, '--checkpoint first.txt --checkpoint kept.txt'),
       refusal('kept.txt disagrees: one of the events 2 to 3 was rewritten'),
     )
     assert.deepEqual(
-      await withKey(cli, '--checkpoint first.txt,kept.txt,last.txt'),
+      await withKey(cli, '--checkpoint first.txt --checkpoint kept.txt --checkpoint last.txt'),
       refusal('last.txt disagrees: event 2 was rewritten'),
     )
   })
@@ -369,7 +369,7 @@ describe('log verify after a restore', () => {
     const keys = `${await keyOf()},${later?.verifierKey}`
     const offline = (options: string) =>
       cli.run(`log verify --export after.jsonl --log-key ${keys} ${options}`, '', {})
-    const { status, stdout } = await offline('--checkpoint lost.txt,left.txt')
+    const { status, stdout } = await offline('--checkpoint lost.txt --checkpoint left.txt')
     const said = [
       `The log is intact: 6 events, with the root ${root}.`,
       'It agrees with the checkpoint.',
@@ -377,7 +377,7 @@ describe('log verify after a restore', () => {
       '',
     ]
     assert.deepEqual([status, stdout], [0, said.join('\n')])
-    const { stdout: json } = await offline('--checkpoint lost.txt,left.txt --json')
+    const { stdout: json } = await offline('--checkpoint lost.txt --checkpoint left.txt --json')
     const lost = [{ checkpoint: 'lost.txt', size: 6, restore: 6 }]
     assert.partialDeepStrictEqual(JSON.parse(json), { checkpoints: 2, lost })
     const reason = 'without a checkpoint, no change of an export would show: give --checkpoint FILE'

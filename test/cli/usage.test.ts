@@ -81,6 +81,8 @@ it('a wrong command line is explained in one line, with exit status 2, without r
     ['client add', 'client add: the client id is missing', 'client add '],
     ['role allow Viewer', 'role allow: a permission is missing', 'role allow '],
     ['backup', 'backup: the file is missing', 'backup '],
+    ['log verify --document=', "log verify: option '--document' is empty", 'log verify '],
+    ['log verify --export=', "log verify: option '--export' is empty", 'log verify '],
     ['key generate --bits many', 'key generate: --bits takes a number, such as 3072', 'key generate '],
     [
       'key generate --log --bits 2048',

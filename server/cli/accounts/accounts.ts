@@ -88,7 +88,7 @@ async function addUser(invocation: Invocation): Promise<Outcome> {
   const fullName = readOption(invocation, 'name', printedNameField)
   const isInvited = invocation.switches.has('invite')
   return withDatabase(invocation, async (db) => {
-    const roles = await spellRoles(db, invocation.lists.role ?? [])
+    const roles = await spellRoles(db, splitCommas(invocation.lists.role ?? []))
     const passwordHash = isInvited ? null : await newPasswordHash([userName, email])
     const user = { userName, fullName, email, passwordHash, timeZone, roles, stamp: commandStamp() }
     const { id } = await db.write('addUser', user)
@@ -263,7 +263,7 @@ function setEnabled(enabled: boolean) {
 /** Repeating a command is not an error: `changed` lists only roles that moved. */
 function changeRoles(operation: 'grantRoles' | 'revokeRoles') {
   return ({ lists }: Invocation, rest: string[]) => {
-    const given = [...splitCommas(rest), ...(lists.role ?? [])]
+    const given = splitCommas([...rest, ...(lists.role ?? [])])
     if (given.length === 0) throw new UsageError('a role is missing')
     return async (db: AppDatabase, { reference, name }: NamedAccount): Promise<Outcome> => {
       const wanted = await spellRoles(db, given)
@@ -329,7 +329,7 @@ async function addClient(invocation: Invocation): Promise<Outcome> {
   const endsAt = readOption(invocation, 'ends-at', endField)
   const clientSecret = newSecret()
   const roles = await withDatabase(invocation, async (db) => {
-    const roles = await spellRoles(db, invocation.lists.role ?? [])
+    const roles = await spellRoles(db, splitCommas(invocation.lists.role ?? []))
     const ownerId = (await findOwner(db, invocation.texts.owner))?.id ?? null
     const client = { clientId, displayName, endsAt, ownerId, roles, secretHash: sha256(clientSecret) }
     await db.write('addClient', { ...client, stamp: commandStamp() })

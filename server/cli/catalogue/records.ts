@@ -134,7 +134,7 @@ export const logCommands: Record<string, CommandSpec> = {
     ],
     examples: [
       'log verify',
-      'log verify --export log.jsonl --checkpoint june.txt,july.txt --log-key orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0',
+      'log verify --export log.jsonl --checkpoint june.txt --checkpoint july.txt --log-key orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0',
       'log verify --receipt receipt.jwt --jwks jwks.json',
       'log verify --receipt receipt.jwt --document offer.pdf --log-key orders.example.com/log+a9378340+ASbIqvyqMfh3BpEGMxmMW9XzRTnKpBCNxYUPfWT5ZSg0',
     ],

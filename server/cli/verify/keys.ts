@@ -34,17 +34,19 @@ export const verifierKeysOf = ({ logs, witnesses }: GivenKeys) => [...logs, ...w
 
 function verifierKeys(option: 'log-key' | 'witness', texts: readonly string[] = []): Promise<VerifierKey[]> {
   return Promise.all(
-    texts.map(async (text) => {
-      try {
-        const key = await readVerifierKey(text)
-        if (isOfLog(key) !== (option === 'log-key')) {
-          throw new Error(`this is the key of a ${isOfLog(key) ? 'log' : 'witness'}`)
+    texts
+      .flatMap((each) => each.split(/, */))
+      .map(async (text) => {
+        try {
+          const key = await readVerifierKey(text)
+          if (isOfLog(key) !== (option === 'log-key')) {
+            throw new Error(`this is the key of a ${isOfLog(key) ? 'log' : 'witness'}`)
+          }
+          return key
+        } catch (cause) {
+          throw new Refused(`bad-${option}`, `--${option} ${text}: ${(cause as Error).message}`, { cause })
         }
-        return key
-      } catch (cause) {
-        throw new Refused(`bad-${option}`, `--${option} ${text}: ${(cause as Error).message}`, { cause })
-      }
-    }),
+      }),
   )
 }
 
