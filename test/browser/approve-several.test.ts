@@ -72,9 +72,9 @@ async function approvedOnce(rows: OrderRow[], by = 'admin'): Promise<string[]> {
   return approved.map(({ customer }) => customer)
 }
 
-it('several orders are rejected with one reason', async (t) => {
+it('several orders are rejected once each, with one reason that is not kept for others', async (t) => {
   const person = await browser.person(t, { service })
-  const { page, rows } = await atList(person, 'Gannet', 3)
+  const { page, rows } = await atList(person, 'Gannet', 4)
   await choose(page, ['Gannet 1', 'Gannet 3'])
   await bar(page).getByRole('button', { name: 'Reject …' }).click()
   await titled(page, 'Reject 2 orders?')
@@ -83,7 +83,11 @@ it('several orders are rejected with one reason', async (t) => {
   await page.keyboard.press('Enter')
   await page.getByText('Enter a reason.').waitFor()
   await page.keyboard.insertText('Too dear.')
-  await page.keyboard.press('Enter')
+  await page.evaluate(`{
+    const button = document.querySelector('[role="alertdialog"] .button-danger')
+    button.click()
+    button.click()
+  }`)
   await titled(page, '2 orders rejected')
   const admin = await service.bearer('admin')
   const texts = rows.map(async ({ id }) => {
@@ -92,7 +96,13 @@ it('several orders are rejected with one reason', async (t) => {
     }
     return items.at(-1)?.text
   })
-  assert.deepEqual(await Promise.all(texts), ['Too dear.', undefined, 'Too dear.'])
+  assert.deepEqual(await Promise.all(texts), ['Too dear.', undefined, 'Too dear.', undefined])
+  await page.keyboard.press('Escape')
+  await closed(page)
+  await choose(page, ['Gannet 2', 'Gannet 4'])
+  await bar(page).getByRole('button', { name: 'Reject …' }).click()
+  await titled(page, 'Reject 2 orders?')
+  assert.equal(await page.getByLabel('Reason').inputValue(), '')
 })
 
 describe('without a selection', () => {

@@ -26,7 +26,7 @@ const subject = {
   status: 0 as const,
 }
 const { queryKey } = orderQuery('1')
-const prepare = () => prepareDecisions([subject], serviceFor('approve', 'mara'))
+const prepare = () => prepareDecisions([subject], serviceFor('approve', 'mara', [subject]))
 
 function known(): unknown {
   const { status, modifiedBy } = queries.getQueryData(queryKey)?.order ?? {}
@@ -87,15 +87,23 @@ describe('an approval', () => {
     const before = queries.fetchQuery(approvalsQuery('1')).catch(() => undefined)
     required = 1
     counted = undefined
-    keepDraft(placeOf('approve', '1'), 1, 'a reason')
+    keepDraft(placeOf('approve', [subject]), 1, 'a reason')
     const decisions = prepare()
     const settling = settle(decisions, 'approve', new Map())
     await settled()
     reading.resolve()
     await settling
     assert.deepEqual(decisions.snapshot.get().steps[0]?.progress, { kind: 'decided', missing: 0 })
-    assert.equal(readDraft(placeOf('approve', '1'), 1), undefined)
+    assert.equal(readDraft(placeOf('approve', [subject]), 1), undefined)
     await before
+  })
+
+  it('leaves no draft of the reason for several orders', async () => {
+    approval = () => answerWith(204)
+    const several = [subject, { ...subject, id: '2' }]
+    keepDraft(placeOf('approve', several), 1, 'a reason')
+    await prepareDecisions(several, serviceFor('approve', 'mara', several)).start()
+    assert.equal(readDraft(placeOf('approve', several), 1), undefined)
   })
 
   it('shows that counting is tried again while there is no answer', async () => {

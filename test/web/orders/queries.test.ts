@@ -38,7 +38,7 @@ describe('the version of an order that was read', () => {
       assert.equal(read.etag, etag)
       sent.length = 0
       const subject = { ...subjectOf(read, { isSigned: false }), id: '1' }
-      const decisions = prepareDecisions([subject], serviceFor('approve', 'mara'))
+      const decisions = prepareDecisions([subject], serviceFor('approve', 'mara', [subject]))
       await decisions.start()
       const tags = sent
         .filter(({ method }) => method === 'PATCH')

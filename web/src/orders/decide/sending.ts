@@ -48,8 +48,10 @@ export function takeUp(userId: User['id']): void {
   announce(`${decisionsInWords(dropped)} by the previous user ${dropped === 1 ? 'was' : 'were'} not sent.`)
 }
 
-/** Sends the decision when its time to be undone is over. */
+/** Sends the decision when its time to be undone is over. One about the same order comes first. */
 export function hold(user: Made['user'], action: ActionName, subject: Subject): void {
+  const isSame = (step: Entry) => isOpen(step) && step.subject.id === subject.id
+  if (outbox.snapshot.get().steps.some(isSame)) return
   outbox.hold({ ...subject, user, action }, unsentUnder(), undoMilliseconds)
   void outbox.rest().then(sayHowMany)
 }
@@ -104,7 +106,7 @@ export function useOnItsWay(): ReadonlyMap<string, ActionName> {
 async function send({ subject: made, sent }: Entry, tryIt: Try): Promise<Outcome | { kind: 'waiting' }> {
   const { id, action, user } = made
   const person = currentPerson()
-  const service = serviceFor(action, user.userName)
+  const service = serviceFor(action, user.userName, [made])
   // The next decision does not wait for it.
   const missing = () => service.missing(id).catch(() => undefined)
   const end = await decideOne({ subject: made, sent }, { ...service, missing }, tryIt)

@@ -10,7 +10,7 @@ import { failureOf } from '../outbox.ts'
 import { approvalsQuery, orderQuery, ordersChanged } from '../queries.ts'
 import type { ActionName } from '../states.ts'
 import { actions, stateAfter } from './actions.ts'
-import type { Decisions, Service, Signatures } from './decisions.ts'
+import type { Decisions, Service, Signatures, Subject } from './decisions.ts'
 import { deselect } from './selection.ts'
 import { isSettled } from './words.ts'
 
@@ -37,9 +37,15 @@ export async function settle(
 }
 
 /** Where the draft of the reason is kept. */
-export const placeOf = (action: ActionName, id: string) => `${action} ${id}`
+export const placeOf = (action: ActionName, [first, ...others]: readonly Pick<Subject, 'id'>[]) =>
+  `${action} ${others.length > 0 ? 'several' : first?.id}`
 
-export function serviceFor(action: ActionName, userName: string): Service {
+/** Decides on these orders. */
+export function serviceFor(
+  action: ActionName,
+  userName: string,
+  orders: readonly Pick<Subject, 'id'>[],
+): Service {
   const person = currentPerson()
   const readAgain = async <Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>) => {
     // A running request may have been sent before the change.
@@ -49,7 +55,7 @@ export function serviceFor(action: ActionName, userName: string): Service {
   return {
     async decide(decision) {
       await actions[action].send(decision)
-      dropDraft(placeOf(action, decision.id))
+      dropDraft(placeOf(action, orders))
     },
     async missing(id) {
       const missing = action === 'approve' ? missingOf(await readAgain(approvalsQuery(id))) : 0

@@ -14,6 +14,7 @@ export type Touch =
 export function useTouch() {
   const [touch, setTouch] = useState<Touch>()
   const here = useRef(new AbortController())
+  const isAwaited = useRef(false)
   useEffect(() => {
     here.current = new AbortController()
     return () => here.current.abort()
@@ -22,7 +23,8 @@ export function useTouch() {
   /** Undefined if nothing was signed: then nothing is decided. */
   async function ask(action: ActionName, subjects: readonly Subject[]): Promise<Signatures | undefined> {
     if (subjects.length === 0) return new Map()
-    if (touch?.kind === 'awaited') return undefined
+    if (isAwaited.current) return undefined
+    isAwaited.current = true
     setTouch({ kind: 'awaited', words: signedInWords(action, subjects) })
     const { signal } = here.current
     try {
@@ -34,6 +36,8 @@ export function useTouch() {
       // The order may have changed: the view then says so.
       if (!(failure instanceof DOMException)) void ordersChanged()
       return undefined
+    } finally {
+      isAwaited.current = false
     }
   }
   return { touch, ask }

@@ -15,7 +15,7 @@ interface ReasonProps {
 
 /** The field for the person's reason. Enter decides, Escape cancels. */
 export function Reason({ action, order, onGiven, onCancel }: ReasonProps) {
-  const { field, submit } = useText(placeOf(action, order.id), 'reason', 'Enter a reason.')
+  const { field, submit } = useText(placeOf(action, [order]), 'reason', 'Enter a reason.')
   function give() {
     const reason = submit()
     if (reason !== undefined) onGiven(reason)

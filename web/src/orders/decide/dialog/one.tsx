@@ -39,7 +39,7 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
   const { data } = useQuery({ ...orderQuery(step.subject.id), enabled: false })
   const now = otherVersion(run.phase, step, data)
   const backButton = useRef<HTMLButtonElement>(null)
-  const reason = useReason(run, step.subject.id)
+  const reason = useReason(run)
   const primary = primaryOf(run, step, now, userName, reason.give)
   const hasPrimary = primary !== undefined
   const Frame = action.reason ? QuestionInCard : QuestionFrame
@@ -98,10 +98,11 @@ function HowItGoes({ run, step, step: { progress } }: { run: Run; step: Step }) 
 }
 
 /** The field for the reason, if the action takes one. `give` continues with the text, if it is valid. */
-export function useReason(run: Run, id: string) {
+export function useReason(run: Run) {
   const { action } = run
+  const orders = run.steps.map(({ subject }) => subject)
   const { reason } = actions[action]
-  const text = useText(placeOf(action, id), 'reason', reason?.isAsked ? 'Enter a reason.' : undefined)
+  const text = useText(placeOf(action, orders), 'reason', reason?.isAsked ? 'Enter a reason.' : undefined)
   function give(goOn: (subject: Subject) => void, about: Subject) {
     if (!reason) return goOn(about)
     const given = text.submit()

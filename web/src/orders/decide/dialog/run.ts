@@ -32,10 +32,13 @@ export function useRun(
   onClose: (result: { decided: string[] }) => void,
 ): Run {
   const { userName } = useUser()
-  const [decisions, setDecisions] = useState(() => prepareDecisions(subjects, serviceFor(action, userName)))
+  const prepare = (of: readonly Subject[]) => prepareDecisions(of, serviceFor(action, userName, of))
+  const [decisions, setDecisions] = useState(() => prepare(subjects))
   const snapshot = decisions.snapshot.use()
   const { touch, ask } = useTouch()
   const isOpen = useRef(true)
+  // A ref changes at once, unlike state: the second press of a double click comes before the next render.
+  const isUnderWay = useRef(false)
   useEffect(() => {
     isOpen.current = true
     return () => {
@@ -47,9 +50,17 @@ export function useRun(
   function close(of: Decisions = decisions) {
     onClose({ decided: decidedOf(of) })
   }
-  async function run(next: Decisions) {
+  async function decide(next: Decisions): Promise<boolean> {
     const signatures = await ask(action, next.toSign())
-    if (signatures === undefined || !(await settle(next, action, signatures))) return
+    return signatures !== undefined && settle(next, action, signatures)
+  }
+  async function run(next: Decisions) {
+    if (isUnderWay.current) return
+    isUnderWay.current = true
+    setDecisions(next)
+    const isSettled = await decide(next)
+    isUnderWay.current = false
+    if (!isSettled) return
     // Once a single order is decided, the dialog has nothing more to say. Several orders end with a summary.
     const isSaid = next.snapshot.get().steps.length === 1 && decidedOf(next).length === 1
     if (isOpen.current && !isSaid) return
@@ -61,11 +72,7 @@ export function useRun(
     action,
     touch,
     start: () => void run(decisions),
-    startInstead(...instead) {
-      const next = prepareDecisions(instead, serviceFor(action, userName))
-      setDecisions(next)
-      void run(next)
-    },
+    startInstead: (...instead) => void run(prepare(instead)),
     stop: decisions.stop,
     close: () => close(),
   }

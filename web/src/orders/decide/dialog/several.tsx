@@ -24,7 +24,7 @@ export function DecideSeveral({ run, back }: { run: Run; back: Back }) {
   const counted = isOver ? steps.filter(isDecided) : steps
   const sum = formatTotal(sumOfTotals(counted.map(({ subject }) => subject.total)))
   const { reason, meaningOfSeveral, past } = actions[action]
-  const { give, fieldFor } = useReason(run, 'selected')
+  const { give, fieldFor } = useReason(run)
   const isAsking = phase === 'asking'
   const canTryAgain = isOver && steps.some(({ progress }) => mayTryAgain(progress))
   function start() {
