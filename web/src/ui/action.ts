@@ -1,4 +1,5 @@
 import { useMutation } from '@tanstack/react-query'
+import { useRef } from 'react'
 
 /** A request that a press sends; another press is ignored until its answer is there. */
 export function useAction<Input = void, Made = unknown>(
@@ -6,10 +7,20 @@ export function useAction<Input = void, Made = unknown>(
   onSuccess?: (made: Made, input: Input) => unknown,
   onError?: (failure: unknown) => unknown,
 ) {
+  // A ref changes at once, unlike state: the second press of a double click comes before the next render.
+  const isUnderWay = useRef(false)
   const { mutate, ...state } = useMutation({
     mutationFn: send,
+    onSettled: () => {
+      isUnderWay.current = false
+    },
     onSuccess: (made, input) => onSuccess?.(made, input),
     onError: (failure) => onError?.(failure),
   })
-  return { ...state, act: (input: Input) => state.isPending || mutate(input) }
+  function act(input: Input) {
+    if (isUnderWay.current) return
+    isUnderWay.current = true
+    mutate(input)
+  }
+  return { ...state, act }
 }
