@@ -1,4 +1,5 @@
 /** The promises of 1.x, a line for each fact: a comparison of two files shows what a change takes away. */
+import { isDeepStrictEqual } from 'node:util'
 import { eventKinds } from '../server/audit/audit.ts'
 import { commands } from '../server/cli/catalogue/catalogue.ts'
 import { settings } from '../server/config.ts'
@@ -10,34 +11,48 @@ interface Schema {
   type?: string | string[]
   format?: string
   enum?: unknown[]
+  const?: unknown
+  default?: unknown
   anyOf?: Schema[]
   oneOf?: Schema[]
   allOf?: Schema[]
   items?: Schema
   properties?: Record<string, Schema>
   required?: string[]
+  additionalProperties?: boolean | Schema
 }
 
 type Content = Record<string, { schema?: Schema }>
 interface Parameter {
-  $ref?: string
-  name?: string
-  in?: string
+  name: string
+  in: string
   required?: boolean
-  schema?: Schema
+  schema: Schema
+}
+interface Answer {
+  description: string
+  headers?: Record<string, unknown>
+  content?: Content
+}
+interface Reference {
+  $ref: string
 }
 interface Operation {
   operationId: string
-  parameters?: Parameter[]
+  'x-access': string
+  'x-recent-sign-in'?: boolean
+  security: Record<string, unknown>[]
+  parameters: (Parameter | Reference)[]
   requestBody?: { required?: boolean; content: Content }
-  responses: Record<string, Schema & { content?: Content; headers?: Record<string, unknown> }>
+  responses: Record<string, Answer | Reference>
 }
 export interface Description {
   paths: Record<string, Record<string, Operation>>
   components: {
     schemas: Record<string, Schema>
     parameters: Record<string, Parameter>
-    responses: Record<string, { content?: Content; headers?: Record<string, unknown> }>
+    responses: Record<string, Answer>
+    securitySchemes: Record<string, Record<string, unknown>>
   }
 }
 
@@ -58,69 +73,99 @@ export function factsOf(description: Description): string[] {
 }
 
 function factsOfApi({ paths, components }: Description): string[] {
+  const { schemas, securitySchemes } = components
   const [asked, told] = [new Set<string>(), new Set<string>()]
-  const facts = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(
-      ([method, { operationId: id, parameters = [], requestBody, responses }]) => {
-        // A refusal is known by its code.
-        const successes = Object.entries(responses).filter(([status]) => status < '400')
-        const answers = successes.flatMap(([status, answer]) => {
-          const { content = {} } = answer.$ref ? (components.responses[nameOf(answer.$ref)] ?? {}) : answer
-          const start = `answer ${id} ${status}`
-          return [start, ...factsOfContent(start, content, told)]
-        })
-        const bodies =
-          requestBody === undefined ? [] : factsOfContent(`body ${id}`, requestBody.content, asked)
-        const given = parameters.map((each) => {
-          const {
-            in: place,
-            name,
-            required,
-            schema = {},
-          } = each.$ref ? (components.parameters[nameOf(each.$ref)] ?? {}) : each
-          return `parameter ${id} ${place} ${name}${required ? ' needed' : ''} ${typeOf(schema)}`
-        })
-        return [`operation ${id} ${method.toUpperCase()} ${path}`, ...given, ...bodies, ...answers]
-      },
-    ),
+  const facts = Object.entries(securitySchemes).map(
+    ([name, { type, in: place, name: key, scheme }]) =>
+      `scheme ${name} ${[type, place, key, scheme].filter(Boolean).join(' ')}`,
   )
-  return [
-    ...facts,
-    ...factsOfSchemas(components.schemas, asked, true),
-    ...factsOfSchemas(components.schemas, told),
-  ]
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const address = `${method.toUpperCase()} ${path}`
+      facts.push(...factsOfRequest(address, operation, components.parameters, asked))
+      for (const [status, each] of Object.entries(operation.responses)) {
+        const answer = '$ref' in each ? components.responses[nameOf(each.$ref)] : each
+        if (answer) facts.push(factOfAnswer(`answer ${operation.operationId} ${status}`, answer, told))
+      }
+    }
+  }
+  for (const name of reachedFrom(asked, schemas)) addAsked(facts, name, schemas[name] ?? {})
+  for (const name of reachedFrom(told, schemas)) addTold(facts, name, schemas[name] ?? {})
+  return facts
 }
 
-function factsOfContent(start: string, content: Content, reached: Set<string>): string[] {
-  return Object.entries(content).map(([type, { schema = {} }]) => {
-    for (const name of referred(schema)) reached.add(name)
-    return `${start} ${type} ${typeOf(schema)}`
-  })
-}
-
-/** A request may leave out what it needs not, so there the list of what it needs is one fact. */
-function factsOfSchemas(schemas: Record<string, Schema>, reached: Set<string>, isAsked = false): string[] {
-  const facts: string[] = []
-  // A set is iterated as it grows.
-  for (const name of reached) {
-    for (const each of referred(schemas[name] ?? {})) reached.add(each)
-    addFacts(facts, name, schemas[name] ?? {}, isAsked)
+function factsOfRequest(
+  address: string,
+  { operationId: id, security, requestBody: body, ...operation }: Operation,
+  components: Record<string, Parameter>,
+  asked: Set<string>,
+): string[] {
+  const parameters = operation.parameters.flatMap(
+    (each) => ('$ref' in each ? components[nameOf(each.$ref)] : each) ?? [],
+  )
+  const needed = parameters.filter(({ required }) => required).map((each) => `${each.in} ${each.name}`)
+  if (body?.required) needed.push('body')
+  const facts = security.map((way) => `security ${id} ${Object.keys(way).toSorted().join(' + ') || 'none'}`)
+  const start = `operation ${id} ${address} ${operation['x-access']}`
+  facts.push(withTerms(start, { needs: needed.toSorted(), recentSignIn: operation['x-recent-sign-in'] }))
+  for (const { in: place, name, schema } of parameters)
+    addAsked(facts, `${id} ${place} ${name}`, schema, asked)
+  for (const [type, { schema = {} }] of Object.entries(body?.content ?? {})) {
+    addAsked(facts, `${id} body ${type}`, schema, asked)
   }
   return facts
 }
 
-function addFacts(facts: string[], path: string, schema: Schema, isAsked: boolean, kept = ''): void {
+function factOfAnswer(start: string, { description, headers, content = {} }: Answer, told: Set<string>) {
+  const types = Object.entries(content).map(([type, { schema = {} }]) => {
+    for (const name of referred(schema)) told.add(name)
+    return `${type} ${typeOf(schema)}`
+  })
+  const codes = [...description.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+  return withTerms(start, {
+    content: types.toSorted(),
+    headers: Object.keys(headers ?? {}).toSorted(),
+    codes: codes.filter((code) => Object.hasOwn(catalogue, code)).toSorted(),
+  })
+}
+
+/** The names in the set, and those that their schemas refer to. */
+function reachedFrom(names: Set<string>, schemas: Record<string, Schema>): Set<string> {
+  // A set is iterated as it grows.
+  for (const name of names) for (const each of referred(schemas[name] ?? {})) names.add(each)
+  return names
+}
+
+/** Adds a fact for each form of a field, so that one more form takes none away. */
+function addAsked(facts: string[], path: string, schema: Schema, reached?: Set<string>): void {
+  for (const name of referred(schema)) reached?.add(name)
+  const { anyOf, oneOf, allOf, ...own } = schema
+  const parts = anyOf ?? oneOf ?? allOf
+  for (const part of parts ?? []) addAsked(facts, path, { ...own, ...part })
+  if (parts !== undefined) return
+  const { $ref, type, format, items, properties = {}, additionalProperties: others, ...rest } = own
+  const { required = [], default: value, ...limits } = rest
+  const words = `request ${path} ${typeOf(own)}${value === undefined ? '' : ` default ${JSON.stringify(value)}`}`
+  const terms = Object.entries(limits).filter(
+    ([name]) => !/^(?:description|examples?|title|x-.*)$/.test(name),
+  )
+  const isClosed = others === false ? true : undefined
+  facts.push(withTerms(words, { needs: required.toSorted(), isClosed, ...Object.fromEntries(terms) }))
+  if (items) addAsked(facts, `${path}[]`, items)
+  if (typeof others === 'object') addAsked(facts, `${path}.*`, others)
+  for (const [name, each] of Object.entries(properties)) addAsked(facts, `${path}.${name}`, each)
+}
+
+function addTold(facts: string[], path: string, schema: Schema, kept = ''): void {
   facts.push(`schema ${path}${kept} ${typeOf(schema)}`)
   for (const value of schema.enum ?? []) facts.push(`schema ${path} value ${value}`)
-  const { properties, required = [], items, anyOf = [], oneOf = [], allOf = [] } = schema
+  const { properties = {}, required = [], items, anyOf = [], oneOf = [], allOf = [] } = schema
   for (const part of [...anyOf, ...oneOf, ...allOf]) {
-    if (part.properties || part.enum) addFacts(facts, path, part, isAsked)
+    if (part.properties || part.enum) addTold(facts, path, part)
   }
-  if (items?.properties || items?.enum) addFacts(facts, `${path}[]`, items, isAsked)
-  if (properties === undefined) return
-  if (isAsked) facts.push(`request ${path} needs ${required.toSorted().join(', ') || 'nothing'}`)
+  if (items?.properties || items?.enum) addTold(facts, `${path}[]`, items)
   for (const [name, each] of Object.entries(properties)) {
-    addFacts(facts, `${path}.${name}`, each, isAsked, !isAsked && required.includes(name) ? ' always' : '')
+    addTold(facts, `${path}.${name}`, each, required.includes(name) ? ' always' : '')
   }
 }
 
@@ -128,23 +173,62 @@ const nameOf = (reference: string) => reference.split('/').at(-1) ?? ''
 
 function referred(schema: Schema): string[] {
   const own = schema.$ref === undefined ? [] : [nameOf(schema.$ref)]
-  const { anyOf = [], oneOf = [], allOf = [], items, properties = {} } = schema
-  const parts = [...anyOf, ...oneOf, ...allOf, ...(items ? [items] : []), ...Object.values(properties)]
-  return [...own, ...parts.flatMap(referred)]
+  const { anyOf = [], oneOf = [], allOf = [], items = {}, properties = {}, additionalProperties } = schema
+  const others = typeof additionalProperties === 'object' ? [additionalProperties] : []
+  const parts = [...anyOf, ...oneOf, ...allOf, ...Object.values(properties), ...others]
+  return [...own, ...(schema.items ? referred(items) : []), ...parts.flatMap(referred)]
 }
 
-function typeOf({ $ref, type, format, anyOf, oneOf, allOf, items }: Schema): string {
+function typeOf(schema: Schema): string {
+  const { $ref, type, format, anyOf, oneOf, allOf, items, additionalProperties: others } = schema
   if ($ref !== undefined) return nameOf($ref)
   const parts = anyOf ?? oneOf ?? allOf
   if (parts !== undefined) return [...new Set(parts.map(typeOf))].toSorted().join('|')
   const named = [type].flat().filter((each) => each !== undefined)
+  const of = items ?? (typeof others === 'object' ? others : undefined)
   return (
-    named.toSorted().join('|') + (format ? `(${format})` : '') + (items ? `[${typeOf(items)}]` : '') || 'any'
+    named.toSorted().join('|') +
+      (format ? `(${format})` : '') +
+      (of ? `[${typeOf(of)}]` : '') +
+      (schema.const === undefined ? '' : `=${schema.const}`) || 'any'
   )
+}
+
+/** The limits of a request, or the parts of an answer: JSON at the end of a fact. */
+type Terms = Record<string, unknown>
+
+function withTerms(words: string, terms: Terms): string {
+  const given = Object.entries(terms).filter(([, value]) => value !== undefined && [value].flat().length > 0)
+  return given.length === 0 ? words : `${words} ${JSON.stringify(Object.fromEntries(given))}`
+}
+
+function split(fact: string): [words: string, terms: Terms] {
+  const at = fact.indexOf(' {')
+  return at < 0 ? [fact, {}] : [fact.slice(0, at), JSON.parse(fact.slice(at))]
 }
 
 /** The facts of a release that no longer hold. */
 export function takenAway(release: readonly string[], today: readonly string[]): string[] {
-  const left = new Set(today)
-  return release.filter((fact) => !left.has(fact))
+  const left = new Map<string, Terms[]>()
+  for (const [words, terms] of today.map(split)) left.set(words, [...(left.get(words) ?? []), terms])
+  return release.filter((fact) => {
+    const [words, was] = split(fact)
+    return !left.get(words)?.some((now) => keeps(was, now))
+  })
 }
+
+/** Whether an answer still has what it had, and a request is limited no more than it was. */
+function keeps(was: Terms, now: Terms): boolean {
+  return Object.keys({ ...was, ...now }).every((name) => {
+    const [before, after] = [was[name], now[name]]
+    if (/^(?:content|headers|codes)$/.test(name)) return isWithin(before, after)
+    if (after === undefined || isDeepStrictEqual(before, after)) return true
+    if (name === 'needs') return isWithin(after, before)
+    if (name === 'enum') return before !== undefined && isWithin(before, after)
+    if (/^max|^exclusiveMax/.test(name)) return Number(after) >= Number(before)
+    return /^min|^exclusiveMin/.test(name) && Number(after) <= Number(before)
+  })
+}
+
+const isWithin = (part: unknown = [], whole: unknown = []) =>
+  Array.isArray(part) && Array.isArray(whole) && part.every((each) => whole.includes(each))
