@@ -8,7 +8,7 @@ import type { Migration, Trx } from '../../server/db/tables.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { readVersion } from '../../server/version.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { migrateTo } from '../support/later-release.ts'
+import { judgeAs, migrateTo } from '../support/later-release.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 
 /** One column more in the two tables that most statements use. */
@@ -35,10 +35,12 @@ async function migrated(t: TestContext): Promise<string> {
 describe('a database that a later release migrated', () => {
   it('opens in this release if the later one says so', async (t) => {
     const databaseUrl = await migrated(t)
-    assert.deepEqual(await migrateTo(databaseUrl, { '0002-columns': added, '0003-index': indexed }), [
-      '0002-columns',
-      '0003-index',
+    const later = { '0002-columns': added, '0003-index': indexed }
+    assert.deepEqual((await judgeAs(databaseUrl, later)).pending, [
+      { name: '0002-columns', locks: ['orders', 'events'] },
+      { name: '0003-index', locks: [] },
     ])
+    assert.deepEqual(await migrateTo(databaseUrl, later), ['0002-columns', '0003-index'])
     const judged = await judgeDatabase({ databaseUrl })
     assert.deepEqual([judged.refusal, judged.pending], [null, []])
     const db = await openAppDatabase({ databaseUrl })
@@ -62,6 +64,12 @@ describe('a database that a later release migrated', () => {
     const { oldestRelease, refusal } = await judgeDatabase({ databaseUrl })
     assert.equal(oldestRelease, '9.10.0')
     assert.match(String(refusal), /9\.10\.0 or later/)
+  })
+
+  it('is refused by a release that has a migration of another line', async (t) => {
+    const databaseUrl = await migrated(t)
+    await migrateTo(databaseUrl, { '0003-other': added })
+    await assert.rejects(migrateTo(databaseUrl, { '0002-columns': added }), /newer version .*0003-other/)
   })
 
   it('keeps the steps that succeeded before one failed', async (t) => {
