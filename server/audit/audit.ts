@@ -18,13 +18,16 @@ export { insertEvent, oldestUnsealed } from './events/store.ts'
 export { endOfLog, readOn } from './lines/reader.ts'
 export {
   countEventsOfKind,
+  type EventOfOrder,
   eventsOfKinds,
-  findMatches,
+  firstActs,
   headOfLog,
   latestEventTime,
+  newestOfOrders,
   type SealedEvent,
   type StoredEvent,
   sealedEvents,
+  sealedEventsAt,
   sealedEventsOfOrders,
 } from './lines/store.ts'
 export { contradictionOf, refuseContradicted } from './sealing/contradiction.ts'

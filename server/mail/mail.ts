@@ -54,15 +54,16 @@ export interface MailKind {
    * to be sent any more. It runs again at each attempt.
    */
   write(parts: MailParts, mail: Pick<QueuedMail, 'recipient' | 'about'>): Promise<WrittenMail | undefined>
-  /** To whom an event of the log is mailed: ids of accounts. Absent for mail that no event causes. */
-  follow?(trx: Trx, event: SealedEvent): Promise<readonly number[]>
+  /** To whom events of the log are mailed. Absent for mail that no event causes. */
+  follow?(trx: Trx, events: readonly SealedEvent[]): Promise<Followers>
   /** Queues mail that no event causes. Returns whether there may be more. */
   queue?(parts: MailParts): Promise<boolean>
   /** How long it waits for more events for its recipient, in milliseconds: it is one mail about all. */
   gatherMilliseconds?: number
-  /** Whether every event that is followed has the same recipients. Needs `gatherMilliseconds`. */
-  isForAll?: boolean
 }
+
+/** Ids of accounts, by the sequence of the event. */
+export type Followers = ReadonlyMap<number, readonly number[]>
 
 /** Queues a mail, unless the same one waits already. */
 export function queueMail(trx: Trx, mail: NewMail): Promise<void> {
@@ -93,15 +94,20 @@ const freshMilliseconds = 24 * 3_600_000
 export function eventMailer(kinds: readonly MailKind[]) {
   return async (trx: Trx, { nowMilliseconds }: { nowMilliseconds: number }): Promise<boolean> => {
     const { events, reached, end } = await readOn(trx, await lockPlace(trx, await endOfLog(trx)))
-    const gathered = new Set<MailKind>()
-    for (const event of events.filter(({ at }) => at > nowMilliseconds - freshMilliseconds)) {
-      for (const kind of kinds.filter((one) => !gathered.has(one))) {
-        const followers = (await kind.follow?.(trx, event)) ?? []
-        if (!(await queueMailTo(followers, trx, kind, event, nowMilliseconds))) {
-          await movePlace(trx, { era: reached.era, sequence: event.sequence - 1 })
+    const fresh = events.filter(({ at }) => at > nowMilliseconds - freshMilliseconds)
+    const followed = await followAll(trx, kinds, fresh)
+    for (const { sequence } of fresh) {
+      for (const { name, gatherMilliseconds, followers, have } of followed) {
+        const recipients = (followers.get(sequence) ?? []).map(String).filter((one) => !have.has(one))
+        for (const recipient of recipients.slice(0, batch)) {
+          const mail = { kind: name, recipient, about: String(sequence), nowMilliseconds, gatherMilliseconds }
+          await insertMail(trx, mail)
+          if (gatherMilliseconds !== undefined) have.add(recipient)
+        }
+        if (recipients.length > batch) {
+          await movePlace(trx, { era: reached.era, sequence: sequence - 1 })
           return true
         }
-        if (kind.isForAll && followers.length > 0) gathered.add(kind)
       }
     }
     await movePlace(trx, reached)
@@ -109,19 +115,13 @@ export function eventMailer(kinds: readonly MailKind[]) {
   }
 }
 
-/** Returns false if it took a batch of the followers, and some are left. */
-async function queueMailTo(
-  followers: readonly number[],
-  trx: Trx,
-  { name: kind, gatherMilliseconds }: MailKind,
-  { sequence }: SealedEvent,
-  nowMilliseconds: number,
-): Promise<boolean> {
-  const isAlone = gatherMilliseconds === undefined || followers.length === 0
-  const have = new Set(isAlone ? [] : await findGathering(trx, kind))
-  const recipients = followers.map(String).filter((one) => !have.has(one))
-  for (const recipient of recipients.slice(0, batch)) {
-    await insertMail(trx, { kind, recipient, about: String(sequence), nowMilliseconds, gatherMilliseconds })
+/** `have` are the recipients for whom a mail gathers. */
+async function followAll(trx: Trx, kinds: readonly MailKind[], events: readonly SealedEvent[]) {
+  const followed: (MailKind & { followers: Followers; have: Set<string> })[] = []
+  for (const kind of kinds.filter(({ follow }) => follow !== undefined)) {
+    const followers: Followers = (await kind.follow?.(trx, events)) ?? new Map()
+    const isAlone = kind.gatherMilliseconds === undefined || followers.size === 0
+    followed.push({ ...kind, followers, have: new Set(isAlone ? [] : await findGathering(trx, kind.name)) })
   }
-  return recipients.length <= batch
+  return followed
 }

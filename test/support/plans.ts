@@ -7,8 +7,8 @@ import type { Service } from './service.ts'
 
 type Place = Pick<Service, 'databaseUrl'>
 
-function openSqlite({ databaseUrl }: Place): Sqlite.Database {
-  const database = new Sqlite(databaseUrl.replace('file:', ''), { readonly: true })
+function openSqlite({ databaseUrl }: Place, readonly = true): Sqlite.Database {
+  const database = new Sqlite(databaseUrl.replace('file:', ''), { readonly })
   database.function('within_time', () => 1)
   return database
 }
@@ -23,7 +23,7 @@ export async function statementsOf(
   types.setTypeParser(pg.types.builtins.INT8, Number)
   const dialect =
     testEngine === 'sqlite'
-      ? new SqliteDialect({ database: openSqlite(place) })
+      ? new SqliteDialect({ database: openSqlite(place, false) })
       : new PostgresDialect({ pool: new pg.Pool({ connectionString: place.databaseUrl, max: 1, types }) })
   const db = new Kysely<Database>({ dialect, log: ({ query }) => void statements.push(query) })
   await work(db)

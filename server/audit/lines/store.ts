@@ -10,6 +10,7 @@ import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
 export type SealedEvent = Database['events']
+export type EventOfOrder = Pick<SealedEvent, 'sequence' | 'subject_id' | 'at' | 'by_id'>
 /** An event, with its place in the log once it is sealed. */
 export type StoredEvent = EventColumns & { sequence: number | null; hash: string | null }
 
@@ -58,6 +59,11 @@ export async function sealedEvents(
     .where('sequence', '<=', last)
     .orderBy('sequence', direction)
     .execute()
+}
+
+export async function sealedEventsAt(db: Db, sequences: readonly number[]): Promise<SealedEvent[]> {
+  const events = db.selectFrom('events').select(['sequence', ...names, 'hash'])
+  return sequences.length === 0 ? [] : events.where('sequence', 'in', sequences).orderBy('sequence').execute()
 }
 
 /** An event matches if it meets every condition that is defined. */
@@ -189,6 +195,36 @@ export async function sealedEventsOfOrders(db: Db, ids: readonly string[]): Prom
   const { rows } = await sql<SealedEvent>`select sequence, ${columns}, hash
     from (select value from ${rowsOf(db, ids)}) as wanted join events on subject_id = value and subject_kind = 'order'
     order by sequence`.execute(db)
+  return rows
+}
+
+/** The newest events of orders of a kind, from this line on, without their texts, in the order of the log. */
+export async function newestOfOrders(
+  db: Db,
+  { kind, first, limit }: { kind: string; first: number; limit: number },
+): Promise<EventOfOrder[]> {
+  const { eventsBy } = ofEngine(db, { sqlite, postgres })
+  const { rows } =
+    await sql<EventOfOrder>`select sequence, subject_id, at, by_id from ${eventsBy('events_by_kind')}
+    where kind = ${kind} and sequence >= ${first} and subject_kind = 'order' and ${withinTime(db, 'sequence')}
+    order by sequence desc limit ${limit}`.execute(db)
+  return rows.reverse()
+}
+
+/** Since which line each of these people has acted in the orders by events of these kinds, or others for them. */
+export async function firstActs(
+  db: Db,
+  { ids, kinds, people }: { ids: readonly string[]; kinds: readonly string[]; people: RawBuilder<unknown> },
+): Promise<{ id: string; person: number; since: number }[]> {
+  const { eventsBy } = ofEngine(db, { sqlite, postgres })
+  const acts = ['by_id', 'for_id'].map(
+    (column) => sql`select subject_id as id, ${sql.ref(column)} as person, sequence
+      from (select value from ${rowsOf(db, ids)}) as wanted join ${eventsBy('events_by_subject_and_kind')}
+      on subject_id = value and subject_kind = 'order' and kind in (${sql.join(kinds)})`,
+  )
+  const { rows } = await sql<{ id: string; person: number; since: number }>`
+    select id, person, min(sequence) as since from (${sql.join(acts, sql` union all `)}) as acts
+    group by id, person having person in (${people})`.execute(db)
   return rows
 }
 

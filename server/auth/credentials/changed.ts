@@ -40,9 +40,9 @@ const changed = {
 /** Says that a password, a passkey or an email was changed, so that its owner can object. */
 export const changedCredentials: MailKind = {
   name: 'changed-credentials',
-  async follow(_trx, event) {
-    const isNews = event.subject_kind === 'account' && newsOf(event) !== undefined
-    return isNews ? [Number(event.subject_id)] : []
+  async follow(_trx, events) {
+    const news = events.filter((event) => event.subject_kind === 'account' && newsOf(event) !== undefined)
+    return new Map(news.map(({ sequence, subject_id }) => [sequence, [Number(subject_id)]]))
   },
   async write(parts, { recipient, about }) {
     const { db } = parts

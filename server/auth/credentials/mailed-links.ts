@@ -191,7 +191,9 @@ function mailOf(kind: LinkName): MailKind {
   const { mail: name, page, follow } = kinds[kind]
   return {
     name,
-    ...(follow && { follow: async (_trx, event) => follow(event) }),
+    ...(follow && {
+      follow: async (_trx, events) => new Map(events.map((event) => [event.sequence, follow(event)])),
+    }),
     async write({ db, clock, publicUrl: urlNow, defaultTimeZone }, { recipient }) {
       const [principalId, token, publicUrl] = [Number(recipient), newSecret(), urlNow()]
       const around = { nowMilliseconds: clock(), publicUrl, defaultTimeZone }

@@ -18,31 +18,16 @@ import { Temporal } from '../../temporal.ts'
 import { gatherMilliseconds, inWords, letterTo, zoneOf } from './letter.ts'
 import { findCreated, findReader, whoWant } from './store.ts'
 
-const eventsLookedAt = 1_000
-
 /** Whether a person may approve an order is asked when the mail is written. */
 export const waitingMail: MailKind = {
   name: 'order-waits',
   gatherMilliseconds,
-  isForAll: true,
-  async follow(trx, { kind, subject_kind }) {
-    return subject_kind === 'order' && kind === 'created' ? findPrompt(trx) : []
+  /** All events have the same recipients, so one mail is about those after the first as well. */
+  async follow(trx, events) {
+    const first = events.find(({ subject_kind, kind }) => subject_kind === 'order' && kind === 'created')
+    return first === undefined ? new Map() : new Map([[first.sequence, await findPrompt(trx)]])
   },
-  async write(parts, { recipient, about }) {
-    const first = Number(about)
-    const events = await sealedEvents(parts.db.read, {
-      first,
-      last: first + eventsLookedAt,
-      direction: 'asc',
-    })
-    const created = events.filter(({ subject_kind, kind }) => subject_kind === 'order' && kind === 'created')
-    return writeWaiting(
-      parts,
-      recipient,
-      'at-once',
-      created.map(({ subject_id }) => subject_id),
-    )
-  },
+  write: (parts, { recipient, about }) => writeWaiting(parts, recipient, 'at-once', Number(about)),
 }
 
 export const digestMail: MailKind = {
@@ -59,16 +44,16 @@ async function writeWaiting(
   parts: MailParts,
   recipient: string,
   wanted: 'at-once' | 'daily',
-  ids: readonly string[] | null,
+  first: number | null,
 ) {
   const { db, clock } = parts
   const reader = await findReader(db.read, Number(recipient))
-  if (reader === undefined || ids?.length === 0) return undefined
+  if (reader === undefined) return undefined
   if ((await findMailSettings(db.read, reader.id)).waiting !== wanted) return undefined
   const options = { limitMilliseconds: pageLimitMilliseconds, caller: 'mail' }
   const now = clock()
   const zone = zoneOf(reader, parts)
-  const input = { byId: reader.id, nowMilliseconds: now, ids, longBefore: weekBefore(now, zone) }
+  const input = { byId: reader.id, nowMilliseconds: now, first, longBefore: weekBefore(now, zone) }
   const { orders, count, longCount } = await db.query('findWaiting', input, options)
   if (count === 0) return undefined
   const waits = count === 1 ? '1 order waits' : `${count.toLocaleString('en-US')} orders wait`
@@ -103,13 +88,16 @@ const outcomes: Record<string, string> = { approved: 'approved', rejected: 'reje
 /** Not to a creator who decided. */
 export const decidedMail: MailKind = {
   name: 'order-decided',
-  async follow(trx, event) {
-    if (event.subject_kind !== 'order' || outcomes[event.kind] === undefined) return []
-    const { creators = [] } = (await findCreated(trx, event.subject_id)) ?? {}
-    return whoWant(
-      trx,
-      'decided',
-      creators.filter((person) => person !== event.by_id),
+  async follow(trx, events) {
+    const decided = events.filter((event) => event.subject_kind === 'order' && event.kind in outcomes)
+    const orders = await findCreated(trx, decided)
+    const creators = [...orders.values()].flatMap((order) => order.creators)
+    const asked = await whoWant(trx, 'decided', creators)
+    return new Map(
+      decided.map(({ sequence, subject_id, by_id }) => {
+        const people = orders.get(subject_id)?.creators ?? []
+        return [sequence, people.filter((person) => person !== by_id && asked.has(person))]
+      }),
     )
   },
   async write(parts, { recipient, about }) {
@@ -117,7 +105,7 @@ export const decidedMail: MailKind = {
     const reader = await findReader(db.read, Number(recipient))
     const sequence = Number(about)
     const [event] = await sealedEvents(db.read, { first: sequence, last: sequence, direction: 'asc' })
-    const order = event && (await findCreated(db.read, event.subject_id))
+    const order = event && (await findCreated(db.read, [event])).get(event.subject_id)
     if (reader === undefined || event === undefined || order === undefined) return undefined
     if (!(await findMailSettings(db.read, reader.id)).decided) return undefined
     return letterTo(reader, parts, {

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
+import { type EventOfOrder, newestOfOrders } from '../../audit/audit.ts'
 import { authoritiesOf, holds } from '../../caller/standing.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { inEach, mayDecide } from '../conditions.ts'
@@ -35,26 +36,29 @@ export interface ListedOrder {
 export interface WaitingInput {
   byId: number
   nowMilliseconds: number
-  /** Only these orders; null for all. */
-  ids: readonly string[] | null
+  /** Only the orders that were created from this line of the log on; null for all. */
+  first: number | null
   /** An order that has waited since before this instant has waited long. */
   longBefore: number
 }
 
 /** How many orders a mail lists. */
-const listed = 20
+export const listed = 20
 /** Counting further could take long. */
-const countedLimit = 1_000
+export const countedLimit = 1_000
 
 /** What waits for a person: the oldest, how many there are, up to a thousand, and how many of them long. */
 export async function findWaiting(
   snapshot: Db,
-  { byId, nowMilliseconds, ids, longBefore }: WaitingInput,
+  { byId, nowMilliseconds, first, longBefore }: WaitingInput,
 ): Promise<{ orders: ListedOrder[]; count: number; longCount: number }> {
   const { permission } = transitions.approve
   const authorities = await authoritiesOf(snapshot, { byId, nowMilliseconds }, permission)
   const may = mayDecide('approve', inEach({ byId, isService: false }, authorities))
-  const isAsked: RawBuilder<SqlBool> = ids === null ? sql`true` : sql`id in (${sql.join(ids)})`
+  const isAsked =
+    first === null
+      ? sql`true`
+      : isOneOf(await newestOfOrders(snapshot, { kind: 'created', first, limit: countedLimit }))
   const waiting = sql`from orders where ${may} and ${isAsked}`
   const since = sql.raw(columnOf('waitingSince').expression)
   const { rows: orders } = await sql<ListedOrder>`select id, number, customer, total_e4 as total
@@ -65,6 +69,12 @@ export async function findWaiting(
   return { orders, count: Number(rows[0]?.count), longCount: Number(rows[0]?.longCount) }
 }
 
+function isOneOf(created: readonly EventOfOrder[]): RawBuilder<SqlBool> {
+  return created.length === 0
+    ? sql`false`
+    : sql`id in (${sql.join(created.map((event) => event.subject_id))})`
+}
+
 export interface CreatedOrder extends ListedOrder {
   createdAt: number
   createdById: number | null
@@ -72,16 +82,24 @@ export interface CreatedOrder extends ListedOrder {
   creators: number[]
 }
 
-export async function findCreated(db: Db, id: string): Promise<CreatedOrder | undefined> {
-  const row = await db
+export async function findCreated(
+  db: Db,
+  events: readonly Pick<EventOfOrder, 'subject_id'>[],
+): Promise<Map<string, CreatedOrder>> {
+  if (events.length === 0) return new Map()
+  const ids = new Set(events.map((event) => event.subject_id))
+  const rows = await db
     .selectFrom('orders')
     .select(['id', 'number', 'customer', 'total_e4 as total', 'created_at as createdAt'])
     .select(['created_by_id as createdById', 'created_by_owner_id as ownerId'])
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  const { ownerId, ...order } = row
-  return { ...order, creators: [order.createdById, ownerId].filter((person) => person !== null) }
+    .where('id', 'in', [...ids])
+    .execute()
+  return new Map(
+    rows.map(({ ownerId, ...order }) => {
+      const creators = [order.createdById, ownerId].filter((person) => person !== null)
+      return [order.id, { ...order, creators }]
+    }),
+  )
 }
 
 /** Those of the people who want mail of this kind. */
@@ -89,12 +107,12 @@ export async function whoWant(
   trx: Trx,
   setting: 'decided' | 'noted',
   people: readonly number[],
-): Promise<number[]> {
+): Promise<Set<number>> {
   const rows = await trx
     .selectFrom('mail_settings')
     .select('principal_id')
-    .where('principal_id', 'in', [0, ...people])
+    .where('principal_id', 'in', [0, ...new Set(people)])
     .where(setting, '=', 1)
     .execute()
-  return rows.map((row) => row.principal_id)
+  return new Set(rows.map((row) => row.principal_id))
 }

@@ -1,6 +1,11 @@
 // engine: both
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { eventRow } from '../../../server/audit/audit.ts'
+import type { Db } from '../../../server/db/tables.ts'
+import { newOrderedId } from '../../../server/ids.ts'
+import { operations } from '../../../server/operations.ts'
+import { findNoted } from '../../../server/orders/mails/noted.ts'
 import { bearerOf, machineOf, newClient, newUser, setEnabled, type TestUser } from '../../support/accounts.ts'
 import { newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
@@ -8,6 +13,7 @@ import { withRawDatabase } from '../../support/database.ts'
 import { seal } from '../../support/log.ts'
 import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
 import { createdId, stamp } from '../../support/orders.ts'
+import { statementsOf } from '../../support/plans.ts'
 import { testService } from '../../support/service.ts'
 
 interface Person {
@@ -138,4 +144,72 @@ describe('mail about notes', () => {
     await note((await newPerson()).caller, id)
     assert.deepEqual(await recipients(), emailsOf(absent, deputy))
   })
+
+  it('counts the orders and writers that it does not list', async () => {
+    const owner = await newPerson({ noted: true })
+    const writers = [
+      await newPerson(),
+      await newPerson(),
+      await newPerson(),
+      await newPerson(),
+      await newPerson(),
+    ]
+    for (let made = 0; made < 23; made += 1) {
+      const id = await createdId(owner.caller)
+      for (const { caller } of made === 0 ? writers : writers.slice(0, 1)) await note(caller, id)
+    }
+    const [mail] = await mails()
+    assert.equal(mail?.headers.subject, 'New notes on 23 orders')
+    assert.equal(mail.text.match(/^- #/gm)?.length, 20)
+    assert.match(mail.text, /There are new notes on 3 more\./)
+    assert.match(mail.text.replaceAll('\n', ' '), /user-\w+, user-\w+, user-\w+, and 2 others wrote 5 notes,/)
+  })
+
+  it('finds the people of an order once for many notes, and reads none of their texts', async () => {
+    const [owner, writer] = [await newPerson({ noted: true }), await newPerson()]
+    const id = await createdId(owner.caller)
+    await addNotes(id, writer, 1_000)
+    await seal(service.db)
+    let batches = 0
+    for (let isMore = true; isMore; batches += 1) {
+      let rows = 0
+      const statements = await statementsOf(service, async (db) => {
+        const counted = db.withPlugin({
+          transformQuery: ({ node }) => node,
+          async transformResult({ result }) {
+            rows += result.rows.length
+            return result
+          },
+        })
+        const input = { nowMilliseconds: service.now() }
+        isMore = await counted.transaction().execute((trx) => operations.queueEventMails(trx, input))
+      })
+      assert.ok(statements.length <= 20 && rows <= 120, `${statements.length} statements, ${rows} rows`)
+    }
+    assert.ok(batches > 10)
+    const first = await service.db.read.selectFrom('mails').select('about').where('kind', '=', 'order-noted')
+    const { about } = await first.where('recipient', '=', String(owner.user.id)).executeTakeFirstOrThrow()
+    const find = (db: Db) => findNoted(db, { person: owner.user.id, first: Number(about) })
+    const statements = await statementsOf(service, find)
+    assert.equal(
+      statements.filter(({ sql }) => /\bevents\b.*\bclear\b|\bclear\b.*\bevents\b/s.test(sql)).length,
+      1,
+    )
+    assert.equal(statements.length, 4)
+    service.advance(30_000)
+    const [mail] = await mails()
+    assert.match(mail?.text ?? '', / wrote\s1,000\snotes/)
+  })
+
+  const addNotes = (id: string, { user }: Person, count: number) =>
+    withRawDatabase(service.databaseUrl, async (trx) => {
+      const facts = { total: '1', customer: 'Acme', text: 'long '.repeat(200) }
+      const subject = { kind: 'order', id } as const
+      const rows = Array.from({ length: count }, () => {
+        const now = service.now()
+        const by = { by: user.userName, byId: user.id, nowMilliseconds: now, eventId: newOrderedId(now) }
+        return eventRow(stamp(by), { kind: 'noted', subject, version: 1, facts })
+      })
+      await trx.insertInto('unsealed_events').values(rows).execute()
+    })
 })
