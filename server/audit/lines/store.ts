@@ -211,7 +211,7 @@ export async function newestOfOrders(
   return rows.reverse()
 }
 
-/** Since which line each of these people has acted in the orders by events of these kinds, or others for them. */
+/** The line from which on each of these people has acted in the orders by such events, or others for them. */
 export async function firstActs(
   db: Db,
   { ids, kinds, people }: { ids: readonly string[]; kinds: readonly string[]; people: RawBuilder<unknown> },

@@ -3,8 +3,9 @@
  * to people who asked for it and may read orders when it is sent. It quotes no reason and no note: what was
  * mailed could not be erased.
  */
-import { printed, type SealedEvent, sealedEvents, toldBy } from '../../audit/audit.ts'
+import { newestOfOrders, printed, type SealedEvent, sealedEvents, toldBy } from '../../audit/audit.ts'
 import { pageLimitMilliseconds } from '../../db/port.ts'
+import type { Db } from '../../db/tables.ts'
 import {
   digest,
   findMailSettings,
@@ -16,7 +17,7 @@ import {
 } from '../../mail/mail.ts'
 import { Temporal } from '../../temporal.ts'
 import { gatherMilliseconds, inWords, letterTo, zoneOf } from './letter.ts'
-import { findCreated, findReader, whoWant } from './store.ts'
+import { countedLimit, findCreated, findReader, ordersThatWait, type WaitingInput, whoWant } from './store.ts'
 
 /** Whether a person may approve an order is asked when the mail is written. */
 export const waitingMail: MailKind = {
@@ -75,6 +76,16 @@ async function writeWaiting(
         ? 'You get this mail once a day while orders wait for you.'
         : 'You get this mail when an order waits for you.',
   })
+}
+
+/** Looks at orders that were created from the line `first` of the log on; null for all orders. */
+export async function findWaiting(
+  snapshot: Db,
+  { first, ...input }: Omit<WaitingInput, 'ids'> & { first: number | null },
+) {
+  if (first === null) return ordersThatWait(snapshot, { ...input, ids: null })
+  const created = await newestOfOrders(snapshot, { kind: 'created', first, limit: countedLimit })
+  return ordersThatWait(snapshot, { ...input, ids: created.map(({ subject_id }) => subject_id) })
 }
 
 /** A week of the calendar, whether or not the clocks changed in it. */

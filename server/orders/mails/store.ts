@@ -1,5 +1,4 @@
 import { type RawBuilder, type SqlBool, sql } from '#kysely'
-import { type EventOfOrder, newestOfOrders } from '../../audit/audit.ts'
 import { authoritiesOf, holds } from '../../caller/standing.ts'
 import type { Db, Trx } from '../../db/tables.ts'
 import { inEach, mayDecide } from '../conditions.ts'
@@ -36,8 +35,8 @@ export interface ListedOrder {
 export interface WaitingInput {
   byId: number
   nowMilliseconds: number
-  /** Only the orders that were created from this line of the log on; null for all. */
-  first: number | null
+  /** Only these orders; null for all. */
+  ids: readonly string[] | null
   /** An order that has waited since before this instant has waited long. */
   longBefore: number
 }
@@ -48,17 +47,14 @@ export const listed = 20
 export const countedLimit = 1_000
 
 /** What waits for a person: the oldest, how many there are, up to a thousand, and how many of them long. */
-export async function findWaiting(
+export async function ordersThatWait(
   snapshot: Db,
-  { byId, nowMilliseconds, first, longBefore }: WaitingInput,
+  { byId, nowMilliseconds, ids, longBefore }: WaitingInput,
 ): Promise<{ orders: ListedOrder[]; count: number; longCount: number }> {
   const { permission } = transitions.approve
   const authorities = await authoritiesOf(snapshot, { byId, nowMilliseconds }, permission)
   const may = mayDecide('approve', inEach({ byId, isService: false }, authorities))
-  const isAsked =
-    first === null
-      ? sql`true`
-      : isOneOf(await newestOfOrders(snapshot, { kind: 'created', first, limit: countedLimit }))
+  const isAsked: RawBuilder<SqlBool> = ids === null ? sql`true` : sql`id in (${sql.join([null, ...ids])})`
   const waiting = sql`from orders where ${may} and ${isAsked}`
   const since = sql.raw(columnOf('waitingSince').expression)
   const { rows: orders } = await sql<ListedOrder>`select id, number, customer, total_e4 as total
@@ -67,12 +63,6 @@ export async function findWaiting(
     count(case when since < ${longBefore} then 1 end) as "longCount"
     from (select ${since} as since ${waiting} limit ${countedLimit}) as waiting`.execute(snapshot)
   return { orders, count: Number(rows[0]?.count), longCount: Number(rows[0]?.longCount) }
-}
-
-function isOneOf(created: readonly EventOfOrder[]): RawBuilder<SqlBool> {
-  return created.length === 0
-    ? sql`false`
-    : sql`id in (${sql.join(created.map((event) => event.subject_id))})`
 }
 
 export interface CreatedOrder extends ListedOrder {
@@ -84,7 +74,7 @@ export interface CreatedOrder extends ListedOrder {
 
 export async function findCreated(
   db: Db,
-  events: readonly Pick<EventOfOrder, 'subject_id'>[],
+  events: readonly { subject_id: string }[],
 ): Promise<Map<string, CreatedOrder>> {
   if (events.length === 0) return new Map()
   const ids = new Set(events.map((event) => event.subject_id))
