@@ -5,6 +5,9 @@ import { isOfLog, type VerifierKey } from './note.ts'
 import type { Act, Approval, ApprovedOrder, Enrolment, OrderDocument, OrderRules, Person } from './order.ts'
 import { hostOf } from './verdict.ts'
 
+/** A name that somebody else chose may have control characters, which a terminal would obey. */
+export const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, '\ufffd')
+
 /** How totals, instants and names are spelled where the sentences stand. */
 export interface Spelling {
   total(decimal: `${number}`): string

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { printable } from '../../proof/words.ts'
 import { machineAccount } from '../caller/stamp.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import { program } from '../version.ts'
@@ -24,7 +25,7 @@ export async function runCommandLine(argumentsGiven: string[]): Promise<ExitStat
   } catch (error) {
     const { code, message: reason, exitStatus, members } = describeFailure(error)
     const message = reason + hintAtDevelopment(args, reason)
-    const line = message.includes('cannot start:') ? message : `countersign: ${message}`
+    const line = inLines(message.includes('cannot start:') ? message : `countersign: ${message}`)
     print(process.stderr, json ? JSON.stringify({ error: { code, message, ...members } }) : line)
     return exitStatus
   }
@@ -62,9 +63,9 @@ async function runCommand(name: string, spec: CommandSpec, args: string[], json:
     loadEnvironmentFile()
     const run = await spec.load()
     const outcome = await run(invocation)
-    const output = json ? JSON.stringify(outcome.value) : outcome.text
+    const output = json ? JSON.stringify(outcome.value) : inLines(outcome.text)
     if (output !== undefined && output !== '') print(process.stdout, output)
-    if (outcome.hint !== undefined && !json) print(process.stderr, outcome.hint)
+    if (outcome.hint !== undefined && !json) print(process.stderr, inLines(outcome.hint))
     if (!spec.changesNothing) print(process.stderr, traceOf(name, spec, invocation))
   } catch (error) {
     throw error instanceof UsageError ? new UsageError(`${name}: ${error.message}${hint(name)}`) : error
@@ -171,6 +172,8 @@ function loadEnvironmentFile(): void {
     throw new Refused('env-file', '.env cannot be read', { cause: error })
   }
 }
+
+const inLines = (text: string) => text.split('\n').map(printable).join('\n')
 
 function print(stream: NodeJS.WriteStream, text: string): void {
   stream.write(text.endsWith('\n') ? text : `${text}\n`)

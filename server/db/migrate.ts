@@ -1,4 +1,5 @@
 import { sql } from '#kysely'
+import { printable } from '../../proof/words.ts'
 import { readVersion } from '../version.ts'
 import { DatabaseRefused } from './errors.ts'
 import type { Db, Migration, Schema, Trx } from './tables.ts'
@@ -96,8 +97,14 @@ export async function judge(db: Db, schema: Schema): Promise<JudgedDatabase> {
 
 /** The oldest release for each, by name. */
 async function appliedMigrations(db: Db, { findHistory }: Schema): Promise<Map<string, string>> {
-  const columns = (await findHistory.execute(db)).rows.map(({ name }) => name)
-  if (columns.length === 0) return new Map()
+  const found = (await findHistory.execute(db)).rows
+  const columns = found.flatMap(({ column }) => column ?? [])
+  if (found.length === 0) return new Map()
+  if (!columns.includes('name')) {
+    throw new DatabaseRefused(
+      'DATABASE_URL: the database has tables or views of another program; use a new one (on PostgreSQL, a separate schema)',
+    )
+  }
   if (!columns.includes('oldest_release')) {
     throw new DatabaseRefused(
       'DATABASE_URL: the database is from before the first release of Countersign, and cannot be brought up to date; use a new database',
@@ -105,7 +112,7 @@ async function appliedMigrations(db: Db, { findHistory }: Schema): Promise<Map<s
   }
   const { rows } = await sql<{ name: string; oldest: string }>`select name, oldest_release as oldest
     from schema_migrations order by name`.execute(db)
-  return new Map(rows.map(({ name, oldest }) => [name, oldest]))
+  return new Map(rows.map(({ name, oldest }) => [printable(String(name)), printable(String(oldest))]))
 }
 
 const newest = (releases: readonly string[]): string =>

@@ -631,8 +631,12 @@ export const tallySpanRows = Object.values(tallySpans)
 
 /** The contents of an engine's schema.ts. */
 export interface Schema {
-  /** Finds the columns of `schema_migrations`, if there are any. Needs only the right to read. */
-  findHistory: RawBuilder<{ name: string }>
+  /**
+   * Names every table and view, and every column of `schema_migrations` if that is a table: reading a view of
+   * a foreign database may never end. One statement, because another process may migrate meanwhile. Needs
+   * only the right to read.
+   */
+  findHistory: RawBuilder<{ table: string; column: string | null }>
   /** By name, in the order to apply them. Never rename one, nor insert one between two others. */
   migrations: Record<string, Migration>
 }

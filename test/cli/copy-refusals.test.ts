@@ -139,7 +139,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
   it('of another program, without migrating anything there', async (t) => {
     const { cli, target } = await prepare(t)
     const refused = refusal(
-      '--to: the target holds tables or views of another program with the names of this one (42P07)',
+      '--to: the database has tables or views of another program; use a new one (on PostgreSQL, a separate schema)',
     )
     for (const change of ['create table users (name text)', "insert into users values ('theirs')"]) {
       await target.query(change)

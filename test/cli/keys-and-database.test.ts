@@ -110,6 +110,15 @@ describe('migrate', () => {
     assert.deepEqual(await readOf('unknown.db'), ['x', false])
     cli.sql((database) => database.exec('alter table schema_migrations drop column oldest_release'))
     assert.deepEqual(await readOf('before.db'), [null, false])
+    cli.sql((database) => {
+      database.exec('drop table schema_migrations; create table schema_migrations (name, oldest_release)')
+      database.prepare('insert into schema_migrations values (?, ?)').run('9\u001b[2J', '9\u009b2J\nfine')
+    })
+    for (const command of ['version --check test.db', 'backup hostile.db', 'restore hostile.db']) {
+      const { stdout, stderr } = await cli.run(command)
+      assert.match(stdout + stderr, /9\ufffd2J\ufffdfine/)
+      assert.doesNotMatch(stdout + stderr, /(?!\n)\p{Cc}|^fine/mu)
+    }
     const { status, stderr } = await cli.run('version --check missing.db')
     assert.deepEqual([status, stderr], [1, 'countersign: DATABASE_URL: there is no database at missing.db\n'])
   })
@@ -127,11 +136,11 @@ describe('migrate', () => {
 
   it('says with --check what it would do, and does not do it', async (t) => {
     const cli = commandLine(t)
-    cli.sql((database) => database.exec('create table mine (name text)'))
+    cli.sql(() => undefined)
     const { pending } = await cli.json<{ pending: unknown[] }>('migrate --check')
     assert.deepEqual(pending, [{ name: '0001-first-release', locks: [] }])
     const tables = cli.sql((database) => database.prepare('select name from sqlite_schema').pluck().all())
-    assert.deepEqual(tables, ['mine'])
+    assert.deepEqual(tables, [])
   })
 
   it('refuses in one line anything that cannot be a database', async (t) => {
@@ -144,7 +153,9 @@ describe('migrate', () => {
       ['mysql://x', 'must be file:PATH (SQLite) or postgres://... (PostgreSQL)'],
     ] as const) {
       const refused = refusal(`DATABASE_URL: ${line}`)
-      assert.deepEqual(await cli.run('user list', '', { DATABASE_URL: url }), refused)
+      for (const command of ['user list', 'migrate --check']) {
+        assert.deepEqual(await cli.run(command, '', { DATABASE_URL: url }), refused)
+      }
     }
   })
 })

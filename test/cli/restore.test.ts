@@ -170,7 +170,7 @@ describe('restore', () => {
     const cli = restorable(t)
     const { folder } = cli
     writeFileSync(join(folder, 'text.db'), 'not a database')
-    new Sqlite(join(folder, 'older.db')).exec('create table orders (id)').close()
+    new Sqlite(join(folder, 'foreign.db')).exec('create table orders (id)').close()
     const newer = new Sqlite(join(folder, 'newer.db'))
     newer.exec(
       "create table schema_migrations (name, oldest_release); insert into schema_migrations values ('9999-later', '9.0.0')",
@@ -183,8 +183,8 @@ describe('restore', () => {
       ['missing.db', 'there is no database at missing.db'],
       ['text.db', 'text.db cannot be used: SQLite answered SQLITE_NOTADB: file is not a database'],
       [
-        'older.db',
-        'the database is older than this version (it lacks 0001-first-release): back it up, then run `migrate`',
+        'foreign.db',
+        'the database has tables or views of another program; use a new one (on PostgreSQL, a separate schema)',
       ],
       ['newer.db', /^the backup: the database is of a newer version of Countersign: /],
       ['damaged.db', /^the backup: it is damaged: /],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { DatabaseRefused } from '../../server/db/errors.ts'
-import { migrateDatabase } from '../../server/db/open.ts'
+import { judgeDatabase, migrateDatabase } from '../../server/db/open.ts'
 import { refusal, runCommand } from '../cli/command-line.ts'
 
 describe('the migrations on SQLite', () => {
@@ -43,13 +43,27 @@ describe('the migrations on SQLite', () => {
     assert.deepEqual(appliedTo(file), applied)
   })
 
-  it('leave nothing behind when one of their statements fails', async () => {
-    const file = newFile()
-    inFile(file, (database) => database.exec('create table idempotency_keys (mine text)'))
-    await assert.rejects(migrate(file), /idempotency_keys/)
-    assert.deepEqual(tablesOf(file), ['idempotency_keys'])
-    inFile(file, (database) => database.exec('drop table idempotency_keys'))
-    assert.ok((await migrate(file)).length > 0)
+  it('refuse the tables, views and histories of other programs, and change nothing', async () => {
+    const endless =
+      'with recursive n(i) as (select 1 union all select i + 1 from n) select i as name, i as oldest_release from n'
+    for (const statement of [
+      'create table mine (name text)',
+      'create view mine as select * from missing',
+      'create table schema_migrations (version text)',
+      `create view schema_migrations as ${endless}`,
+    ]) {
+      const file = newFile()
+      inFile(file, (database) => database.exec(statement))
+      const before = readFileSync(file)
+      await assertRefused(
+        migrate(file),
+        /^DATABASE_URL: the database has tables or views of another program; /,
+      )
+      const { refusal: reason } = await judgeDatabase({ databaseUrl: `file:${file}` })
+      assert.match(reason ?? '', /^DATABASE_URL: the database has tables or views of another program; /)
+      inFile(file, (database) => database.pragma('journal_mode = delete'))
+      assert.equal(Buffer.compare(readFileSync(file).subarray(100), before.subarray(100)), 0, statement)
+    }
   })
 
   it('refuse a database of a newer version, and change nothing', async () => {
@@ -116,11 +130,11 @@ describe('the migrations on SQLite', () => {
 
   it('give up with a message if another writer holds the file for more than a few seconds', async () => {
     const file = newFile()
-    inFile(file, (database) => database.exec('pragma journal_mode = wal; create table other (name text)'))
+    inFile(file, (database) => database.exec('pragma journal_mode = wal'))
     const holder = new Sqlite(file)
     holder.exec('begin immediate')
     const run = await runCommand('migrate', '', folder, { DATABASE_URL: `file:${file}` })
-    holder.exec("insert into other values ('kept')")
+    holder.exec('create table other (name text)')
     holder.exec('commit')
     holder.close()
     const what =

@@ -8,10 +8,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { sql } from '#kysely'
 import { migrateDatabase } from '../../server/db/open.ts'
+import type { Trx } from '../../server/db/tables.ts'
 import { runCommand } from '../cli/command-line.ts'
 import { createTestDatabase, type TestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
 import { isLong } from '../support/faults.ts'
 import { assertSound } from '../support/history.ts'
+import { migrateTo } from '../support/later-release.ts'
 import { orderRow } from '../support/orders.ts'
 import { connectTo, runSql } from '../support/postgres.ts'
 
@@ -85,10 +87,13 @@ describe('a migration', () => {
 
   it('that fails half-way leaves nothing behind, and completes the next time', async (t) => {
     const database = await emptyDatabase(t)
-    await withRawDatabase(database.databaseUrl, (db) => sql.raw(obstacle).execute(db))
-    await assert.rejects(migrateDatabase(database), /idempotency_keys/)
-    assert.deepEqual(await tables(database), ['idempotency_keys'])
-    await withRawDatabase(database.databaseUrl, (db) => sql`drop table idempotency_keys`.execute(db))
+    const step = async (trx: Trx) => {
+      await sql`create table orders (number integer)`.execute(trx)
+      await sql`select 1 from missing`.execute(trx)
+    }
+    const failing = { '0001-first-release': { oldestRelease: '1.0.0', locks: [], step } }
+    await assert.rejects(migrateTo(database.databaseUrl, failing), /missing/)
+    assert.deepEqual(await tables(database), [])
     assert.ok((await migrateDatabase(database)).length > 0)
     await assertComplete(database)
   })

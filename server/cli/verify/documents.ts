@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { ApprovedDocument } from '../../../proof/document.ts'
-import { describeApproved } from '../../../proof/words.ts'
+import { describeApproved, printable } from '../../../proof/words.ts'
 import { Refused } from '../failures.ts'
-import { plain, printable } from './receipts.ts'
+import { plain } from './receipts.ts'
 
 /** A file that may be a document of an approved order. */
 export interface GivenDocument {

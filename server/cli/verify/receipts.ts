@@ -10,7 +10,7 @@ import {
   judgeProof,
   placeInLog,
 } from '../../../proof/verdict.ts'
-import { conditionOf, describeOrder, type Spelling } from '../../../proof/words.ts'
+import { conditionOf, describeOrder, printable, type Spelling } from '../../../proof/words.ts'
 import { Refused } from '../failures.ts'
 import { headOf, type Kept } from './checkpoints.ts'
 import { cosignaturesOf, type GivenKeys, requireValid, verifierKeysOf } from './keys.ts'
@@ -88,9 +88,6 @@ function jwsOf(file: string, text: string): string {
 }
 
 export const keptBy = ({ file, vouched }: Receipt): Kept => ({ ...headOf(vouched), name: file })
-
-/** A name of another service may have control characters, which a terminal would obey. */
-export const printable = (text: string) => text.replaceAll(/\p{Cc}/gu, '\ufffd')
 
 export const plain: Spelling = { total: (total) => total, instant: (atUtc) => atUtc, name: (name) => name }
 

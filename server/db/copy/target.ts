@@ -160,7 +160,6 @@ function notEmpty(table: CopiedTable): DatabaseRefused {
  */
 const explanations: [code: string, reason: string][] = [
   ['42501', 'the role may not create and fill tables there; use the owner of the database'],
-  ['42P07', 'the target holds tables or views of another program with the names of this one'],
   ['55P03', 'another program holds a lock on the target’s tables'],
   ['22', 'PostgreSQL cannot hold a value of the source'],
   ['23', 'a row of the source breaks a rule of the schema'],

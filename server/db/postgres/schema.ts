@@ -4,8 +4,11 @@ import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
 /** PostgreSQL's schema. Add a later migration here and, under the same name, to sqlite/schema.ts. */
 export const schema: Schema = {
-  findHistory: sql`select attname as name from pg_attribute
-    where attrelid = to_regclass(quote_ident(current_schema()) || '.schema_migrations') and attnum > 0`,
+  findHistory: sql`select relname as "table", attname as "column" from pg_class found
+    left join pg_attribute on attrelid = found.oid and attnum > 0 and relname = 'schema_migrations' and relkind = 'r'
+    where relnamespace = to_regnamespace(quote_ident(current_schema())) and relkind in ('r', 'p', 'f', 'v', 'm')
+      and not exists (select 1 from pg_depend
+        where classid = 'pg_class'::regclass and objid = found.oid and deptype = 'e')`,
   migrations: {
     '0001-first-release': {
       oldestRelease: '1.0.0',

@@ -48,7 +48,7 @@ export async function migrateSqlite(file: string, steps = schema): Promise<strin
 /** Says what is pending in a file. Changes nothing. */
 export function judgeSqlite(file: string, steps = schema): Promise<JudgedDatabase> {
   return reading(file, async (place) => {
-    const connection = openReadOnly(place)
+    const connection = translateErrors(() => openReadOnly(place))
     try {
       const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
       return await judge(db, steps)

@@ -4,7 +4,9 @@ import { ruleColumns, statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
 /** SQLite's schema. Add a later migration here and, under the same name, to postgres/schema.ts. */
 export const schema: Schema = {
-  findHistory: sql`select name from pragma_table_info('schema_migrations')`,
+  findHistory: sql`select found.name as "table", columns.name as "column" from pragma_table_list found
+    left join pragma_table_info(iif(found.name = 'schema_migrations' and found.type = 'table', found.name, '')) columns
+    where found.schema = 'main' and found.name not like 'sqlite\\_%' escape '\\'`,
   migrations: {
     '0001-first-release': {
       oldestRelease: '1.0.0',
