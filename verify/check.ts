@@ -1,8 +1,7 @@
 import type { VerifierKey } from '../proof/note.ts'
-import { readReceipt } from '../proof/receipt.ts'
 import { contradictionsOf } from '../proof/verdict.ts'
 import { checkCheckpoint } from './checkpoint.ts'
-import { checkFile } from './document.ts'
+import { checkFile, documentsAmong, linesIn } from './document.ts'
 import { type Finding, nothingSaid } from './finding.ts'
 import { sentence } from './format.ts'
 import type { Given, KindOf } from './given.ts'
@@ -19,24 +18,30 @@ export interface Checked {
 }
 
 /**
- * One finding for each thing to check, in their order; keys alone ask for nothing. Only keys that somebody
- * vouches for count. `progress` gets the part of
- * a log that is read, from 0 to 1; a throw ends the check.
+ * One finding for each thing to check, in their order; keys alone ask for nothing. A document of an approved
+ * order is nothing else. Only keys that somebody vouches for count. `progress` gets the part of a log that is
+ * read, from 0 to 1; a throw ends the check.
  */
 export async function check(given: readonly Given[], progress: (part: number) => void): Promise<Checked> {
   const findings = new Map<Given, Finding>()
-  const all = [...ofKind(given, 'logKey'), ...ofKind(given, 'witnessKey')]
+  const documents = await documentsAmong(given)
+  // A receipt may be the document of another one, and show documents itself.
+  const others = given.filter((one) => !documents.has(one) || one.kind === 'receipt')
+  const all = [...ofKind(others, 'logKey'), ...ofKind(others, 'witnessKey')]
   const keys = all.filter(({ from }) => from !== 'unknown')
   const [receipts, proofs, keySets] = [
-    ofKind(given, 'receipt'),
-    ofKind(given, 'proof'),
-    ofKind(given, 'keys'),
+    ofKind(others, 'receipt'),
+    ofKind(others, 'proof'),
+    ofKind(others, 'keys'),
   ]
-  const checkpoints = await each(ofKind(given, 'checkpoint'), findings, (one) => checkCheckpoint(one, keys))
-  const wanted = new Set([...receipts.flatMap(placesIn), ...proofs.map(({ proof }) => proof.index + 1)])
-  const files = ofKind(given, 'unknown')
+  const checkpoints = await each(ofKind(others, 'checkpoint'), findings, (one) => checkCheckpoint(one, keys))
+  const wanted = new Set([
+    ...receipts.flatMap(linesIn).map(({ sequence }) => sequence),
+    ...proofs.map(({ proof }) => proof.index + 1),
+  ])
+  const files = [...documents, ...ofKind(others, 'unknown')]
   const hashes = files.flatMap(({ sha256 }) => sha256 ?? [])
-  const logs = await each(ofKind(given, 'log'), findings, (one) =>
+  const logs = await each(ofKind(others, 'log'), findings, (one) =>
     checkLog(one, { checkpoints, wanted, files: hashes }, progress),
   )
   const checkedReceipts = await each(receipts, findings, (one) => checkReceipt(one, { keySets, keys, logs }))
@@ -44,7 +49,10 @@ export async function check(given: readonly Given[], progress: (part: number) =>
     ...checkedReceipts,
     ...(await each(proofs, findings, (one) => checkProof(one, { keys, logs }))),
   ].map(({ judged }) => judged)
-  for (const one of files) findings.set(one, checkFile(one, { receipts: checkedReceipts, logs }))
+  for (const one of files) {
+    const why = one.kind === 'unknown' ? one : { reason: 'what names it does not hold' }
+    findings.set(one, checkFile(one, why, { receipts: checkedReceipts, logs }))
+  }
   const vouched = [...checkpoints, ...shown.flatMap((one) => one.vouched ?? [])]
   const wrong = contradictionsOf(vouched).map(sentence)
   const together = wrong.length > 0 ? [{ ...nothingSaid, title: 'The checkpoints together', wrong }] : []
@@ -83,13 +91,4 @@ async function each<Thing extends Given, Checked extends { finding: Finding }>(
 function worthOf(error: unknown): Partial<Finding> {
   if (error instanceof DOMException) return { missing: ['This browser cannot check it. Use a newer one.'] }
   return { wrong: [`It is not what it seems to be: ${(error as Error).message}.`] }
-}
-
-/** The lines of the log that the receipt has, as far as it can be read. */
-function placesIn({ jws }: KindOf<'receipt'>): number[] {
-  try {
-    return readReceipt(jws).lines.map(({ line }) => line.sequence)
-  } catch {
-    return []
-  }
 }

@@ -10,8 +10,8 @@ import {
 } from '../proof/note.ts'
 import { receiptIn, type SigningKeys } from '../proof/receipt.ts'
 
-/** What a person added: something to check, or the keys to check it with. */
-export type Given = { name: string } & (
+/** The kind of a file or a text, by its content alone. */
+type Recognised =
   | { kind: 'receipt'; jws: string }
   | { kind: 'keys'; keys: SigningKeys['keys'] }
   | { kind: 'log'; lines: Blob }
@@ -20,27 +20,39 @@ export type Given = { name: string } & (
   /** `from`: the person says that they have it from there, or this page is of that service. */
   | { kind: 'logKey' | 'witnessKey'; key: VerifierKey; from: 'unknown' | 'person' | 'service' }
   /** `sha256` is absent for a broken proof, checkpoint or key, and null for a file larger than a document. */
-  | { kind: 'unknown'; reason: string; sha256?: string | null }
-)
+  /** `isBroken`: it looks like a proof, a checkpoint or a key. */
+  | { kind: 'unknown'; reason: string; isBroken?: true }
+
+/**
+ * What a person added: something to check, or the keys to check it with. A file larger than a document has
+ * no `sha256`.
+ */
+export type Given = { name: string; sha256?: string | undefined } & Recognised
 export type KindOf<Kind extends Given['kind']> = Extract<Given, { kind: Kind }>
 
 /** Far more than anything else than a log and a document has. */
 const limitBytes = 1_048_576
-/** That of a document. Larger files are not read. */
+/** That of a document. */
 const documentLimitBytes = 5 * limitBytes
 const startOfLog = '{"sequence":'
 
 /** Recognises a file or a text by its content, never by its name. A file of several keys is several. */
 export async function recognise(name: string, content: Blob): Promise<Given[]> {
-  const unknown = async (reason: string): Promise<Given[]> => {
-    if (content.size > documentLimitBytes) return [{ name, kind: 'unknown', reason, sha256: null }]
-    const hash = await crypto.subtle.digest('SHA-256', await content.arrayBuffer())
-    return [{ name, kind: 'unknown', reason, sha256: toHex(new Uint8Array(hash)) }]
-  }
+  const sha256 = content.size > documentLimitBytes ? undefined : await digestOf(content)
+  return (await kindsOf(content)).map((kind) => ({ name, sha256, ...kind }))
+}
+
+async function digestOf(content: Blob): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', await content.arrayBuffer())))
+}
+
+const unknown = (reason: string): Recognised[] => [{ kind: 'unknown', reason }]
+
+async function kindsOf(content: Blob): Promise<Recognised[]> {
   let text: string
   try {
     if ((await content.slice(0, startOfLog.length).text()) === startOfLog) {
-      return [{ name, kind: 'log', lines: content }]
+      return [{ kind: 'log', lines: content }]
     }
     if (content.size > limitBytes) return unknown('it is larger than any receipt, key or checkpoint')
     text = new TextDecoder('utf-8', { fatal: true })
@@ -51,33 +63,28 @@ export async function recognise(name: string, content: Blob): Promise<Given[]> {
     return unknown('it is not a file with text')
   }
   try {
-    return (
-      (await fromLines(name, text)) ??
-      (await fromJson(name, text)) ??
-      (await unknown('this page does not recognise it'))
-    )
+    return (await fromLines(text)) ?? (await fromJson(text)) ?? unknown('this page does not recognise it')
   } catch (error) {
-    return [{ name, kind: 'unknown', reason: (error as Error).message }]
+    return [{ kind: 'unknown', reason: (error as Error).message, isBroken: true }]
   }
 }
 
 /** Throws an Error for what looks like a proof, a checkpoint or a key of a log, and is none. */
-async function fromLines(name: string, text: string): Promise<Given[] | undefined> {
+async function fromLines(text: string): Promise<Recognised[] | undefined> {
   const jws = receiptIn(text)
-  if (jws !== undefined) return [{ name, kind: 'receipt', jws }]
+  if (jws !== undefined) return [{ kind: 'receipt', jws }]
   // A pasted text may have lost the line feed at its end.
   const note = `${text}\n`
-  if (text.startsWith(startOfProof)) return [{ name, kind: 'proof', proof: readProof(note) }]
-  if (text.includes('\n— ')) return [{ name, kind: 'checkpoint', note: readNote(note) }]
+  if (text.startsWith(startOfProof)) return [{ kind: 'proof', proof: readProof(note) }]
+  if (text.includes('\n— ')) return [{ kind: 'checkpoint', note: readNote(note) }]
   const lines = text.split('\n')
   if (!lines.every((line) => /^[^\s+{]+\+[0-9a-f]{8}\+\S+$/.test(line))) return undefined
-  return verifierKeys(name, lines)
+  return verifierKeys(lines)
 }
 
-async function verifierKeys(name: string, spelled: readonly string[]): Promise<Given[]> {
+async function verifierKeys(spelled: readonly string[]): Promise<Recognised[]> {
   const keys = await Promise.all(spelled.map(readVerifierKey))
   return keys.map((key) => ({
-    name,
     kind: key.type === 'ed25519' ? 'logKey' : 'witnessKey',
     key,
     from: 'unknown',
@@ -85,19 +92,19 @@ async function verifierKeys(name: string, spelled: readonly string[]): Promise<G
 }
 
 /** An answer of the service, or a line of what it logs. */
-async function fromJson(name: string, text: string): Promise<Given[] | undefined> {
+async function fromJson(text: string): Promise<Recognised[] | undefined> {
   const { keys, checkpoint } = membersOf(text)
-  if (Array.isArray(keys)) return fromKeys(name, keys.filter(isObject))
-  if (typeof checkpoint === 'string') return [{ name, kind: 'checkpoint', note: readNote(checkpoint) }]
+  if (Array.isArray(keys)) return fromKeys(keys.filter(isObject))
+  if (typeof checkpoint === 'string') return [{ kind: 'checkpoint', note: readNote(checkpoint) }]
   return undefined
 }
 
 /** The keys of the service, or those of its log. */
-function fromKeys(name: string, keys: Record<string, unknown>[]): Promise<Given[]> | Given[] {
+function fromKeys(keys: Record<string, unknown>[]): Promise<Recognised[]> | Recognised[] {
   const spelled = keys.map(({ verifierKey }) => verifierKey).filter((key) => typeof key === 'string')
   return spelled.length > 0
-    ? verifierKeys(name, spelled)
-    : [{ name, kind: 'keys', keys: keys as unknown as SigningKeys['keys'] }]
+    ? verifierKeys(spelled)
+    : [{ kind: 'keys', keys: keys as unknown as SigningKeys['keys'] }]
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -60,7 +60,7 @@ export async function checkLog(
 const chunkBytes = 262_144
 
 /** Not `stream()`, which not every browser can iterate. */
-async function* chunksOf(content: Blob, progress: (part: number) => void): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(content: Blob, progress: (part: number) => void): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < content.size; at += chunkBytes) {
     progress(at / content.size)
     yield new Uint8Array(await content.slice(at, at + chunkBytes).arrayBuffer())

@@ -4,11 +4,12 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { DocumentSearch } from '../../proof/document.ts'
 import { spellVerifierKey } from '../../proof/note.ts'
 import { judgeReceipt, verdictOf } from '../../proof/verdict.ts'
 import { check } from '../../verify/check.ts'
 import { verdictOn } from '../../verify/finding.ts'
-import { recognise } from '../../verify/given.ts'
+import { type Given, recognise } from '../../verify/given.ts'
 import { checkpointBy, newSigner } from '../../witness/test/signed-log.ts'
 import { commandLine } from '../cli/command-line.ts'
 import { approvedOrder, logAround, origin, receiptOver, spellReceipt } from '../support/approved-order.ts'
@@ -51,6 +52,8 @@ const script = /```python\n(# python3 signatures\.py[\s\S]*?)```/.exec(
 )?.[1]
 const lacksPython = spawnSync('python3', ['-c', 'import cryptography']).status !== 0
 
+const pageOn = (given: Given[]) => check(given, () => undefined)
+
 /** The verdicts of the client, the page, the command and Python on a log, its receipt, and files. */
 async function verdictsOn(t: TestContext, made: LogContent[], given: Record<string, Buffer> = {}) {
   const lines = logAround(made)
@@ -67,7 +70,9 @@ async function verdictsOn(t: TestContext, made: LogContent[], given: Record<stri
       ),
     )
     const logKey = { name: 'key', kind: 'logKey', key: log.key, from: 'person' } as const
-    const { findings } = await check([...read.flat(), logKey], () => undefined)
+    const added = [...read.flat(), logKey]
+    const [{ findings }, other] = [await pageOn(added), await pageOn(added.toReversed())]
+    assert.equal(verdictOn(other.findings), verdictOn(findings))
     return { verdict: verdictOn(findings), findings }
   }
   const documents = names.map((name) => ` --document ${name}`).join('')
@@ -152,10 +157,65 @@ describe('a signed approval of two documents', () => {
   }
 
   it('is not checked without a receipt or a log', async () => {
-    const { findings } = await check(
-      await recognise('offer.pdf', new Blob([Uint8Array.from(offer)])),
-      () => undefined,
-    )
+    const { findings } = await pageOn(await recognise('offer.pdf', new Blob([Uint8Array.from(offer)])))
     assert.equal(verdictOn(findings), 'not checked yet')
   })
+
+  it('is not proven by a receipt without a key, or by a log whose checkpoints end before it', async () => {
+    const lines = logAround(contents)
+    const before = lines.slice(
+      0,
+      lines.findIndex(({ kind }) => kind === 'approved'),
+    )
+    const ofLog = await Promise.all([
+      recognise('log.jsonl', new Blob([Uint8Array.from(exportOf(lines))])),
+      recognise('kept.txt', new Blob([checkpointBy([log], origin, headOf(before))])),
+    ])
+    const logKey = { name: 'key', kind: 'logKey', key: log.key, from: 'person' } as const
+    const ofReceipt = await recognise('receipt.jwt', new Blob([spellReceipt(receiptOver(lines, [log]))]))
+    const file = await recognise('offer.pdf', new Blob([Uint8Array.from(offer)]))
+    for (const given of [ofReceipt, [...ofLog.flat(), logKey]]) {
+      const { findings } = await pageOn([...file, ...given])
+      assert.deepEqual([findings[0]?.proven, findings[0]?.said.length === 0], [[], false])
+    }
+  })
+})
+
+it('an approved document is nothing else, whatever it looks like', async (t) => {
+  const texts = {
+    'letter.txt': 'Dear all,\n\nas agreed.\n— John Smith\n',
+    'name.txt': 'contract.signed.pdf',
+    'page.html': '<p>Offer</p><template id="receipt">a.b.c</template>',
+    'steps.json': '{"sequence":1}\n',
+    'keys.json': '{"keys":[{"kid":"key"}]}',
+    'game.json': '{"checkpoint":"level 4"}',
+    'code.txt': 'code+12345678+x',
+  }
+  const given = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text)]))
+  const made = await approvedOrder({ documents: Object.values(given).map(digestOf) })
+  const { page, pageOfLog, command, commandOfLog } = await verdictsOn(t, made, given)
+  assert.deepEqual([page.verdict, pageOfLog.verdict], ['valid', 'valid'])
+  assert.deepEqual([command.status, commandOfLog.status], [0, 0])
+  for (const { findings } of [page, pageOfLog]) {
+    const proven = findings.filter(({ title }) => title in texts).map((one) => one.proven[0])
+    assert.deepEqual(
+      proven,
+      Object.keys(texts).map(() => 'It is a document of order #1042, which was approved.'),
+    )
+  }
+})
+
+it('a document is found by an approval of its order alone, signed or not', async () => {
+  const both = await approvedOrder({
+    approvers: [...approvers.slice(0, 1), { by: 'lee', byId: 6 }],
+    documents: [digestOf(offer)],
+  })
+  const foundIn = (made: LogContent[]) => {
+    const search = new DocumentSearch([digestOf(offer)])
+    for (const line of logAround(made)) search.see(line)
+    return search.found.map((one) => one.approvals.map(({ isSigned }) => isSigned))
+  }
+  assert.deepEqual(foundIn(both), [[true, false]])
+  const rejected = both.map((line) => (line.kind === 'approved' ? { ...line, kind: 'rejected' } : line))
+  assert.deepEqual(foundIn(rejected), [])
 })
