@@ -90,7 +90,7 @@ export class Post {
       attempts: mail.attempts,
       nowMilliseconds: clock(),
     })
-    return isOurs ? this.#attempt(mail) : true
+    return isOurs ? this.#attempt({ ...mail, attempts: mail.attempts + 1 }) : true
   }
 
   /** In each round every kind has one turn, so that many mails of one kind delay no other for long. */
@@ -107,9 +107,12 @@ export class Post {
 
   async #attempt(mail: QueuedMail): Promise<boolean> {
     const { db, clock, smtp } = this.parts
-    const written = await this.#kinds.get(mail.kind)?.write(this.parts, mail)
+    const { id, attempts } = mail
+    const kind = this.#kinds.get(mail.kind)
+    const { sequence: readTo } = await endOfLog(db.read)
+    const written = await kind?.write(this.parts, mail)
     if (written === undefined) {
-      await db.write('dropMail', { id: mail.id })
+      await db.write('dropMail', { id, attempts })
       return true
     }
     const { principalId, email, message } = written
@@ -118,7 +121,9 @@ export class Post {
     } catch (error) {
       return this.#fail(mail, error)
     }
-    await db.write('noteSentMail', { id: mail.id, principalId, nowMilliseconds: clock() })
+    const { gatherMilliseconds } = kind ?? {}
+    const sent = { id, attempts, principalId, nowMilliseconds: clock(), readTo, gatherMilliseconds }
+    await db.write('noteSentMail', sent)
     count(this.outcomes.sent, mail)
     this.parts.log.info({ event: 'mail-sent', kind: mail.kind, principalId }, 'mail sent')
     this.#noteServer(undefined)
@@ -152,7 +157,7 @@ export class Post {
 
   async #drop(mail: QueuedMail): Promise<boolean> {
     const { db, log } = this.parts
-    await db.write('dropMail', { id: mail.id })
+    await db.write('dropMail', { id: mail.id, attempts: mail.attempts })
     const line = { event: 'mail-dropped', kind: mail.kind, id: mail.id, attempts: mail.attempts }
     log.warn(line, 'a mail was given up')
     return true

@@ -24,8 +24,9 @@ export interface NewMail {
   gatherMilliseconds?: number | undefined
 }
 
-/** Does nothing if the same mail waits already. */
+/** Does nothing if the same mail waits already, or one that gathers. */
 export async function insertMail(trx: Trx, mail: NewMail): Promise<void> {
+  if (mail.gatherMilliseconds !== undefined && (await renewMail(trx, mail))) return
   const { kind, recipient, about = '', nowMilliseconds: now, atMost, gatherMilliseconds: gather } = mail
   const ofKind = sql`select 1 from mails where kind = ${kind} and sent_at is null`
   const isFree =
@@ -37,6 +38,26 @@ export async function insertMail(trx: Trx, mail: NewMail): Promise<void> {
     select ${kind}, ${recipient}, ${about}, cast(${now} as bigint), cast(${due} as bigint), 0
     where ${isFree}
     on conflict (kind, recipient, about) where sent_at is null do nothing`.execute(trx)
+}
+
+/** How long a mail that cannot be sent gathers. */
+const gatheredMilliseconds = 24 * hour
+
+/**
+ * A mail that was tried without success will be about the news as well, so its attempts begin again. A
+ * sender that has it in hand sees by the attempts that it left something out. Returns false if none waits.
+ */
+async function renewMail(trx: Trx, { kind, recipient, nowMilliseconds: now }: NewMail): Promise<boolean> {
+  const soon = now + minute
+  const { numUpdatedRows } = await trx
+    .updateTable('mails')
+    .set({ attempts: 0, due_at: sql<number>`case when due_at < ${soon} then due_at else ${soon} end` })
+    .where('kind', '=', kind)
+    .where('recipient', '=', recipient)
+    .where('sent_at', 'is', null)
+    .where('queued_at', '>', now - gatheredMilliseconds)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** The recipients for whom a mail of the kind waits that was not tried yet. */
@@ -123,21 +144,37 @@ export async function claimMail(
   return numUpdatedRows === 1n
 }
 
-/** Remembers for an hour that the mail was sent, and to which account. */
-export async function noteSentMail(
-  trx: Trx,
-  { id, principalId, nowMilliseconds }: { id: number; principalId: number; nowMilliseconds: number },
-): Promise<void> {
-  await trx
+/** A mail that was sent after `attempts`, about the log up to the line `readTo`. */
+interface SentMail extends Pick<QueuedMail, 'id' | 'attempts'> {
+  principalId: number
+  nowMilliseconds: number
+  readTo: number
+  gatherMilliseconds?: number | undefined
+}
+
+/**
+ * Remembers for an hour that the mail was sent, and to which account. If it was to be about more meanwhile,
+ * another mail will be.
+ */
+export async function noteSentMail(trx: Trx, mail: SentMail): Promise<void> {
+  const { id, attempts, principalId, nowMilliseconds, readTo, gatherMilliseconds } = mail
+  const sent = await trx
     .updateTable('mails')
     .set({ principal_id: principalId, sent_at: nowMilliseconds })
     .where('id', '=', id)
-    .execute()
+    .returning(['kind', 'recipient', 'attempts'])
+    .executeTakeFirst()
+  if (sent === undefined || sent.attempts === attempts || gatherMilliseconds === undefined) return
+  const { kind, recipient } = sent
+  await insertMail(trx, { kind, recipient, about: String(readTo + 1), nowMilliseconds, gatherMilliseconds })
 }
 
-/** For a mail that is not to be sent any more. */
-export async function dropMail(trx: Trx, { id }: { id: number }): Promise<void> {
-  await trx.deleteFrom('mails').where('id', '=', id).execute()
+/** For a mail that is not to be sent any more, unless it is to be about more meanwhile. */
+export async function dropMail(
+  trx: Trx,
+  { id, attempts }: Pick<QueuedMail, 'id' | 'attempts'>,
+): Promise<void> {
+  await trx.deleteFrom('mails').where('id', '=', id).where('attempts', '=', attempts).execute()
 }
 
 /** How many mails of the kind went to the account in the last hour. */

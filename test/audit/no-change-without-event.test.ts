@@ -488,8 +488,9 @@ async function mailLinks(service: InsideService): Promise<void> {
   await db.write('queueDigests', { nowMilliseconds, defaultTimeZone: 'UTC' })
   for (const row of await db.read.selectFrom('mails').select(['id', 'attempts']).execute()) {
     await db.write('claimMail', { ...row, nowMilliseconds })
-    await db.write('noteSentMail', { id: row.id, principalId, nowMilliseconds })
-    await db.write('dropMail', { id: row.id })
+    const tried = { id: row.id, attempts: row.attempts + 1 }
+    await db.write('noteSentMail', { ...tried, principalId, nowMilliseconds, readTo: 1 })
+    await db.write('dropMail', tried)
   }
 }
 

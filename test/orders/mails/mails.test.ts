@@ -34,6 +34,7 @@ describe('mail about orders', () => {
   after(() => server.close())
   /** Nothing waits, and what happened before is past. */
   beforeEach(async () => {
+    server.refusal = 0
     await withRawDatabase(service.databaseUrl, async (trx) => {
       await trx.deleteFrom('order_approvals').execute()
       await trx.deleteFrom('orders').execute()
@@ -94,6 +95,24 @@ describe('mail about orders', () => {
       assert.ok(!mail.text.includes('Second'))
       const [next] = await mails()
       assert.ok(next?.text.includes('Second'))
+    })
+
+    it('is one mail about all orders that came while the mail server took none', async () => {
+      await newPerson({ waiting: 'at-once' })
+      const operator = await creator()
+      server.refusal = 450
+      for (let made = 0; made < 4; made += 1) {
+        await createdId(operator)
+        assert.deepEqual(await mails(), [])
+      }
+      server.refusal = 0
+      service.advance(60 * second)
+      assert.deepEqual(
+        (await mails()).map(({ headers }) => headers.subject),
+        ['4 orders wait for your approval'],
+      )
+      service.advance(24 * hour)
+      assert.deepEqual(await mails(), [])
     })
 
     it('says nothing of what no longer waits, or never did', async () => {

@@ -12,6 +12,7 @@ import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { seal } from '../../support/log.ts'
 import { type MailServer, mailSettings, postOf, startMailServer } from '../../support/mail.ts'
+import { atNext } from '../../support/moments.ts'
 import { createdId, stamp } from '../../support/orders.ts'
 import { statementsOf } from '../../support/plans.ts'
 import { testService } from '../../support/service.ts'
@@ -31,6 +32,7 @@ describe('mail about notes', () => {
   })
   after(() => server.close())
   beforeEach(async () => {
+    server.refusal = 0
     await withRawDatabase(service.databaseUrl, (trx) => trx.deleteFrom('mail_settings').execute())
     await mails()
   })
@@ -143,6 +145,80 @@ describe('mail about notes', () => {
     assert.equal((await deputy.caller.patch(`/v1/orders/${id}/approve`)).status, 204)
     await note((await newPerson()).caller, id)
     assert.deepEqual(await recipients(), emailsOf(absent, deputy))
+  })
+
+  it('is one mail after the mail server took none for a while, within a minute of the last note', async () => {
+    const [owner, writer] = [await newPerson({ noted: true }), await newPerson()]
+    const id = await createdId(owner.caller)
+    server.refusal = 450
+    for (let written = 0; written < 5; written += 1) {
+      await note(writer.caller, id)
+      assert.deepEqual(await mails(), [])
+      service.advance(31_000)
+    }
+    await note(writer.caller, id)
+    await seal(service.db)
+    await post.queueAll()
+    server.refusal = 0
+    service.advance(60_000)
+    const [mail, ...others] = await mails()
+    assert.match(mail?.text ?? '', / wrote\s6\snotes/)
+    assert.deepEqual(others, [])
+    service.advance(24 * 3_600_000)
+    assert.deepEqual(await mails(), [])
+  })
+
+  describe('that is written while a mail is on its way', () => {
+    const meanwhile = async (caller: Client, id: string) => {
+      await note(caller, id)
+      await seal(service.db)
+      await post.queueAll()
+    }
+    const texts = async () => (await mails()).map(({ text }) => /wrote\s(a note|\d\snotes)/.exec(text)?.[1])
+
+    it('comes with the next mail, which does not repeat the first', async (t) => {
+      const [owner, writer] = [await newPerson({ noted: true }), await newPerson()]
+      const id = await createdId(owner.caller)
+      await note(writer.caller, id)
+      atNext(t, post.post.parts.smtp, ['send'], async (send) => {
+        await meanwhile(writer.caller, id)
+        return send()
+      })
+      assert.deepEqual(await texts(), ['a note'])
+      assert.deepEqual(await texts(), ['a note'])
+      assert.deepEqual(await texts(), [])
+    })
+
+    it('comes with the same mail if the server did not take it', async (t) => {
+      const [owner, writer] = [await newPerson({ noted: true }), await newPerson()]
+      const id = await createdId(owner.caller)
+      await note(writer.caller, id)
+      atNext(t, post.post.parts.smtp, ['send'], async () => {
+        await meanwhile(writer.caller, id)
+        throw new Error('away')
+      })
+      assert.deepEqual(await texts(), [])
+      service.advance(60_000)
+      assert.deepEqual(await texts(), ['2 notes'])
+    })
+
+    it('is mailed if there was nothing to say before', async (t) => {
+      const [owner, writer] = [await newPerson({ noted: true }), await newPerson()]
+      const want = { waiting: 'never', hour: 8, decided: false, noted: true }
+      const id = await createdId(owner.caller)
+      await note(writer.caller, id)
+      await seal(service.db)
+      await post.queueAll()
+      await owner.caller.send('PUT', '/v1/auth/me/mail', { ...want, noted: false })
+      atNext(t, service.db, ['write', 'dropMail'], async (drop) => {
+        await owner.caller.send('PUT', '/v1/auth/me/mail', want)
+        await meanwhile(writer.caller, id)
+        return drop()
+      })
+      assert.deepEqual(await texts(), [])
+      service.advance(60_000)
+      assert.deepEqual(await texts(), ['2 notes'])
+    })
   })
 
   it('counts the orders and writers that it does not list', async () => {
