@@ -191,6 +191,22 @@ describe('erasure', () => {
       assert.deepEqual([row.approvedBy, row.modifiedBy], [`person-${bo.id}, admin`, 'admin'])
     })
 
+    it('takes the name from the documents, and ends the absences with the person as the deputy', async () => {
+      const deputy = await person('Deputison')
+      const away = await person('Awayson')
+      await addDocument(deputy.caller, await createdId(deputy.caller, { customer: 'Acme' }), 'offer')
+      const [from, until] = [0, 3_600_000].map((after) => new Date(service.now() + after).toISOString())
+      const absence = { from, until, deputyId: deputy.id }
+      assert.equal((await away.caller.send('PUT', '/v1/auth/absence', absence)).status, 204)
+      await erasePerson(deputy)
+      assert.deepEqual(await rowsWith(...deputy.names), [])
+      const absences = service.db.read
+        .selectFrom('absences')
+        .select('principal_id')
+        .where('deputy_id', '=', deputy.id)
+      assert.deepEqual(await absences.execute(), [])
+    })
+
     it('ends the passkeys in the log, too, so that another account can enrol them', async () => {
       const leaver = await person('Leaverson', ['Operator'])
       const passkey = await newPasskey(service, leaver)

@@ -99,6 +99,16 @@ describe('changeEmail', () => {
     assert.match(text, new RegExp(`It is no longer this address\\..* by ${admin.user.userName}\\.`))
   })
 
+  it('still mails the old address if that administrator is erased, without the name', async () => {
+    const { user, email } = await person()
+    const admin = await newAdministrator(service)
+    assert.equal((await admin.caller.patch(`/v1/users/${user.id}`, { email })).status, 204)
+    await service.db.write('erasePerson', { id: admin.user.id, stamp: machineStamp(service.now()) })
+    const old = (await mailsNow()).find(({ to }) => to.includes(user.email))
+    const text = old?.text.replaceAll('\n', ' ') ?? ''
+    assert.match(text, new RegExp(`It is no longer this address\\..* by person-${admin.user.id}\\.`))
+  })
+
   it('mails each old address, however fast the next change follows', async () => {
     const { user, caller, email } = await person()
     const admin = await newAdministrator(service)

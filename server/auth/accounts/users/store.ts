@@ -1,4 +1,5 @@
 import { sql } from '#kysely'
+import { nameOfErased } from '../../../../proof/line.ts'
 import { rowsOf } from '../../../db/engine.ts'
 import type { Database, Db, Trx } from '../../../db/tables.ts'
 import { Problem } from '../../../problems/problems.ts'
@@ -215,7 +216,10 @@ export async function forgetUser(
   return true
 }
 
-/** Deletes the rows about an account that say something of its person. */
+/**
+ * Deletes the rows about an account that say something of its person. Mail to others that names the person
+ * stays, without the name.
+ */
 export async function deleteTraces(trx: Trx, id: number, email: string): Promise<void> {
   const tables = ['sessions', 'refresh_families', 'mail_settings', 'idempotency_keys'] as const
   for (const table of tables) await trx.deleteFrom(table).where('principal_id', '=', id).execute()
@@ -231,10 +235,14 @@ export async function deleteTraces(trx: Trx, id: number, email: string): Promise
         eb('recipient', 'in', [email, String(id)]),
         eb('principal_id', '=', id),
         eb('about', 'like', `{"principalId":${id},%`),
-        eb('about', 'like', `%"byId":${id},%`),
       ]),
     )
     .execute()
+  const toOthers = trx.selectFrom('mails').select(['id', 'about']).where('about', 'like', `%"byId":${id},%`)
+  for (const mail of await toOthers.execute()) {
+    const about = JSON.stringify({ ...JSON.parse(mail.about), by: nameOfErased(id) })
+    await trx.updateTable('mails').set({ about }).where('id', '=', mail.id).execute()
+  }
 }
 
 /** Returns the ids of the passkeys that the user had; with an id, only that one is deleted. */
