@@ -149,6 +149,23 @@ describe('a sheet of orders', () => {
     assert.deepEqual(await created('Total'), [])
   })
 
+  it('reads the columns that the person chooses, and none while two are the same', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheSheet(person, 'Wren 1\tWren due\t7\t70\nWren 2\tWren due\t8\t80')
+    const choose = (name: string, column: string) =>
+      page.getByRole('combobox', { name, exact: true }).selectOption(column)
+    await choose('Customer', '0')
+    await choose('Total', '2')
+    await button(page, 'Create 2 orders').waitFor()
+    await choose('Customer', '2')
+    await page.getByText('Choose different columns for customer and total.').waitFor()
+    await button(page, 'Create orders').click({ force: true })
+    await choose('Total', '3')
+    await choose('Customer', '0')
+    await page.getByText('2 orders, 150.00 in total.').waitFor()
+    assert.deepEqual(await created('Wren'), [])
+  })
+
   it('points out what repeats a row or an order of the last day, and leaves it out if asked', async () => {
     const first = await atTheSheet(person, sheetOf('Twins', 1))
     await button(first, 'Create 1 order').click()

@@ -7,7 +7,7 @@ import { forAll } from '../../support/for-all.ts'
 const { judge } = await import('../../../web/src/orders/sheet/judging.ts')
 const { notationIn } = await import('../../../web/src/orders/sheet/notation.ts')
 const { readSheet } = await import('../../../web/src/orders/sheet/reading.ts')
-type Columns = import('../../../web/src/orders/sheet/reading.ts').Columns
+type Columns = import('../../../web/src/orders/sheet/reading.ts').Pointed
 
 /** What would be created of a pasted sheet, or why nothing is: `?` and the total that has to be explained. */
 function createdOf(text: string, { currency, columns }: { currency?: string; columns?: Columns } = {}) {
@@ -53,6 +53,13 @@ describe('a sheet as people have it', () => {
     const text = 'Ref\tFirm\tWorth\tDue\nA1\tAcme\t7\tsoon\nA2\tBolt\t8\tlate'
     assert.deepEqual(readSheet('a\tb\tc\nd\te\tf').samples, ['a, d', 'b, e', 'c, f'])
     assert.deepEqual(createdOf(text, { columns: { customer: 1, total: 2 } }), ['Acme | 7', 'Bolt | 8'])
+    for (const [columns, fault] of [
+      [{ customer: 2, total: 2 }, 'Choose different columns for customer and total.'],
+      [{ customer: 1, total: undefined }, 'It is not clear which columns to use. Choose them below.'],
+    ] as const) {
+      const { samples, ...reading } = readSheet(text, columns)
+      assert.deepEqual([reading, samples?.length], [{ ok: false, fault }, 4])
+    }
     const noted = createdOf(text, { columns: { customer: 1, total: 2, note: 3 } })
     assert.deepEqual(noted, ['Acme | 7 | soon', 'Bolt | 8 | late'])
   })

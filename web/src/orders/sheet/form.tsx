@@ -108,7 +108,7 @@ export function SheetForm(props: SheetFormProps) {
           <p className="soft">These rows could not be compared with the orders of the last 24 hours.</p>
         )}
       </div>
-      {reading.samples && <WhichColumns key={text} samples={reading.samples} />}
+      {reading.samples && <WhichColumns samples={reading.samples} />}
       {doubt !== undefined && <WhichNumber doubt={doubt} decimal={decimal} />}
       {sums.length > 0 && !isUndecided && (
         <Check isOn={isWithoutSums} onTurn={props.onTurnSums}>

@@ -19,7 +19,9 @@ interface Line {
   cells: string[]
   isBroken: boolean
 }
-export type Columns = Record<CellName, number> & { note?: number | undefined }
+type Columns = Record<CellName, number> & { note?: number | undefined }
+/** The columns that the person chose so far. */
+export type Pointed = { [Name in keyof Columns]?: number | undefined }
 
 /** Headings by which a column is found, in lower case. */
 const headingsOf: Record<CellName, readonly string[]> = {
@@ -44,15 +46,19 @@ const sampleLines = 50
 const shownLines = 3
 
 /**
- * Reads rows that were pasted from a spreadsheet, or a CSV file. Every row that is not empty is there.
- * `pointed` are the columns that the person chose.
+ * Reads rows that were pasted from a spreadsheet, or a CSV file. Every row that is not empty is there. Once
+ * the person has `pointed` at a column, no other is read instead, even if one is still to be chosen.
  */
-export function readSheet(text: string, pointed?: Columns): Reading {
+export function readSheet(text: string, pointed?: Pointed): Reading {
   if (text.length > sizeLimit) return { ok: false, fault: sheetFaults.size }
   const lines = linesOf(text, delimiterOf(text))
   if (lines.length > rowLimit + 1) return { ok: false, fault: sheetFaults.rows(lines.length) }
   const { columns, hasHeadings } = pointed ? headingsAbove(lines, pointed) : columnsOf(lines)
-  if (columns === undefined) return { ok: false, fault: sheetFaults.columns, samples: samplesOf(lines) }
+  if (columns === undefined) {
+    const isSame = pointed?.customer !== undefined && pointed.customer === pointed.total
+    const fault = isSame ? sheetFaults.sameColumn : sheetFaults.columns
+    return { ok: false, fault, samples: samplesOf(lines) }
+  }
   const body = hasHeadings ? lines.slice(1) : lines
   if (body.length > rowLimit) return { ok: false, fault: sheetFaults.rows(body.length) }
   const headings = hasHeadings ? cellNames.map((name) => cellAt(lines[0], columns[name])) : undefined
@@ -62,10 +68,11 @@ export function readSheet(text: string, pointed?: Columns): Reading {
 }
 
 /** The first line holds headings if it has no total in the chosen column. */
-const headingsAbove = (lines: readonly Line[], columns: Columns) => ({
-  columns,
-  hasHeadings: lines.length > 1 && !isRead('total', cellAt(lines[0], columns.total)),
-})
+function headingsAbove(lines: readonly Line[], { customer, total, note }: Pointed): Found {
+  if (customer === undefined || total === undefined || customer === total) return { hasHeadings: false }
+  const hasHeadings = lines.length > 1 && !isRead('total', cellAt(lines[0], total))
+  return { columns: { customer, total, note }, hasHeadings }
+}
 
 function samplesOf(lines: readonly Line[]): string[] {
   const width = Math.max(0, ...lines.map(widthOf))
@@ -102,8 +109,14 @@ function delimiterOf(text: string): string {
   return best?.delimiter ?? ','
 }
 
-/** By the headings of the first line, else by what the columns hold. No columns if that is not clear. */
-function columnsOf(lines: readonly Line[]): { columns: Columns | undefined; hasHeadings: boolean } {
+/** No columns if that is not clear. */
+interface Found {
+  columns?: Columns | undefined
+  hasHeadings: boolean
+}
+
+/** By the headings of the first line, else by what the columns hold. */
+function columnsOf(lines: readonly Line[]): Found {
   const [first, ...others] = lines
   const words = first?.cells.map((cell) => cell.trim().toLowerCase()) ?? []
   const columnOf = (name: CellName) =>

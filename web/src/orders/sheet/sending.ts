@@ -11,7 +11,7 @@ import { ordersChanged } from '../queries.ts'
 import { failuresOf } from './failures.ts'
 import { keyOf, nameOf } from './judging.ts'
 import type { Decimal } from './notation.ts'
-import type { Columns } from './reading.ts'
+import type { Pointed } from './reading.ts'
 import type { Result, Results, Row } from './rows.ts'
 import { endWords, partInWords, whyRefused } from './words.ts'
 
@@ -19,8 +19,7 @@ export interface Sheet {
   text: string
   /** How the person reads totals that are one of two numbers. */
   decimal?: Decimal
-  /** The columns that the person points at. */
-  columns?: Columns
+  columns?: Pointed
   /** Once sending has begun. */
   sent?: {
     /** See `nameOf`. */

@@ -1,5 +1,3 @@
-import { useState } from 'react'
-import type { Columns } from './reading.ts'
 import { readWith, sheet } from './sending.ts'
 
 const names = { customer: 'Customer', total: 'Total', note: 'Note (optional)' } as const
@@ -7,14 +5,9 @@ type Name = keyof typeof names
 
 /** Asks which column holds what. `samples` are the first cells of each column. */
 export function WhichColumns({ samples }: { samples: readonly string[] }) {
-  const [chosen, setChosen] = useState<Partial<Columns>>(() => sheet.get().columns ?? {})
-  function choose(name: Name, value: string) {
-    const next = { ...chosen, [name]: value === '' ? undefined : Number(value) }
-    setChosen(next)
-    const { customer, total, note } = next
-    if (customer === undefined || total === undefined || customer === total) return
-    readWith({ columns: { customer, total, ...(note !== undefined && { note }) } })
-  }
+  const { columns = {} } = sheet.use()
+  const choose = (name: Name, value: string) =>
+    readWith({ columns: { ...columns, [name]: value === '' ? undefined : Number(value) } })
   return (
     <fieldset className="columns">
       <legend>Which column holds what?</legend>
@@ -23,7 +16,7 @@ export function WhichColumns({ samples }: { samples: readonly string[] }) {
           {names[name]}
           <select
             className="input"
-            value={chosen[name] ?? ''}
+            value={columns[name] ?? ''}
             onChange={({ target }) => choose(name, target.value)}
           >
             <option value="">{name === 'note' ? 'None' : 'Choose …'}</option>

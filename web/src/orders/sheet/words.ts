@@ -12,6 +12,7 @@ export const sheetFaults = {
   size: 'The sheet is larger than 1 MB. Send it in parts.',
   rows: (count: number) => `The sheet has ${formatCount(count)} rows. Send at most 1,000 at a time.`,
   columns: 'It is not clear which columns to use. Choose them below.',
+  sameColumn: 'Choose different columns for customer and total.',
   quotes: 'The quotation marks in this row do not match.',
   width:
     'This row has too many columns. A comma inside a name or a total needs quotation marks around the cell.',
