@@ -101,8 +101,8 @@ async function untilUnlocked<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 /** A connection may still be closing when the database is dropped: that is not an error. */
-function singleConnection(connectionString: string): pg.Pool {
-  const pool = new pg.Pool({ connectionString, max: 1 })
+export function singleConnection(connectionString: string, types?: pg.CustomTypesConfig): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 1, ...(types && { types }) })
   pool.on('connect', (client) => client.on('error', () => undefined))
   return pool.on('error', () => undefined)
 }

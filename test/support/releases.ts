@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import Sqlite from 'better-sqlite3'
-import pg from 'pg'
+import type pg from 'pg'
 import { Kysely, PostgresDialect } from '#kysely'
 import { migrateAll } from '../../server/db/migrate.ts'
 import { schema } from '../../server/db/postgres/schema.ts'
 import type { Database } from '../../server/db/tables.ts'
-import { createTestDatabase, type TestDatabase, testEngine } from './database.ts'
+import { createTestDatabase, singleConnection, type TestDatabase, testEngine } from './database.ts'
 import { connectTo } from './postgres.ts'
 import { newProduction, type Production } from './production.ts'
 import { liveThroughEverything, type Recorded } from './story.ts'
@@ -119,7 +119,7 @@ async function schemaStatements(): Promise<string[]> {
   const { databaseUrl, drop } = await createTestDatabase()
   const statements: string[] = []
   const db = new Kysely<Database>({
-    dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: databaseUrl, max: 1 }) }),
+    dialect: new PostgresDialect({ pool: singleConnection(databaseUrl) }),
     log: ({ query }) => {
       if (/^\s*(?:create|alter) /.test(query.sql)) statements.push(query.sql)
     },
