@@ -11,6 +11,8 @@ import { until } from '../support/stream.ts'
 
 const writers = 8
 const recoversWithinMilliseconds = 10_000
+/** The service writes its log at least five times a second. */
+const lineMilliseconds = 300
 
 /** A service whose database becomes unable to write, its callers, and what was acknowledged to them. */
 export class NoWrites {
@@ -114,6 +116,8 @@ export class NoWrites {
     { pauseMilliseconds = 100, refusal }: { pauseMilliseconds?: number; refusal?: string | undefined } = {},
   ): Promise<void> {
     let isOver = false
+    // Lines about the fault before this one may still be on their way.
+    if (refusal !== undefined) await wait(lineMilliseconds)
     const from = this.lines().length
     const answers: Answer[] = []
     const work = Array.from({ length: writers }, async () => {
