@@ -11,8 +11,6 @@ import { until } from '../support/stream.ts'
 
 const writers = 8
 const recoversWithinMilliseconds = 10_000
-/** The service writes its log at least five times a second. */
-const lineMilliseconds = 300
 
 /** A service whose database becomes unable to write, its callers, and what was acknowledged to them. */
 export class NoWrites {
@@ -90,6 +88,13 @@ export class NoWrites {
     return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
   }
 
+  /** The service writes its log in batches: lines about an earlier fault may still be on their way. */
+  async #logged(): Promise<void> {
+    const { headers } = await this.create()
+    const requestId = headers.get('x-request-id') ?? assert.fail('no request id')
+    await until(() => this.server.output().includes(requestId))
+  }
+
   /** Since that line, the log says that a refusal began and ended, and has no line for each refused write. */
   async #assertQuiet(refusal: string, from: number): Promise<void> {
     const changes = () =>
@@ -116,8 +121,7 @@ export class NoWrites {
     { pauseMilliseconds = 100, refusal }: { pauseMilliseconds?: number; refusal?: string | undefined } = {},
   ): Promise<void> {
     let isOver = false
-    // Lines about the fault before this one may still be on their way.
-    if (refusal !== undefined) await wait(lineMilliseconds)
+    await this.#logged()
     const from = this.lines().length
     const answers: Answer[] = []
     const work = Array.from({ length: writers }, async () => {

@@ -104,6 +104,7 @@ const refusals: Record<string, string[]> = {
   loginSession: ['invalid-credentials', 'too-many-attempts'],
   confirmSession: ['wrong-password', 'too-many-attempts', 'validation-failed'],
   useLink: ['link-not-found'],
+  checkLink: ['link-not-found'],
   useEmailLink: ['link-not-found'],
   loginSessionByPasskey: ['invalid-credentials', 'too-many-attempts'],
   issueTokenByPasskey: ['invalid-credentials', 'too-many-attempts'],
