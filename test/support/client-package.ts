@@ -1,14 +1,16 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type * as Package from '../../client/src/index.ts'
 
 const run = promisify(execFile)
 const source = fileURLToPath(new URL('../../client', import.meta.url))
+const binaries = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url))
+const env = { ...process.env, PATH: [binaries, process.env.PATH].join(delimiter) }
 let folder: Promise<string> | undefined
 
 /** A project in which npm has installed the client from its tarball. It is removed when the process ends. */
@@ -20,9 +22,15 @@ export function clientProject(): Promise<string> {
 async function install(): Promise<string> {
   const made = mkdtempSync(join(tmpdir(), 'countersign-client-'))
   process.once('exit', () => rmSync(made, { recursive: true, force: true }))
-  const pack = ['pack', '--json', '--ignore-scripts=false', '--pack-destination', made]
-  const { stdout } = await run('npm', pack, { cwd: source })
-  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')))
+  // As `npm run pack` does: processes that pack at once would take each other's `client/dist` away.
+  const staged = join(made, 'staged')
+  await run('tsc', ['-p', source, '--outDir', join(staged, 'dist')], { env })
+  for (const file of ['package.json', 'README.md', '../LICENSE']) {
+    cpSync(join(source, file), join(staged, basename(file)))
+  }
+  const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', made]
+  const { stdout } = await run('npm', pack, { cwd: staged })
+  const [{ filename }] = JSON.parse(stdout)
   writeFileSync(join(made, 'package.json'), '{"type":"module"}')
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], { cwd: made })
   return made
