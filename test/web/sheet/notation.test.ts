@@ -8,7 +8,7 @@ const { judge } = await import('../../../web/src/orders/sheet/judging.ts')
 const { notation } = await import('../../../web/src/orders/create/notation.ts')
 const { readTotal } = await import('../../../web/src/orders/create/total-input.ts')
 
-const read = (...texts: string[]) => notationIn(texts, {})
+const read = (...texts: string[]) => notationIn(texts, notation)
 
 describe('the notation of a column of totals', () => {
   it('is that of the rows that show one', () => {
@@ -24,6 +24,9 @@ describe('the notation of a column of totals', () => {
   it('is asked for where nothing decides, or rows contradict each other', () => {
     assert.deepEqual(read('7', '12.000', '1.234'), { decimal: undefined, doubt: '12.000' })
     assert.deepEqual(read('1.234', '12,50', '7.25'), { decimal: undefined, doubt: '1.234' })
+    // Those that are no totals decide nothing.
+    for (const text of ['$1.234', '01.02.2026', 'ca. 7'])
+      assert.equal(read(text, '12.000').doubt, '12.000', text)
   })
 
   it('does not matter where no total could be another number', () => {
@@ -33,7 +36,7 @@ describe('the notation of a column of totals', () => {
   })
 
   it('leaves out the currency of the service', () => {
-    assert.deepEqual(notationIn(['1.234 €', '€ 12,50'], { currency: 'EUR' }), {
+    assert.deepEqual(notationIn(['1.234 €', '€ 12,50'], { ...notation, currency: 'EUR' }), {
       decimal: ',',
       doubt: undefined,
     })
@@ -47,7 +50,7 @@ describe('the notation of a column of totals', () => {
       fc.property(fc.array(total, { minLength: 1, maxLength: 20 }), writer, (totals, locale) => {
         const format = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
         const texts = totals.map((each) => format.format(each))
-        const { decimal, doubt } = notationIn(texts, {})
+        const { decimal, doubt } = notationIn(texts, notation)
         assert.ok(decimal === undefined || decimal === writers[locale], texts.join(' '))
         const chosen = decimal ?? (doubt === undefined ? undefined : writers[locale])
         for (const [at, text] of texts.entries()) {

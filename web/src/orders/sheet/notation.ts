@@ -1,5 +1,5 @@
 import { withoutCurrency } from '../create/currency.ts'
-import type { Notation } from '../create/total-input.ts'
+import { type Notation, readTotal } from '../create/total-input.ts'
 
 /** The sign before decimal places. */
 export type Decimal = '.' | ','
@@ -29,13 +29,13 @@ export interface ColumnNotation {
   doubt: string | undefined
 }
 
-/** Reads the notation of a column of totals from all its rows. */
-export function notationIn(
-  texts: readonly string[],
-  { currency }: Pick<Notation, 'currency'>,
-): ColumnNotation {
-  const bare = texts.map((text) => withoutCurrency(text, currency))
-  const shown = bare.map(shownBy)
+/** Reads the notation of a column of totals from all its rows that have one. */
+export function notationIn(texts: readonly string[], notation: Notation): ColumnNotation {
+  const isTotal = (text: string) =>
+    (['.', ','] as const).some((decimal) => readTotal(text, withDecimal(notation, decimal)).ok)
+  const shown = texts.map((text) =>
+    isTotal(text) ? shownBy(withoutCurrency(text, notation.currency)) : undefined,
+  )
   const [decimal, ...others] = new Set(shown.filter((each) => each === '.' || each === ','))
   const isClear = decimal !== undefined && others.length === 0
   return {
